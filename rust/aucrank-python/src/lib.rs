@@ -1,0 +1,18 @@
+//! `aucrank._core`: borrow arrays, leave the interpreter, call the core, map the error. Computes
+//! nothing.
+
+mod roc;
+mod run;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::roc::auc;
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        pyo3::types::PyModuleMethods::add(module, "__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

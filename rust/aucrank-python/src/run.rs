@@ -1,0 +1,62 @@
+//! Leave the interpreter, run on a pool of this call, listen for Ctrl-C, map the error.
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use aucrank::{Interrupt, RankError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+/// How long a Ctrl-C may go unheard.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// A core error speaks of the caller's data, hence `ValueError`.
+pub fn to_py_err(err: RankError) -> PyErr {
+    match err {
+        RankError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        err => PyValueError::new_err(err.to_string()),
+    }
+}
+
+/// Runs `work` on a rayon pool of `n_threads` threads made for this call.
+///
+/// A pool of its own, never rayon's global one: that one would not survive a fork, and under
+/// `n_jobs` workers it would start as many threads in each. The calling thread waits without the
+/// interpreter and asks Python for signals, so that Ctrl-C reaches `work` through the
+/// [`Interrupt`].
+pub fn on_pool<T, F>(py: Python<'_>, n_threads: usize, work: F) -> PyResult<T>
+where
+    T: Send,
+    F: FnOnce(&Interrupt) -> Result<T, RankError> + Send,
+{
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|err| {
+        PyRuntimeError::new_err(format!("cannot start {n_threads} threads: {err}"))
+    })?;
+    let interrupt = &Interrupt::default();
+    py.detach(move || {
+        let (done, result) = sync_channel(1);
+        pool.in_place_scope(move |scope| {
+            scope.spawn(move |_| {
+                // The receiver outlives the scope, so sending cannot fail.
+                let _ = done.send(work(interrupt));
+            });
+            let mut signal = None;
+            loop {
+                match result.recv_timeout(PATIENCE) {
+                    Ok(outcome) => return signal.map_or_else(|| outcome.map_err(to_py_err), Err),
+                    // `work` panicked: leaving the scope resumes the panic here.
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(PyRuntimeError::new_err("a worker thread died"));
+                    }
+                    Err(RecvTimeoutError::Timeout) if signal.is_none() => {
+                        if let Err(err) = Python::attach(|py| py.check_signals()) {
+                            interrupt.stop();
+                            signal = Some(err);
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    })
+}

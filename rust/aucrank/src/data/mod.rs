@@ -1,0 +1,6 @@
+//! What comes in: borrowed columns, labels with weights, and bins. The only place where raw values
+//! become codes.
+
+mod weights;
+
+pub use weights::FixedWeights;

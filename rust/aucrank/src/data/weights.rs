@@ -1,0 +1,129 @@
+//! Row weights as whole numbers, so that sums of weights are exact.
+
+use crate::RankError;
+
+/// Bits that the sum of all weights may take: sums are then exact in `f64`, JSON and `i64` alike.
+const TOTAL_BITS: i32 = 53;
+
+/// Row weights in fixed point: the weight of a row is `units * 2^exponent`.
+///
+/// Whole weights are kept as they are (`exponent == 0`), so that weight k is exactly k copies of
+/// the row. Others are rounded to a multiple of a power of two, some 2^-53 of their total, which is
+/// what a sum in `f64` would round too. Either way every sum of weights is a sum of integers: it is
+/// associative, so no number of threads, chunks or machines changes a bit of it, differences
+/// (parent minus child) leave no residue, and ties of gains are ties.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::FixedWeights;
+///
+/// let weights = FixedWeights::new(&[1.0, 0.0, 3.0]).unwrap();
+/// assert_eq!((weights.units(), weights.exponent()), (&[1, 0, 3][..], 0));
+/// assert!(FixedWeights::new(&[1.0, -0.5]).is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixedWeights {
+    units: Vec<u64>,
+    exponent: i32,
+}
+
+impl FixedWeights {
+    /// Rounds `weights` to fixed point.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadWeight`] for the first weight that is negative, NaN or infinite.
+    pub fn new(weights: &[f64]) -> Result<Self, RankError> {
+        let (mut largest, mut total, mut whole) = (0.0_f64, 0.0, true);
+        for (row, &value) in weights.iter().enumerate() {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(RankError::BadWeight { row, value });
+            }
+            largest = largest.max(value);
+            total += value;
+            whole &= value.fract() == 0.0;
+        }
+        if whole && total <= 2_f64.powi(TOTAL_BITS) {
+            let units = weights.iter().map(|&w| w as u64).collect();
+            return Ok(Self { units, exponent: 0 });
+        }
+        // In units of the largest weight the total neither overflows nor underflows. One bit is
+        // left for rounding up.
+        let relative: f64 = weights.iter().map(|&w| w / largest).sum();
+        let exponent = (largest.log2() + relative.log2()).ceil() as i32 + 1 - TOTAL_BITS;
+        let units =
+            weights.iter().map(|&w| times_power_of_two(w, -exponent).round() as u64).collect();
+        Ok(Self { units, exponent })
+    }
+
+    /// The weights, in units of `2^exponent`.
+    #[must_use]
+    pub fn units(&self) -> &[u64] {
+        &self.units
+    }
+
+    /// Power of two that one unit stands for.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.exponent
+    }
+
+    /// Whether every weight is a whole number, and so a count of repeated rows.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.exponent == 0
+    }
+}
+
+/// `value * 2^power`, also where `2^power` itself is out of range.
+pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
+    let half = power / 2;
+    value * 2_f64.powi(half) * 2_f64.powi(power - half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(weights: &FixedWeights, row: usize) -> f64 {
+        times_power_of_two(weights.units()[row] as f64, weights.exponent())
+    }
+
+    #[test]
+    fn whole_weights_are_counts() {
+        let weights = FixedWeights::new(&[2.0, 0.0, 7.0]).unwrap();
+        assert!(weights.is_whole());
+        assert_eq!(weights.units(), [2, 0, 7]);
+    }
+
+    #[test]
+    fn fractions_keep_their_value_and_the_total_fits() {
+        for scale in [1.0, 1e-300, 1e300, 3e-12] {
+            let raw: Vec<f64> = (1..=1000).map(|i| scale / f64::from(i)).collect();
+            let weights = FixedWeights::new(&raw).unwrap();
+            assert!(weights.units().iter().sum::<u64>() <= 1 << TOTAL_BITS);
+            for (row, &w) in raw.iter().enumerate() {
+                let relative = (value(&weights, row) / w - 1.0).abs();
+                assert!(relative < 1e-11, "row {row} of scale {scale}: {relative}");
+            }
+        }
+    }
+
+    #[test]
+    fn halving_every_weight_changes_nothing_but_the_exponent() {
+        let raw: Vec<f64> = (1..=50).map(|i| f64::from(i).sqrt()).collect();
+        let half: Vec<f64> = raw.iter().map(|w| w / 2.0).collect();
+        let (a, b) = (FixedWeights::new(&raw).unwrap(), FixedWeights::new(&half).unwrap());
+        assert_eq!(a.units(), b.units());
+        assert_eq!(a.exponent(), b.exponent() + 1);
+    }
+
+    #[test]
+    fn a_bad_weight_is_named() {
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            let err = FixedWeights::new(&[1.0, bad]).unwrap_err();
+            assert!(err.to_string().starts_with("sample_weight of row 1 is "), "{err}");
+        }
+    }
+}

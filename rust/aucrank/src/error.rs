@@ -1,0 +1,102 @@
+//! Every way an input can be wrong.
+
+/// Why a statistic, a fit or a score is undefined for the given input.
+///
+/// The message says which row, column or parameter is at fault and what its value is; the Python
+/// package shows it as the text of a `ValueError`.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RankError {
+    /// Name of the shorter or longer part, its length, and the length of `y`.
+    #[error("{name} has {found} rows, but y has {expected}")]
+    LengthMismatch {
+        /// What has the wrong length.
+        name: &'static str,
+        /// Its length.
+        found: usize,
+        /// The number of labels.
+        expected: usize,
+    },
+    /// Row of the first NaN: it has no place in an order.
+    #[error("the score of row {0} is NaN")]
+    NanScore(usize),
+    /// There is no pair to rank.
+    #[error(
+        "y has one class only, so there is no pair to rank: {n_pos} positive and {n_neg} negative rows"
+    )]
+    OneClass {
+        /// Rows of the positive class.
+        n_pos: usize,
+        /// Rows of the negative class.
+        n_neg: usize,
+    },
+    /// A weight that no repetition of a row stands for.
+    #[error("sample_weight of row {row} is {value}; weights must be finite and not negative")]
+    BadWeight {
+        /// First row at fault.
+        row: usize,
+        /// Its weight.
+        value: f64,
+    },
+    /// All weight lies on one class.
+    #[error("sample_weight is zero on every row of the {class} class, so there is no pair to rank")]
+    ClassWithoutWeight {
+        /// `"positive"` or `"negative"`.
+        class: &'static str,
+    },
+    /// Infinity: it sorts, but has no midpoint with a finite value.
+    #[error(
+        "column {column} is {value} in row {row}; X must not hold infinity (NaN is a missing value)"
+    )]
+    InfiniteValue {
+        /// Column at fault, counted from 0.
+        column: usize,
+        /// First row at fault.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A category code beyond the declared number of levels.
+    #[error("column {column} holds category code {code} in row {row}, but has {n_levels} levels")]
+    BadCode {
+        /// Column at fault, counted from 0.
+        column: usize,
+        /// First row at fault.
+        row: usize,
+        /// The code found.
+        code: u32,
+        /// Number of levels that the column declares.
+        n_levels: u32,
+    },
+    /// The columns at scoring are not those of the fit.
+    #[error("X has {found} columns, but the model was fitted on {expected}")]
+    ColumnMismatch {
+        /// Columns given.
+        found: usize,
+        /// Columns at fit.
+        expected: usize,
+    },
+    /// A numeric column where the model expects a categorical one, or the reverse.
+    #[error("column {column} is {found}, but was {expected} at fit")]
+    KindMismatch {
+        /// Column at fault, counted from 0.
+        column: usize,
+        /// Its kind now.
+        found: &'static str,
+        /// Its kind at fit.
+        expected: &'static str,
+    },
+    /// A parameter outside its range.
+    #[error("{name} is {value}, but must be {rule}")]
+    BadParameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        rule: &'static str,
+    },
+    /// The caller asked to stop (Ctrl-C in Python).
+    #[error("interrupted")]
+    Interrupted,
+}

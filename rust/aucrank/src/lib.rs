@@ -1,0 +1,19 @@
+//! Learning to rank by maximising the area under the ROC curve (AUC).
+//!
+//! The rooms of this crate, each using only those above it:
+//!
+//! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
+//!   codes;
+//! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull.
+//!
+//! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
+//! threads.
+
+pub mod data;
+pub mod roc;
+
+mod error;
+mod interrupt;
+
+pub use error::RankError;
+pub use interrupt::Interrupt;
