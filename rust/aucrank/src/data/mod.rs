@@ -1,6 +1,21 @@
 //! What comes in: borrowed columns, labels with weights, and bins. The only place where raw values
-//! become codes.
+//! become codes, and the sums of class weight that every learner asks for.
 
+mod binned;
+mod columns;
+mod cuts;
+mod folds;
+mod histogram;
+mod labels;
+mod source;
+mod sums;
 mod weights;
 
+pub use binned::{Binned, BinningParams, FeatureBins};
+pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
+pub use folds::{NO_FOLD, deal_folds, n_distinct_of_rarer_class};
+pub use histogram::{FeatureSums, Histogram};
+pub use labels::Labels;
+pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource};
+pub use sums::{ClassSums, CountedRows, Counts, RowTally, Tally, WeightedRows};
 pub use weights::FixedWeights;

@@ -1,0 +1,451 @@
+//! The feature matrix as small codes: what every learner reads.
+
+use std::ops::Range;
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
+use super::cuts;
+use super::labels::Labels;
+use crate::RankError;
+
+/// Rows of a seeded sample from which quantile cuts are taken, where there are more.
+const CUT_SAMPLE: usize = 200_000;
+
+/// Codes of a row-major feature must fit one byte, the missing one included.
+const NARROW_CODES: usize = 256;
+
+/// Rows binned at a time: their part of the matrix stays in the cache while its columns are read.
+const TILE_ROWS: usize = 1024;
+
+/// How finely numeric features are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BinningParams {
+    /// Most bins of a numeric feature, or one bin per distinct value. At least 2.
+    pub max_bins: Option<usize>,
+    /// Seed of the sample from which quantile cuts are taken.
+    pub seed: u64,
+}
+
+impl Default for BinningParams {
+    fn default() -> Self {
+        Self { max_bins: Some(255), seed: 0 }
+    }
+}
+
+impl BinningParams {
+    fn validate(&self) -> Result<(), RankError> {
+        match self.max_bins {
+            Some(max_bins @ (..2 | 65_536..)) => Err(RankError::BadParameter {
+                name: "max_bins",
+                value: max_bins.to_string(),
+                rule: "from 2 to 65535, or none for one bin per distinct value",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the codes of a feature mean. Code `n_bins()` is the missing value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FeatureBins {
+    /// Code = number of cuts that are `<=` the value.
+    Numeric {
+        /// Ascending.
+        cuts: Vec<f64>,
+    },
+    /// Code = category.
+    Categorical {
+        /// Number of categories.
+        n_levels: u32,
+    },
+}
+
+impl FeatureBins {
+    /// Number of bins, the missing one not counted; also its code.
+    #[must_use]
+    pub fn n_bins(&self) -> usize {
+        match self {
+            Self::Numeric { cuts } => cuts.len() + 1,
+            Self::Categorical { n_levels } => *n_levels as usize,
+        }
+    }
+
+    /// Number of codes, the missing one counted.
+    #[must_use]
+    pub fn n_codes(&self) -> usize {
+        self.n_bins() + 1
+    }
+}
+
+/// Codes of a feature that needs more than a byte.
+#[derive(Debug, Clone)]
+pub enum WideCodes {
+    /// Up to 2^16 codes.
+    U16(Vec<u16>),
+    /// More.
+    U32(Vec<u32>),
+}
+
+impl WideCodes {
+    /// Code of a row.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, row: usize) -> u32 {
+        match self {
+            Self::U16(codes) => u32::from(codes[row]),
+            Self::U32(codes) => codes[row],
+        }
+    }
+}
+
+/// Where the codes of a feature lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// Column of the byte matrix.
+    Narrow(usize),
+    /// Index among the wide features.
+    Wide(usize),
+}
+
+/// The feature matrix in codes: one byte a value for features of at most 255 bins, kept row by row
+/// so that a row of a small cell is one or two cache lines; wider features column by column.
+#[derive(Debug, Clone)]
+pub struct Binned {
+    n_rows: usize,
+    features: Vec<FeatureBins>,
+    slots: Vec<Slot>,
+    narrow: Vec<u8>,
+    n_narrow: usize,
+    wide: Vec<WideCodes>,
+}
+
+impl Binned {
+    /// Chooses cuts and codes every row.
+    ///
+    /// Rows of weight zero have no say in the cuts. The result does not depend on the order of the
+    /// rows up to 200,000 of them, and never on the number of threads.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for an infinite value, a category code out of range, lengths that differ, or
+    /// `max_bins` out of range.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::data::{Binned, BinningParams, Columns, FeatureBins, Labels};
+    ///
+    /// let columns = Columns::from_row_major(&[1.0, 2.0, f64::NAN, 4.0], 1).unwrap();
+    /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+    /// let binned = Binned::new(&columns, &labels, BinningParams::default()).unwrap();
+    /// assert_eq!(binned.features(), [FeatureBins::Numeric { cuts: vec![1.5, 3.0] }]);
+    /// assert_eq!((0..4).map(|row| binned.code(row, 0)).collect::<Vec<_>>(), [0, 1, 3, 2]);
+    /// ```
+    pub fn new(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        params: BinningParams,
+    ) -> Result<Self, RankError> {
+        params.validate()?;
+        if columns.n_rows() != labels.n_rows() {
+            return Err(RankError::LengthMismatch {
+                name: "X",
+                found: columns.n_rows(),
+                expected: labels.n_rows(),
+            });
+        }
+        let rows = labels.rows();
+        let sample = sample_rows(&rows, params.seed);
+        let features: Vec<FeatureBins> = (0..columns.n_features())
+            .into_par_iter()
+            .map(|feature| match columns[feature] {
+                Column::F64(column) => FeatureBins::Numeric {
+                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                },
+                Column::F32(column) => FeatureBins::Numeric {
+                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                },
+                Column::Codes { n_levels, .. } => FeatureBins::Categorical { n_levels },
+            })
+            .collect();
+        drop((rows, sample));
+        Self::with_features(columns, features)
+    }
+
+    /// Codes every row by given bins, as a chunk of a file or a part of a cluster needs.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for an infinite value or a category code out of range.
+    pub fn with_features(
+        columns: &Columns<'_>,
+        features: Vec<FeatureBins>,
+    ) -> Result<Self, RankError> {
+        let n_rows = columns.n_rows();
+        let (mut n_narrow, mut n_wide) = (0, 0);
+        let slots: Vec<Slot> = features
+            .iter()
+            .map(|feature| {
+                let (slot, count): (fn(usize) -> Slot, _) = if feature.n_codes() <= NARROW_CODES {
+                    (Slot::Narrow, &mut n_narrow)
+                } else {
+                    (Slot::Wide, &mut n_wide)
+                };
+                *count += 1;
+                slot(*count - 1)
+            })
+            .collect();
+        let of_kind = |narrow: bool| -> Vec<usize> {
+            let is_kind = |&f: &usize| matches!(slots[f], Slot::Narrow(_)) == narrow;
+            (0..features.len()).filter(is_kind).collect()
+        };
+
+        let (narrow_features, wide_features) = (of_kind(true), of_kind(false));
+        let mut narrow = vec![0; n_rows * n_narrow];
+        if n_narrow > 0 {
+            narrow.par_chunks_mut(TILE_ROWS * n_narrow).enumerate().try_for_each(|(tile, codes)| {
+                let start = tile * TILE_ROWS;
+                let rows = start..start + codes.len() / n_narrow;
+                for (j, &feature) in narrow_features.iter().enumerate() {
+                    let out = codes.iter_mut().skip(j).step_by(n_narrow);
+                    code_rows(columns, &features, feature, rows.clone(), out.map(Byte))?;
+                }
+                Ok(())
+            })?;
+        }
+        let wide = wide_features
+            .into_par_iter()
+            .map(|feature| {
+                let all = 0..n_rows;
+                if features[feature].n_codes() <= 1 << 16 {
+                    let mut codes = vec![0; n_rows];
+                    code_rows(columns, &features, feature, all, codes.iter_mut().map(Short))?;
+                    Ok(WideCodes::U16(codes))
+                } else {
+                    let mut codes = vec![0; n_rows];
+                    code_rows(columns, &features, feature, all, codes.iter_mut().map(Word))?;
+                    Ok(WideCodes::U32(codes))
+                }
+            })
+            .collect::<Result<_, RankError>>()?;
+        Ok(Self { n_rows, features, slots, narrow, n_narrow, wide })
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// What the codes mean, feature by feature.
+    #[must_use]
+    pub fn features(&self) -> &[FeatureBins] {
+        &self.features
+    }
+
+    /// Code of a row in a feature.
+    #[inline]
+    #[must_use]
+    pub fn code(&self, row: usize, feature: usize) -> u32 {
+        match self.slots[feature] {
+            Slot::Narrow(j) => u32::from(self.narrow[row * self.n_narrow + j]),
+            Slot::Wide(j) => self.wide[j].get(row),
+        }
+    }
+
+    pub(super) fn slot(&self, feature: usize) -> Slot {
+        self.slots[feature]
+    }
+
+    /// Codes of one row in the features of one byte, in the order of the features.
+    #[inline]
+    pub(super) fn narrow_row(&self, row: usize) -> &[u8] {
+        &self.narrow[row * self.n_narrow..(row + 1) * self.n_narrow]
+    }
+
+    pub(super) fn wide(&self) -> &[WideCodes] {
+        &self.wide
+    }
+
+    /// Bytes that the codes take.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        let wide = self.wide.iter().map(|codes| match codes {
+            WideCodes::U16(codes) => 2 * codes.len(),
+            WideCodes::U32(codes) => 4 * codes.len(),
+        });
+        self.narrow.len() + wide.sum::<usize>()
+    }
+}
+
+/// One random row of each of [`CUT_SAMPLE`] equal stretches, so that a drift along the file is in
+/// the sample as it is in the file.
+fn sample_rows(rows: &[u32], seed: u64) -> Vec<u32> {
+    if rows.len() <= CUT_SAMPLE {
+        return rows.to_vec();
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let bound = |k: usize| k * rows.len() / CUT_SAMPLE;
+    (0..CUT_SAMPLE)
+        .map(|k| {
+            let (start, end) = (bound(k), bound(k + 1));
+            // High half of a product: an integer below the width, without division.
+            let offset = (u128::from(random.next_u64()) * (end - start) as u128) >> 64;
+            rows[start + offset as usize]
+        })
+        .collect()
+}
+
+/// A place for a code, in the width of its feature.
+trait Place {
+    fn put(self, code: usize);
+}
+
+struct Byte<'a>(&'a mut u8);
+struct Short<'a>(&'a mut u16);
+struct Word<'a>(&'a mut u32);
+
+impl Place for Byte<'_> {
+    #[inline]
+    fn put(self, code: usize) {
+        *self.0 = code as u8;
+    }
+}
+
+impl Place for Short<'_> {
+    #[inline]
+    fn put(self, code: usize) {
+        *self.0 = code as u16;
+    }
+}
+
+impl Place for Word<'_> {
+    #[inline]
+    fn put(self, code: usize) {
+        *self.0 = code as u32;
+    }
+}
+
+/// Codes `rows` of one feature into `places`.
+fn code_rows<P: Place>(
+    columns: &Columns<'_>,
+    features: &[FeatureBins],
+    feature: usize,
+    rows: Range<usize>,
+    places: impl Iterator<Item = P>,
+) -> Result<(), RankError> {
+    match (columns[feature], &features[feature]) {
+        (Column::F64(column), FeatureBins::Numeric { cuts }) => {
+            code_numbers(column, cuts, feature, rows, places)
+        }
+        (Column::F32(column), FeatureBins::Numeric { cuts }) => {
+            code_numbers(column, cuts, feature, rows, places)
+        }
+        (Column::Codes { codes, .. }, &FeatureBins::Categorical { n_levels }) => {
+            for (row, place) in rows.zip(places) {
+                let code = codes[row];
+                if code >= n_levels && code != MISSING_CODE {
+                    return Err(RankError::BadCode { column: feature, row, code, n_levels });
+                }
+                place.put(code.min(n_levels) as usize);
+            }
+            Ok(())
+        }
+        (Column::Codes { .. }, FeatureBins::Numeric { .. }) => Err(RankError::KindMismatch {
+            column: feature,
+            found: "categorical",
+            expected: "numeric",
+        }),
+        (_, FeatureBins::Categorical { .. }) => Err(RankError::KindMismatch {
+            column: feature,
+            found: "numeric",
+            expected: "categorical",
+        }),
+    }
+}
+
+fn code_numbers<T: Value, P: Place>(
+    column: Strided<'_, T>,
+    cuts: &[f64],
+    feature: usize,
+    rows: Range<usize>,
+    places: impl Iterator<Item = P>,
+) -> Result<(), RankError> {
+    let missing = cuts.len() + 1;
+    let mut any_infinite = false;
+    for (row, place) in rows.clone().zip(places) {
+        let value = column.get(row);
+        any_infinite |= value.is_infinite();
+        let code = cuts.partition_point(|&cut| cut <= value);
+        place.put(if value.is_nan() { missing } else { code });
+    }
+    let mut values = rows.map(|row| (row, column.get(row)));
+    match values.find(|(_, value)| any_infinite && value.is_infinite()) {
+        Some((row, value)) => Err(RankError::InfiniteValue { column: feature, row, value }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels_for(n_rows: usize) -> Vec<bool> {
+        (0..n_rows).map(|row| row % 2 == 0).collect()
+    }
+
+    #[test]
+    fn codes_count_the_cuts_at_or_below_the_value() {
+        let n_rows = 3000;
+        let values: Vec<f64> = (0..2 * n_rows)
+            .map(|i| if i % 11 == 0 { f64::NAN } else { ((i * 7919) % 4001) as f64 / 7.0 })
+            .collect();
+        let positive = labels_for(n_rows);
+        let labels = Labels::new(&positive, None).unwrap();
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        for max_bins in [Some(2), Some(16), Some(255), Some(1000), None] {
+            let params = BinningParams { max_bins, seed: 0 };
+            let binned = Binned::new(&columns, &labels, params).unwrap();
+            for feature in 0..2 {
+                let FeatureBins::Numeric { cuts } = &binned.features()[feature] else { panic!() };
+                assert!(cuts.is_sorted() && cuts.len() < max_bins.unwrap_or(usize::MAX));
+                for row in 0..n_rows {
+                    let value = values[2 * row + feature];
+                    let below = cuts.iter().filter(|&&cut| cut <= value).count();
+                    let expected = if value.is_nan() { cuts.len() + 1 } else { below };
+                    assert_eq!(binned.code(row, feature) as usize, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn infinity_and_foreign_codes_are_refused_by_name() {
+        let positive = labels_for(4);
+        let labels = Labels::new(&positive, None).unwrap();
+        let values = [0.0, 1.0, 2.0, 3.0, 4.0, f64::NEG_INFINITY, 6.0, 7.0];
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let err = Binned::new(&columns, &labels, BinningParams::default()).unwrap_err();
+        assert_eq!(
+            err,
+            RankError::InfiniteValue { column: 1, row: 2, value: f64::NEG_INFINITY }
+        );
+        let column = Column::Codes { codes: &[0, 1, MISSING_CODE, 2], n_levels: 2 };
+        let columns = Columns::new(vec![column], 4).unwrap();
+        let err = Binned::new(&columns, &labels, BinningParams::default()).unwrap_err();
+        assert_eq!(err, RankError::BadCode { column: 0, row: 3, code: 2, n_levels: 2 });
+    }
+
+    #[test]
+    fn a_sample_covers_the_file_and_repeats_by_seed() {
+        let rows: Vec<u32> = (0..500_000).collect();
+        let sample = sample_rows(&rows, 7);
+        assert_eq!(sample.len(), CUT_SAMPLE);
+        assert!(sample.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(sample, sample_rows(&rows, 7));
+        assert_ne!(sample, sample_rows(&rows, 8));
+    }
+}

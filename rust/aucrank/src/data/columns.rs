@@ -1,0 +1,211 @@
+//! Borrowed features: numbers of either width in either layout, and category codes.
+
+use crate::RankError;
+
+/// Code of a category that is missing, or was not seen at fit.
+pub const MISSING_CODE: u32 = u32::MAX;
+
+/// A number as it lies in memory. NaN is a missing value.
+pub trait Value: Copy + Into<f64> + Send + Sync {}
+impl Value for f32 {}
+impl Value for f64 {}
+
+/// Every `step`-th number of a slice, from its first: one column of a matrix in either layout.
+#[derive(Debug, Clone, Copy)]
+pub struct Strided<'a, T> {
+    values: &'a [T],
+    step: usize,
+}
+
+impl<T: Value> Strided<'_, T> {
+    /// Value of a row, in double precision.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, row: usize) -> f64 {
+        self.values[row * self.step].into()
+    }
+}
+
+/// One feature.
+#[derive(Debug, Clone, Copy)]
+pub enum Column<'a> {
+    /// Double precision.
+    F64(Strided<'a, f64>),
+    /// Single precision; compared in double precision.
+    F32(Strided<'a, f32>),
+    /// Category codes below `n_levels`, or [`MISSING_CODE`].
+    Codes {
+        /// Code of each row.
+        codes: &'a [u32],
+        /// Number of categories known at fit.
+        n_levels: u32,
+    },
+}
+
+impl Column<'_> {
+    /// Number of categories, or `None` for a numeric feature.
+    #[must_use]
+    pub fn n_levels(&self) -> Option<u32> {
+        match *self {
+            Self::Codes { n_levels, .. } => Some(n_levels),
+            _ => None,
+        }
+    }
+
+    fn n_rows(&self) -> usize {
+        match self {
+            Self::F64(values) => values.values.len().div_ceil(values.step),
+            Self::F32(values) => values.values.len().div_ceil(values.step),
+            Self::Codes { codes, .. } => codes.len(),
+        }
+    }
+}
+
+/// The feature matrix, borrowed column by column.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::Columns;
+///
+/// let columns = Columns::from_row_major(&[1.0, 10.0, 2.0, 20.0, 3.0, 30.0], 2).unwrap();
+/// assert_eq!((columns.n_rows(), columns.n_features()), (3, 2));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Columns<'a> {
+    n_rows: usize,
+    columns: Vec<Column<'a>>,
+}
+
+impl<'a> Columns<'a> {
+    /// Columns of one length each.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if lengths differ, or there are 2^32 rows or more.
+    pub fn new(columns: Vec<Column<'a>>, n_rows: usize) -> Result<Self, RankError> {
+        if let Some(column) = columns.iter().find(|column| column.n_rows() != n_rows) {
+            return Err(RankError::LengthMismatch {
+                name: "a column of X",
+                found: column.n_rows(),
+                expected: n_rows,
+            });
+        }
+        if n_rows > u32::MAX as usize {
+            return Err(RankError::BadParameter {
+                name: "the number of rows",
+                value: n_rows.to_string(),
+                rule: "below 2^32",
+            });
+        }
+        Ok(Self { n_rows, columns })
+    }
+
+    /// A matrix whose rows are contiguous.
+    ///
+    /// # Errors
+    ///
+    /// As [`Columns::new`].
+    pub fn from_row_major<T: Value>(values: &'a [T], n_features: usize) -> Result<Self, RankError>
+    where
+        Column<'a>: From<Strided<'a, T>>,
+    {
+        let n_rows = if n_features == 0 { 0 } else { values.len() / n_features };
+        let column = |j| Strided { values: values.get(j..).unwrap_or(&[]), step: n_features };
+        Self::new((0..n_features).map(|j| column(j).into()).collect(), n_rows)
+    }
+
+    /// A matrix whose columns are contiguous.
+    ///
+    /// # Errors
+    ///
+    /// As [`Columns::new`].
+    pub fn from_column_major<T: Value>(values: &'a [T], n_rows: usize) -> Result<Self, RankError>
+    where
+        Column<'a>: From<Strided<'a, T>>,
+    {
+        let columns = values.chunks_exact(n_rows.max(1)).map(|values| Strided { values, step: 1 }.into());
+        Self::new(columns.collect(), n_rows)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The features, in order.
+    #[must_use]
+    pub fn iter(&self) -> std::slice::Iter<'_, Column<'a>> {
+        self.columns.iter()
+    }
+}
+
+impl<'a> std::ops::Index<usize> for Columns<'a> {
+    type Output = Column<'a>;
+
+    fn index(&self, feature: usize) -> &Column<'a> {
+        &self.columns[feature]
+    }
+}
+
+impl<'a> From<Strided<'a, f64>> for Column<'a> {
+    fn from(values: Strided<'a, f64>) -> Self {
+        Self::F64(values)
+    }
+}
+
+impl<'a> From<Strided<'a, f32>> for Column<'a> {
+    fn from(values: Strided<'a, f32>) -> Self {
+        Self::F32(values)
+    }
+}
+
+impl<'a, T: Value> From<&'a [T]> for Column<'a>
+where
+    Self: From<Strided<'a, T>>,
+{
+    fn from(values: &'a [T]) -> Self {
+        Strided { values, step: 1 }.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(columns: &Columns<'_>, row: usize, feature: usize) -> f64 {
+        match columns[feature] {
+            Column::F64(values) => values.get(row),
+            Column::F32(values) => values.get(row),
+            Column::Codes { .. } => panic!("numeric"),
+        }
+    }
+
+    #[test]
+    fn both_layouts_read_the_same_matrix() {
+        let by_row = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let by_column = [1.0_f32, 3.0, 5.0, 2.0, 4.0, 6.0];
+        let a = Columns::from_row_major(&by_row, 2).unwrap();
+        let b = Columns::from_column_major(&by_column, 3).unwrap();
+        for row in 0..3 {
+            for feature in 0..2 {
+                assert_eq!(number(&a, row, feature).to_bits(), number(&b, row, feature).to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn columns_of_other_lengths_are_refused() {
+        let long: &[f64] = &[1.0, 2.0];
+        let short = Column::Codes { codes: &[0], n_levels: 1 };
+        let err = Columns::new(vec![long.into(), short], 2).unwrap_err();
+        assert_eq!(err.to_string(), "a column of X has 1 rows, but y has 2");
+    }
+}

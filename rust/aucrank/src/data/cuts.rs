@@ -1,0 +1,210 @@
+//! Where a numeric feature is cut into bins.
+
+use super::columns::{Strided, Value};
+use super::labels::Labels;
+
+/// Midpoint of `low < high`, guarded so that `low < midpoint <= high` (DECISIONS G8): a value of
+/// `low` lies below the cut and a value of `high` does not, also where the two are neighbours.
+pub(crate) fn midpoint(low: f64, high: f64) -> f64 {
+    let middle = low / 2.0 + high / 2.0;
+    if low < middle && middle <= high { middle } else { high }
+}
+
+/// Distinct values in ascending order, each with the weight of its rows.
+struct Distinct {
+    values: Vec<f64>,
+    weights: Vec<u64>,
+}
+
+impl Distinct {
+    /// Missing and infinite values are left out; the latter are refused when the rows are binned.
+    fn of<T: Value>(column: Strided<'_, T>, labels: &Labels<'_>, rows: &[u32]) -> Self {
+        let finite = |&row: &u32| {
+            let value = column.get(row as usize);
+            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers are equal bits.
+            value.is_finite().then_some((value + 0.0, row))
+        };
+        let mut distinct = Self { values: Vec::new(), weights: Vec::new() };
+        let Some(weights) = labels.weights() else {
+            let mut values: Vec<f64> = rows.iter().filter_map(finite).map(|(v, _)| v).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            for value in values {
+                distinct.push(value, 1);
+            }
+            return distinct;
+        };
+        let mut values: Vec<(f64, u32)> = rows.iter().filter_map(finite).collect();
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        for (value, row) in values {
+            distinct.push(value, weights.units()[row as usize]);
+        }
+        distinct
+    }
+
+    #[expect(clippy::float_cmp, reason = "one bin per distinct number")]
+    fn push(&mut self, value: f64, weight: u64) {
+        if self.values.last() == Some(&value) {
+            *self.weights.last_mut().expect("as long as the values") += weight;
+        } else {
+            self.values.push(value);
+            self.weights.push(weight);
+        }
+    }
+
+    /// One bin per distinct value.
+    fn exact_cuts(&self) -> Vec<f64> {
+        self.values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect()
+    }
+
+    /// At most `max_bins` bins of nearly equal weight. A value heavier than its share gets a bin of
+    /// its own, and the rest is shared out anew.
+    fn quantile_cuts(&self, max_bins: usize) -> Vec<f64> {
+        let mut rest: u128 = self.weights.iter().map(|&w| u128::from(w)).sum();
+        let mut cuts = Vec::with_capacity(max_bins - 1);
+        let mut in_bin = 0_u128;
+        for (i, pair) in self.values.windows(2).enumerate() {
+            let bins_left = (max_bins - cuts.len()) as u128;
+            if bins_left == 1 {
+                break;
+            }
+            in_bin += u128::from(self.weights[i]);
+            let next = u128::from(self.weights[i + 1]);
+            if in_bin * bins_left >= rest || next * bins_left >= rest {
+                cuts.push(midpoint(pair[0], pair[1]));
+                rest -= in_bin;
+                in_bin = 0;
+            }
+        }
+        cuts
+    }
+}
+
+/// Cuts of one feature: between all its distinct values where there are at most `max_bins` of them
+/// (or no bound), else weighted quantiles of the rows in `sample`.
+pub(super) fn choose<T: Value>(
+    column: Strided<'_, T>,
+    labels: &Labels<'_>,
+    rows: &[u32],
+    sample: &[u32],
+    max_bins: Option<usize>,
+) -> Vec<f64> {
+    let Some(max_bins) = max_bins else {
+        return Distinct::of(column, labels, rows).exact_cuts();
+    };
+    let mut distinct = Distinct::of(column, labels, sample);
+    if distinct.values.len() > max_bins {
+        return distinct.quantile_cuts(max_bins);
+    }
+    if sample.len() < rows.len() {
+        add_values_beyond_the_sample(&mut distinct.values, column, rows, max_bins);
+    }
+    distinct.exact_cuts()
+}
+
+/// A feature of few values stays exact though a sample missed some of them. Where the rows turn out
+/// to hold more than `max_bins` values after all, those of the sample stay.
+fn add_values_beyond_the_sample<T: Value>(
+    values: &mut Vec<f64>,
+    column: Strided<'_, T>,
+    rows: &[u32],
+    max_bins: usize,
+) {
+    let mut all = values.clone();
+    for &row in rows {
+        let value = column.get(row as usize) + 0.0;
+        if !value.is_finite() {
+            continue;
+        }
+        let place = all.partition_point(|&known| known < value);
+        #[expect(clippy::float_cmp, reason = "one bin per distinct number")]
+        if all.get(place) != Some(&value) {
+            if all.len() == max_bins {
+                return;
+            }
+            all.insert(place, value);
+        }
+    }
+    *values = all;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Column, Columns};
+
+    fn cuts(values: &[f64], weights: Option<&[f64]>, max_bins: Option<usize>) -> Vec<f64> {
+        let mut positive = vec![false; values.len()];
+        positive[0] = true;
+        let labels = Labels::new(&positive, weights).unwrap();
+        let columns = Columns::from_row_major(values, 1).unwrap();
+        let Column::F64(column) = columns[0] else { panic!("numeric") };
+        let rows = labels.rows();
+        choose(column, &labels, &rows, &rows, max_bins)
+    }
+
+    #[test]
+    fn midpoints_separate_neighbouring_numbers() {
+        for (low, high) in [
+            (1.0, 1.0_f64.next_up()),
+            (0.0, f64::from_bits(1)),
+            (-f64::MAX, f64::MAX),
+            (f64::MAX.next_down(), f64::MAX),
+            (-f64::from_bits(1), 0.0),
+        ] {
+            let cut = midpoint(low, high);
+            assert!(low < cut && cut <= high, "{low:e} {cut:e} {high:e}");
+        }
+        assert_eq!(midpoint(1.0, 2.0).to_bits(), 1.5_f64.to_bits());
+    }
+
+    #[test]
+    fn few_values_are_cut_between_all_of_them() {
+        let values = [3.0, -0.0, f64::NAN, 1.0, 0.0, 3.0];
+        assert_eq!(cuts(&values, None, Some(255)), [0.5, 2.0]);
+        assert_eq!(cuts(&values, None, None), [0.5, 2.0]);
+    }
+
+    #[test]
+    fn many_values_are_cut_into_bins_of_equal_weight() {
+        let values: Vec<f64> = (0..1000).map(f64::from).collect();
+        let cuts = cuts(&values, None, Some(10));
+        let expected: Vec<f64> = (1..10).map(|k| f64::from(100 * k) - 0.5).collect();
+        assert_eq!(cuts, expected);
+    }
+
+    #[test]
+    fn a_heavy_value_gets_a_bin_of_its_own() {
+        let mut values = vec![50.0; 900];
+        values.extend((0..100).map(f64::from));
+        let cuts = cuts(&values, None, Some(5));
+        assert!(cuts.contains(&49.5) && cuts.contains(&50.5), "{cuts:?}");
+        assert!(cuts.len() <= 4);
+    }
+
+    #[test]
+    fn weight_k_cuts_like_k_copies() {
+        let values: Vec<f64> = (0..400).map(|i| f64::from(i * i % 397)).collect();
+        let weights: Vec<f64> = (0..400).map(|i| f64::from(i % 4)).collect();
+        let copies: Vec<f64> = values
+            .iter()
+            .zip(&weights)
+            .flat_map(|(&v, &w)| std::iter::repeat_n(v, w as usize))
+            .collect();
+        // Row 0 alone is positive in this test, so it needs weight.
+        let weights: Vec<f64> = weights.iter().enumerate().map(|(i, &w)| if i == 0 { 1.0 } else { w }).collect();
+        let copies = [&[values[0]][..], &copies].concat();
+        assert_eq!(cuts(&values, Some(&weights), Some(16)), cuts(&copies, None, Some(16)));
+    }
+
+    #[test]
+    fn values_that_the_sample_missed_are_found() {
+        let values: Vec<f64> = (0..100).map(|i| f64::from(i % 7)).collect();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let Column::F64(column) = columns[0] else { panic!("numeric") };
+        let positive: Vec<bool> = (0..100).map(|i| i == 0).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        let rows = labels.rows();
+        let cuts = choose(column, &labels, &rows, &rows[..3], Some(7));
+        assert_eq!(cuts, [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
+    }
+}

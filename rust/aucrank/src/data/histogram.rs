@@ -1,0 +1,205 @@
+//! Class sums per bin of every feature, for one cell.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::binned::{Binned, Slot};
+use super::sums::{ClassSums, Tally};
+
+/// Bytes of histogram filled at a time: what stays in the first-level cache beside the rows.
+const GROUP_BYTES: usize = 32 << 10;
+
+/// A wide feature is kept as a list of its occupied bins where a dense one would hold this many
+/// bins a row or more.
+const SPARSE_FACTOR: usize = 2;
+
+/// Where each feature stands in a histogram; the same for all cells of a source.
+#[derive(Debug)]
+pub(super) struct Layout {
+    slots: Vec<Slot>,
+    /// First bin of each narrow feature, and the end of the last.
+    offsets: Vec<usize>,
+    /// Codes of each wide feature.
+    wide_codes: Vec<usize>,
+}
+
+impl Layout {
+    pub(super) fn of(binned: &Binned) -> Arc<Self> {
+        let (mut offsets, mut wide_codes) = (vec![0], Vec::new());
+        let mut slots = Vec::with_capacity(binned.features().len());
+        for (feature, bins) in binned.features().iter().enumerate() {
+            slots.push(binned.slot(feature));
+            match binned.slot(feature) {
+                Slot::Narrow(j) => offsets.push(offsets[j] + bins.n_codes()),
+                Slot::Wide(_) => wide_codes.push(bins.n_codes()),
+            }
+        }
+        Arc::new(Self { slots, offsets, wide_codes })
+    }
+
+    /// Bins of all narrow features together.
+    pub(super) fn n_narrow_bins(&self) -> usize {
+        *self.offsets.last().expect("begins with 0")
+    }
+
+    pub(super) fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Runs of narrow features whose bins fit the cache together.
+    pub(super) fn groups<T>(&self) -> Vec<Range<usize>> {
+        let limit = GROUP_BYTES / size_of::<T>();
+        let n_features = self.offsets.len() - 1;
+        let (mut groups, mut start) = (Vec::new(), 0);
+        for j in 0..n_features {
+            let last = j + 1 == n_features;
+            if last || self.offsets[j + 2] - self.offsets[start] > limit {
+                groups.push(start..j + 1);
+                start = j + 1;
+            }
+        }
+        groups
+    }
+
+    fn is_sparse(&self, wide: usize, n_rows: usize) -> bool {
+        self.wide_codes[wide] > SPARSE_FACTOR * n_rows
+    }
+
+    /// An empty wide feature in the form that `n_rows` rows want.
+    pub(super) fn wide_bins<T: Tally>(&self, wide: usize, n_rows: usize) -> WideBins<T> {
+        if self.is_sparse(wide, n_rows) {
+            WideBins::Sparse(Vec::new())
+        } else {
+            WideBins::Dense(vec![T::default(); self.wide_codes[wide]])
+        }
+    }
+}
+
+/// Bins of a feature with more than 255 of them.
+#[derive(Debug, Clone)]
+pub(super) enum WideBins<T> {
+    /// One entry a code.
+    Dense(Vec<T>),
+    /// Occupied codes, ascending.
+    Sparse(Vec<(u32, T)>),
+}
+
+/// Class sums per bin of every feature, for one cell.
+#[derive(Debug, Clone)]
+pub struct Histogram<T> {
+    layout: Arc<Layout>,
+    n_rows: usize,
+    narrow: Vec<T>,
+    wide: Vec<WideBins<T>>,
+}
+
+impl<T: Tally> Histogram<T> {
+    pub(super) fn new(
+        layout: Arc<Layout>,
+        n_rows: usize,
+        narrow: Vec<T>,
+        wide: Vec<WideBins<T>>,
+    ) -> Self {
+        Self { layout, n_rows, narrow, wide }
+    }
+
+    /// The bins of one feature.
+    #[must_use]
+    pub fn feature(&self, feature: usize) -> FeatureSums<'_, T> {
+        match self.layout.slots[feature] {
+            Slot::Narrow(j) => FeatureSums {
+                dense: &self.narrow[self.layout.offsets[j]..self.layout.offsets[j + 1]],
+                sparse: &[],
+            },
+            Slot::Wide(j) => match &self.wide[j] {
+                WideBins::Dense(bins) => FeatureSums { dense: bins, sparse: &[] },
+                WideBins::Sparse(bins) => FeatureSums { dense: &[], sparse: bins },
+            },
+        }
+    }
+
+    /// The histogram of the rows of this cell that are not in `part`: exact, since sums are integers.
+    #[must_use]
+    pub fn without(&self, part: &Self) -> Self {
+        let n_rows = self.n_rows - part.n_rows;
+        let mut narrow = self.narrow.clone();
+        subtract(&mut narrow, &part.narrow);
+        let wide = self.wide.iter().zip(&part.wide).enumerate().map(|(j, (all, part))| {
+            let rest = all.without(part);
+            match rest {
+                WideBins::Dense(bins) if self.layout.is_sparse(j, n_rows) => {
+                    WideBins::Sparse(occupied(&bins).collect())
+                }
+                rest => rest,
+            }
+        });
+        Self { layout: Arc::clone(&self.layout), n_rows, wide: wide.collect(), narrow }
+    }
+
+    /// Bytes that the bins take.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        let wide = self.wide.iter().map(|bins| match bins {
+            WideBins::Dense(bins) => size_of_val(&bins[..]),
+            WideBins::Sparse(bins) => size_of_val(&bins[..]),
+        });
+        size_of_val(&self.narrow[..]) + wide.sum::<usize>()
+    }
+}
+
+impl<T: Tally> WideBins<T> {
+    fn without(&self, part: &Self) -> Self {
+        match (self, part) {
+            (Self::Dense(all), Self::Dense(part)) => {
+                let mut rest = all.clone();
+                subtract(&mut rest, part);
+                Self::Dense(rest)
+            }
+            (Self::Dense(all), Self::Sparse(part)) => {
+                let mut rest = all.clone();
+                for &(code, tally) in part {
+                    rest[code as usize] -= tally;
+                }
+                Self::Dense(rest)
+            }
+            (Self::Sparse(all), part) => {
+                // A part of few rows is of few rows too, so it is a list as well.
+                let Self::Sparse(part) = part else { unreachable!("a part has no more rows") };
+                let mut part = part.iter().peekable();
+                let rest = all.iter().filter_map(|&(code, mut tally)| {
+                    if let Some((_, taken)) = part.next_if(|(c, _)| *c == code) {
+                        tally -= *taken;
+                    }
+                    (tally != T::default()).then_some((code, tally))
+                });
+                Self::Sparse(rest.collect())
+            }
+        }
+    }
+}
+
+fn subtract<T: Tally>(from: &mut [T], part: &[T]) {
+    for (all, &taken) in from.iter_mut().zip(part) {
+        *all -= taken;
+    }
+}
+
+fn occupied<T: Tally>(bins: &[T]) -> impl Iterator<Item = (u32, T)> {
+    (0..).zip(bins.iter().copied()).filter(|(_, tally)| *tally != T::default())
+}
+
+/// The bins of one feature in one cell.
+#[derive(Debug, Clone, Copy)]
+pub struct FeatureSums<'a, T> {
+    // One of the two is empty: two slices cost less than a branch a bin.
+    dense: &'a [T],
+    sparse: &'a [(u32, T)],
+}
+
+impl<'a, T: Tally> FeatureSums<'a, T> {
+    /// Codes that occur in the cell, ascending, with their sums.
+    pub fn occupied(self) -> impl Iterator<Item = (u32, ClassSums)> + use<'a, T> {
+        let dense = occupied(self.dense);
+        dense.chain(self.sparse.iter().copied()).map(|(code, tally)| (code, tally.sums()))
+    }
+}

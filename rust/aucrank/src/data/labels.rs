@@ -1,0 +1,119 @@
+//! The two classes and the weights of the rows.
+
+use super::sums::ClassSums;
+use super::weights::FixedWeights;
+use crate::RankError;
+
+/// Which rows are positive, and how much each counts.
+#[derive(Debug, Clone)]
+pub struct Labels<'a> {
+    positive: &'a [bool],
+    weights: Option<FixedWeights>,
+    total: ClassSums,
+}
+
+impl<'a> Labels<'a> {
+    /// Checks that both classes have weight.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for a bad weight, lengths that differ, or a class without rows or without weight.
+    pub fn new(positive: &'a [bool], weights: Option<&[f64]>) -> Result<Self, RankError> {
+        if let Some(weights) = weights
+            && weights.len() != positive.len()
+        {
+            return Err(RankError::LengthMismatch {
+                name: "sample_weight",
+                found: weights.len(),
+                expected: positive.len(),
+            });
+        }
+        let n_pos = positive.iter().filter(|&&p| p).count();
+        let n_neg = positive.len() - n_pos;
+        if n_pos == 0 || n_neg == 0 {
+            return Err(RankError::OneClass { n_pos, n_neg });
+        }
+        let weights = weights.map(FixedWeights::new).transpose()?;
+        let mut labels = Self { positive, weights, total: ClassSums::default() };
+        labels.total = (0..positive.len()).fold(ClassSums::default(), |sum, row| sum + labels.sums(row));
+        match labels.total {
+            ClassSums { pos: 0, .. } => Err(RankError::ClassWithoutWeight { class: "positive" }),
+            ClassSums { neg: 0, .. } => Err(RankError::ClassWithoutWeight { class: "negative" }),
+            _ => Ok(labels),
+        }
+    }
+
+    /// Number of rows, those of weight zero included.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.positive.len()
+    }
+
+    /// Which rows are positive.
+    #[must_use]
+    pub fn positive(&self) -> &'a [bool] {
+        self.positive
+    }
+
+    /// The weights, or `None` where every row counts once.
+    #[must_use]
+    pub fn weights(&self) -> Option<&FixedWeights> {
+        self.weights.as_ref()
+    }
+
+    /// Power of two that one unit of class weight stands for.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.weights.as_ref().map_or(0, FixedWeights::exponent)
+    }
+
+    /// Class weight of all rows.
+    #[must_use]
+    pub fn total(&self) -> ClassSums {
+        self.total
+    }
+
+    /// What one row adds to the sums of its cell. A row of whole weight k counts as k rows; where some weight is not
+    /// whole, weights are no counts and every row of positive weight counts once.
+    #[must_use]
+    pub fn sums(&self, row: usize) -> ClassSums {
+        let (weight, rows) = match &self.weights {
+            None => (1, 1),
+            Some(weights) => {
+                let units = weights.units()[row];
+                (units, if weights.is_whole() { units } else { u64::from(units > 0) })
+            }
+        };
+        ClassSums::of_row(self.positive[row], weight, rows)
+    }
+
+    /// Rows that count: those of positive weight, in order.
+    #[must_use]
+    pub fn rows(&self) -> Vec<u32> {
+        let all = 0..self.n_rows() as u32;
+        match &self.weights {
+            None => all.collect(),
+            Some(weights) => all.filter(|&row| weights.units()[row as usize] > 0).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_without_weight_is_named() {
+        let err = Labels::new(&[true, false, false], Some(&[0.0, 1.0, 2.0])).unwrap_err();
+        assert_eq!(err, RankError::ClassWithoutWeight { class: "positive" });
+        let err = Labels::new(&[true, true], None).unwrap_err();
+        assert_eq!(err, RankError::OneClass { n_pos: 2, n_neg: 0 });
+    }
+
+    #[test]
+    fn rows_of_weight_zero_do_not_count() {
+        let labels = Labels::new(&[true, false, true, false], Some(&[2.0, 1.0, 0.0, 1.0])).unwrap();
+        assert_eq!(labels.rows(), [0, 1, 3]);
+        assert_eq!(labels.total(), ClassSums { pos: 2, neg: 2, rows: 4 });
+    }
+}

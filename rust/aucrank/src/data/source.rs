@@ -1,0 +1,488 @@
+//! Where sums come from: the one thing a learner asks of its data, and its answer in memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::binned::{Binned, FeatureBins, Slot, WideCodes};
+use super::histogram::{Histogram, Layout, WideBins};
+use super::sums::{RowTally, Tally};
+use crate::{Interrupt, RankError};
+
+/// Rows that one thread takes at a time.
+const CHUNK_ROWS: usize = 1 << 16;
+
+/// Name of a set of rows. The set of all rows is cell 0; the learner names the others.
+pub type CellId = usize;
+
+/// Which codes go left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CodeRule {
+    /// Codes below this one: values below the cut before it.
+    Below(u32),
+    /// Codes from this one on.
+    AtLeast(u32),
+    /// The categories marked.
+    Levels(Vec<bool>),
+}
+
+/// A question to a row that sends it left or right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeTest {
+    /// The feature asked.
+    pub feature: usize,
+    /// Which of its codes go left.
+    pub rule: CodeRule,
+    /// Whether rows that miss it go left.
+    pub missing_left: bool,
+}
+
+impl CodeTest {
+    /// The side of a code, `missing` being the code of a missing value.
+    #[inline]
+    #[must_use]
+    pub fn goes_left(&self, code: u32, missing: u32) -> bool {
+        if code == missing {
+            return self.missing_left;
+        }
+        match &self.rule {
+            CodeRule::Below(bound) => code < *bound,
+            CodeRule::AtLeast(bound) => code >= *bound,
+            CodeRule::Levels(left) => left[code as usize],
+        }
+    }
+}
+
+/// A cell to be split in two.
+#[derive(Debug, Clone)]
+pub struct CellSplit {
+    /// The cell; its name ends here.
+    pub cell: CellId,
+    /// Which rows go left.
+    pub test: CodeTest,
+    /// Name of the left part.
+    pub left: CellId,
+    /// Name of the right part.
+    pub right: CellId,
+}
+
+/// Cells that came from one cell, to be put together again as two.
+#[derive(Debug, Clone)]
+pub struct Regroup {
+    /// Cells that make up the left part; at least one.
+    pub left_cells: Vec<CellId>,
+    /// Cells that make up the right part; at least one.
+    pub right_cells: Vec<CellId>,
+    /// Name of the left part.
+    pub left: CellId,
+    /// Name of the right part.
+    pub right: CellId,
+}
+
+/// The data, as a learner sees them: class sums of cells, which it splits and regroups.
+///
+/// *Accumulate, merge, decide*: a source accumulates and merges; what it returns are integers, so a
+/// learner that decides on them learns the same model from memory, from a file read in chunks and
+/// from a cluster.
+pub trait SumSource {
+    /// Form of a bin.
+    type Tally: Tally;
+
+    /// What the codes mean, feature by feature.
+    fn features(&self) -> &[FeatureBins];
+
+    /// Class sums per bin of every feature, for each of `cells`.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`], or what reading the data may run into.
+    fn histograms(&self, cells: &[CellId]) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
+
+    /// Splits cells in two.
+    ///
+    /// # Errors
+    ///
+    /// As [`SumSource::histograms`].
+    fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError>;
+
+    /// Puts cells together.
+    ///
+    /// # Errors
+    ///
+    /// As [`SumSource::histograms`].
+    fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError>;
+}
+
+/// Rows in memory, kept grouped by cell.
+#[derive(Debug)]
+pub struct MemorySource<'a, R> {
+    binned: &'a Binned,
+    row_tally: R,
+    interrupt: &'a Interrupt,
+    layout: Arc<Layout>,
+    groups: Vec<Range<usize>>,
+    /// Row numbers; each cell is a range of them.
+    order: Vec<u32>,
+    scratch: Vec<u32>,
+    cells: Vec<Range<usize>>,
+}
+
+impl<'a, R: RowTally> MemorySource<'a, R> {
+    /// The given `rows` of a binned matrix, all in cell 0.
+    #[must_use]
+    pub fn new(
+        binned: &'a Binned,
+        row_tally: R,
+        rows: Vec<u32>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let layout = Layout::of(binned);
+        Self {
+            binned,
+            row_tally,
+            interrupt,
+            groups: layout.groups::<R::Tally>(),
+            layout,
+            scratch: vec![0; rows.len()],
+            cells: std::iter::once(0..rows.len()).collect(),
+            order: rows,
+        }
+    }
+
+    /// Rows of a cell.
+    #[must_use]
+    pub fn rows(&self, cell: CellId) -> &[u32] {
+        &self.order[self.cells[cell].clone()]
+    }
+
+    fn histogram(&self, cell: CellId) -> Result<Histogram<R::Tally>, RankError> {
+        let rows = self.rows(cell);
+        // Partial sums cost a histogram each, so a chunk has some rows for every bin.
+        let chunk = CHUNK_ROWS.max(4 * self.layout.n_narrow_bins());
+        let narrow = if rows.len() <= chunk {
+            self.narrow_sums(rows)?
+        } else {
+            let parts = rows.par_chunks(chunk).map(|rows| self.narrow_sums(rows));
+            parts.try_reduce(Vec::new, |mut sum, part| {
+                if sum.is_empty() {
+                    return Ok(part);
+                }
+                sum.iter_mut().zip(part).for_each(|(bin, more)| *bin += more);
+                Ok(sum)
+            })?
+        };
+        let wide = self.binned.wide().par_iter().enumerate().map(|(j, codes)| {
+            self.interrupt.check()?;
+            let mut bins = self.layout.wide_bins(j, rows.len());
+            match codes {
+                WideCodes::U16(codes) => self.add_wide(rows, |row| codes[row].into(), &mut bins),
+                WideCodes::U32(codes) => self.add_wide(rows, |row| codes[row], &mut bins),
+            }
+            Ok(bins)
+        });
+        let wide = wide.collect::<Result<_, RankError>>()?;
+        Ok(Histogram::new(Arc::clone(&self.layout), rows.len(), narrow, wide))
+    }
+
+    fn narrow_sums(&self, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
+        self.interrupt.check()?;
+        let mut sums = vec![R::Tally::default(); self.layout.n_narrow_bins()];
+        for group in &self.groups {
+            let offsets = &self.layout.offsets()[group.clone()];
+            for &row in rows {
+                let row = row as usize;
+                let tally = self.row_tally.of(row);
+                let codes = &self.binned.narrow_row(row)[group.clone()];
+                for (&code, &offset) in codes.iter().zip(offsets) {
+                    sums[offset + usize::from(code)] += tally;
+                }
+            }
+        }
+        Ok(sums)
+    }
+
+    fn add_wide(&self, rows: &[u32], code: impl Fn(usize) -> u32, bins: &mut WideBins<R::Tally>) {
+        let rows = rows.iter().map(|&row| row as usize);
+        match bins {
+            WideBins::Dense(bins) => {
+                for row in rows {
+                    bins[code(row) as usize] += self.row_tally.of(row);
+                }
+            }
+            WideBins::Sparse(bins) => {
+                bins.extend(rows.map(|row| (code(row), self.row_tally.of(row))));
+                bins.sort_unstable_by_key(|(code, _)| *code);
+                bins.dedup_by(|more, first| {
+                    let same = more.0 == first.0;
+                    if same {
+                        first.1 += more.1;
+                    }
+                    same
+                });
+            }
+        }
+    }
+
+    fn set_cell(&mut self, cell: CellId, rows: Range<usize>) {
+        if self.cells.len() <= cell {
+            self.cells.resize(cell + 1, 0..0);
+        }
+        self.cells[cell] = rows;
+    }
+}
+
+impl<R: RowTally> SumSource for MemorySource<'_, R> {
+    type Tally = R::Tally;
+
+    fn features(&self) -> &[FeatureBins] {
+        self.binned.features()
+    }
+
+    fn histograms(&self, cells: &[CellId]) -> Result<Vec<Histogram<R::Tally>>, RankError> {
+        cells.par_iter().map(|&cell| self.histogram(cell)).collect()
+    }
+
+    fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
+        self.interrupt.check()?;
+        let mut by_start: Vec<&CellSplit> = splits.iter().collect();
+        by_start.sort_unstable_by_key(|split| self.cells[split.cell].start);
+        let (mut order, mut scratch) = (&mut self.order[..], &mut self.scratch[..]);
+        let mut taken = 0;
+        let mut tasks = Vec::with_capacity(splits.len());
+        for split in by_start {
+            let range = self.cells[split.cell].clone();
+            let (mine, rest) = order.split_at_mut(range.end - taken);
+            let (my_scratch, rest_scratch) = scratch.split_at_mut(range.end - taken);
+            let skip = range.start - taken;
+            tasks.push((split, range.clone(), &mut mine[skip..], &mut my_scratch[skip..]));
+            (order, scratch, taken) = (rest, rest_scratch, range.end);
+        }
+        let binned = self.binned;
+        let parts: Vec<_> = tasks
+            .into_par_iter()
+            .map(|(split, range, rows, scratch)| {
+                (split, range.start, partition(binned, &split.test, rows, scratch), range.end)
+            })
+            .collect();
+        for (split, start, n_left, end) in parts {
+            self.set_cell(split.left, start..start + n_left);
+            self.set_cell(split.right, start + n_left..end);
+        }
+        Ok(())
+    }
+
+    fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError> {
+        self.interrupt.check()?;
+        for regroup in regroups {
+            let parts = || regroup.left_cells.iter().chain(&regroup.right_cells);
+            let ranges: Vec<_> = parts().map(|&cell| self.cells[cell].clone()).collect();
+            let start = ranges.iter().map(|range| range.start).min().unwrap_or(0);
+            let mut end = start;
+            for range in ranges {
+                self.scratch[end..end + range.len()].copy_from_slice(&self.order[range.clone()]);
+                end += range.len();
+            }
+            let n_left: usize = regroup.left_cells.iter().map(|&c| self.cells[c].len()).sum();
+            self.order[start..end].copy_from_slice(&self.scratch[start..end]);
+            // Ascending rows again, for the sake of the cache; the sort merges ascending runs.
+            let (left, right) = self.order[start..end].split_at_mut(n_left);
+            rayon::join(|| left.sort(), || right.sort());
+            self.set_cell(regroup.left, start..start + n_left);
+            self.set_cell(regroup.right, start + n_left..end);
+        }
+        Ok(())
+    }
+}
+
+/// Moves the rows that go left to the front, both parts keeping their order; returns their number.
+fn partition(binned: &Binned, test: &CodeTest, rows: &mut [u32], scratch: &mut [u32]) -> usize {
+    let missing = binned.features()[test.feature].n_bins() as u32;
+    match binned.slot(test.feature) {
+        Slot::Narrow(j) => {
+            let mut left = [false; 256];
+            for (code, left) in (0..=missing).zip(&mut left) {
+                *left = test.goes_left(code, missing);
+            }
+            let goes_left = |row: u32| left[usize::from(binned.narrow_row(row as usize)[j])];
+            partition_by(goes_left, rows, scratch)
+        }
+        Slot::Wide(j) => {
+            let codes = &binned.wide()[j];
+            partition_by(|row| test.goes_left(codes.get(row as usize), missing), rows, scratch)
+        }
+    }
+}
+
+fn partition_by(
+    goes_left: impl Fn(u32) -> bool + Sync,
+    rows: &mut [u32],
+    scratch: &mut [u32],
+) -> usize {
+    if rows.len() <= CHUNK_ROWS {
+        return partition_chunk(&goes_left, rows, scratch);
+    }
+    let chunks = rows.par_chunks_mut(CHUNK_ROWS).zip(scratch.par_chunks_mut(CHUNK_ROWS));
+    let n_left: Vec<usize> =
+        chunks.map(|(rows, scratch)| partition_chunk(&goes_left, rows, scratch)).collect();
+    // Each chunk is in order now; bring the left parts of all together, then the right ones.
+    let total: usize = n_left.iter().sum();
+    let (mut lefts, mut rights) = scratch.split_at_mut(total);
+    for (rows, &n_left) in rows.chunks(CHUNK_ROWS).zip(&n_left) {
+        let (left, right) = rows.split_at(n_left);
+        lefts[..n_left].copy_from_slice(left);
+        rights[..right.len()].copy_from_slice(right);
+        (lefts, rights) = (&mut lefts[n_left..], &mut rights[right.len()..]);
+    }
+    rows.copy_from_slice(scratch);
+    total
+}
+
+fn partition_chunk(
+    goes_left: &impl Fn(u32) -> bool,
+    rows: &mut [u32],
+    scratch: &mut [u32],
+) -> usize {
+    let (mut n_left, mut n_right) = (0, 0);
+    for i in 0..rows.len() {
+        // Both places are written and one index moves: no branch that a random side would mislead.
+        let row = rows[i];
+        let left = goes_left(row);
+        rows[n_left] = row;
+        scratch[n_right] = row;
+        n_left += usize::from(left);
+        n_right += usize::from(!left);
+    }
+    rows[n_left..].copy_from_slice(&scratch[..n_right]);
+    n_left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{
+        BinningParams, ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, WeightedRows,
+    };
+
+    const N_ROWS: usize = 150_000;
+
+    fn number(i: usize) -> u64 {
+        (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
+    }
+
+    struct Data {
+        values: Vec<f64>,
+        codes: Vec<u32>,
+        positive: Vec<bool>,
+        weights: Vec<f64>,
+    }
+
+    fn data() -> Data {
+        Data {
+            values: (0..N_ROWS)
+                .map(|i| if i % 13 == 0 { f64::NAN } else { (number(i) % 5000) as f64 })
+                .collect(),
+            codes: (0..N_ROWS)
+                .map(|i| if i % 17 == 0 { MISSING_CODE } else { (number(i) % 9) as u32 })
+                .collect(),
+            positive: (0..N_ROWS).map(|i| number(i + 7) % 3 == 0).collect(),
+            weights: (0..N_ROWS).map(|i| (number(i + 3) % 4) as f64 / 3.0).collect(),
+        }
+    }
+
+    /// Checks every bin of the histograms of `cells` against a plain loop over their rows.
+    fn check_cells<R: RowTally>(source: &MemorySource<'_, R>, labels: &Labels<'_>, cells: &[CellId]) {
+        let histograms = source.histograms(cells).unwrap();
+        for (&cell, histogram) in cells.iter().zip(&histograms) {
+            for feature in 0..source.features().len() {
+                let mut expected = vec![ClassSums::default(); source.features()[feature].n_codes()];
+                for &row in source.rows(cell) {
+                    let code = source.binned.code(row as usize, feature);
+                    expected[code as usize] += labels.sums(row as usize);
+                }
+                let expected: Vec<_> = (0..).zip(expected).filter(|(_, s)| s.rows > 0).collect();
+                let found: Vec<_> = histogram.feature(feature).occupied().collect();
+                assert_eq!(found, expected, "cell {cell}, feature {feature}");
+            }
+        }
+    }
+
+    fn check_source<R: RowTally>(mut source: MemorySource<'_, R>, labels: &Labels<'_>) {
+        check_cells(&source, labels, &[0]);
+        let all: Vec<u32> = source.rows(0).to_vec();
+        let test = CodeTest { feature: 0, rule: CodeRule::AtLeast(90), missing_left: true };
+        source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
+        let marked = (0..9).map(|level| level % 2 == 0).collect();
+        let test = CodeTest { feature: 1, rule: CodeRule::Levels(marked), missing_left: false };
+        let again = CodeTest { feature: 0, rule: CodeRule::Below(20), missing_left: false };
+        source
+            .split(&[
+                CellSplit { cell: 2, test: again, left: 5, right: 6 },
+                CellSplit { cell: 1, test, left: 3, right: 4 },
+            ])
+            .unwrap();
+        for &row in source.rows(3) {
+            let (code, level) = (source.binned.code(row as usize, 0), source.binned.code(row as usize, 1));
+            assert!(code >= 90 && level % 2 == 0 && level != 9);
+        }
+        check_cells(&source, labels, &[3, 4, 5, 6]);
+        source
+            .regroup(&[Regroup { left_cells: vec![3, 6], right_cells: vec![5, 4], left: 7, right: 8 }])
+            .unwrap();
+        check_cells(&source, labels, &[7, 8]);
+        let mut union = [source.rows(7), source.rows(8)].concat();
+        union.sort_unstable();
+        assert_eq!(union, all);
+    }
+
+    #[test]
+    fn histograms_are_plain_sums_and_splits_keep_every_row() {
+        let data = data();
+        let interrupt = Interrupt::default();
+        let numeric = Column::from(&data.values[..]);
+        let columns =
+            Columns::new(vec![numeric, Column::Codes { codes: &data.codes, n_levels: 9 }], N_ROWS)
+                .unwrap();
+        for max_bins in [Some(200), None] {
+            let params = BinningParams { max_bins, seed: 0 };
+            let labels = Labels::new(&data.positive, None).unwrap();
+            let binned = Binned::new(&columns, &labels, params).unwrap();
+            let counted = CountedRows(&data.positive);
+            check_source(MemorySource::new(&binned, counted, labels.rows(), &interrupt), &labels);
+            let labels = Labels::new(&data.positive, Some(&data.weights)).unwrap();
+            let weighted = WeightedRows(&labels);
+            check_source(MemorySource::new(&binned, weighted, labels.rows(), &interrupt), &labels);
+        }
+    }
+
+    #[test]
+    fn a_sibling_is_the_parent_without_the_part() {
+        let data = data();
+        let interrupt = Interrupt::default();
+        let labels = Labels::new(&data.positive, None).unwrap();
+        let numeric = Column::from(&data.values[..]);
+        let columns =
+            Columns::new(vec![numeric, Column::Codes { codes: &data.codes, n_levels: 9 }], N_ROWS)
+                .unwrap();
+        for max_bins in [Some(200), None] {
+            let params = BinningParams { max_bins, seed: 0 };
+            let binned = Binned::new(&columns, &labels, params).unwrap();
+            let tally = CountedRows(&data.positive);
+            // Few rows, so that the wide feature is a list of bins; then many, so that it is not.
+            for n_rows in [300, N_ROWS as u32] {
+                let mut source =
+                    MemorySource::new(&binned, tally, (0..n_rows).collect(), &interrupt);
+                let parent = source.histograms(&[0]).unwrap().remove(0);
+                let test = CodeTest { feature: 1, rule: CodeRule::Below(2), missing_left: true };
+                source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
+                let [left, right] = &source.histograms(&[1, 2]).unwrap()[..] else { panic!() };
+                let derived = parent.without(left);
+                for feature in 0..2 {
+                    let expected: Vec<_> = right.feature(feature).occupied().collect();
+                    let found: Vec<_> = derived.feature(feature).occupied().collect();
+                    assert_eq!(found, expected);
+                }
+            }
+        }
+    }
+}

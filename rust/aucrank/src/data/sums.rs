@@ -1,0 +1,189 @@
+//! Sums of class weight: all that a learner ever asks of the data.
+
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+use super::labels::Labels;
+
+/// Class weight of a set of rows, in units of [`Labels::exponent`], and its number of rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClassSums {
+    /// Weight of the positive rows.
+    pub pos: u64,
+    /// Weight of the negative rows.
+    pub neg: u64,
+    /// Number of rows, as [`Labels::sums`] counts them.
+    pub rows: u64,
+}
+
+impl ClassSums {
+    pub(super) fn of_row(positive: bool, weight: u64, rows: u64) -> Self {
+        let (pos, neg) = if positive { (weight, 0) } else { (0, weight) };
+        Self { pos, neg, rows }
+    }
+
+    /// Whether both classes are present: a set that can be split.
+    #[must_use]
+    pub fn is_mixed(self) -> bool {
+        self.pos > 0 && self.neg > 0
+    }
+
+    /// `N_C P' - P_C N'` of a part of this set: how much splitting the part off to the left raises the AUC, in units of
+    /// `1/(2PN)` of the whole sample (the Lambda of paper 2 Fig. 2 times PN). Exact.
+    #[must_use]
+    pub fn gain(self, part: Self) -> i128 {
+        i128::from(self.neg) * i128::from(part.pos) - i128::from(self.pos) * i128::from(part.neg)
+    }
+
+    /// Share of the positive class: the estimate of eta.
+    #[must_use]
+    pub fn eta(self) -> f64 {
+        self.pos as f64 / (self.pos + self.neg) as f64
+    }
+}
+
+impl Add for ClassSums {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            pos: self.pos + other.pos,
+            neg: self.neg + other.neg,
+            rows: self.rows + other.rows,
+        }
+    }
+}
+
+impl Sub for ClassSums {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            pos: self.pos - other.pos,
+            neg: self.neg - other.neg,
+            rows: self.rows - other.rows,
+        }
+    }
+}
+
+impl AddAssign for ClassSums {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for ClassSums {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl std::iter::Sum for ClassSums {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Add::add)
+    }
+}
+
+/// What one bin of a histogram holds. Two forms, since a histogram pass is bound by the bytes it touches.
+pub trait Tally:
+    Copy + Default + Debug + PartialEq + Send + Sync + AddAssign + SubAssign + 'static
+{
+    /// The class sums of the bin.
+    fn sums(self) -> ClassSums;
+}
+
+/// Where every row counts once: both counts in one word, so that a row is one addition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts(u64);
+
+impl AddAssign for Counts {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl SubAssign for Counts {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+
+impl Tally for Counts {
+    #[inline]
+    fn sums(self) -> ClassSums {
+        let (pos, rows) = (self.0 >> 32, self.0 & u64::from(u32::MAX));
+        ClassSums { pos, neg: rows - pos, rows }
+    }
+}
+
+impl Tally for ClassSums {
+    #[inline]
+    fn sums(self) -> ClassSums {
+        self
+    }
+}
+
+/// What each row adds to the bins it falls into.
+pub trait RowTally: Sync {
+    /// Form of a bin.
+    type Tally: Tally;
+
+    /// The addition of one row.
+    fn of(&self, row: usize) -> Self::Tally;
+}
+
+/// Rows that count once each.
+#[derive(Debug, Clone, Copy)]
+pub struct CountedRows<'a>(pub &'a [bool]);
+
+impl RowTally for CountedRows<'_> {
+    type Tally = Counts;
+
+    #[inline]
+    fn of(&self, row: usize) -> Counts {
+        Counts(u64::from(self.0[row]) << 32 | 1)
+    }
+}
+
+/// Rows that count by their weight.
+#[derive(Debug, Clone, Copy)]
+pub struct WeightedRows<'a>(pub &'a Labels<'a>);
+
+impl RowTally for WeightedRows<'_> {
+    type Tally = ClassSums;
+
+    #[inline]
+    fn of(&self, row: usize) -> ClassSums {
+        self.0.sums(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_a_bin_agree() {
+        let positive = [true, false, true, true];
+        let labels = Labels::new(&positive, None).unwrap();
+        let (mut counts, mut sums) = (Counts::default(), ClassSums::default());
+        for row in 0..4 {
+            counts += CountedRows(&positive).of(row);
+            sums += WeightedRows(&labels).of(row);
+        }
+        assert_eq!(counts.sums(), sums);
+        assert_eq!(sums, ClassSums { pos: 3, neg: 1, rows: 4 });
+        counts -= CountedRows(&positive).of(1);
+        assert_eq!(counts.sums(), ClassSums { pos: 3, neg: 0, rows: 3 });
+    }
+
+    #[test]
+    fn the_gains_of_a_part_and_its_rest_cancel() {
+        let whole = ClassSums { pos: 7, neg: 12, rows: 19 };
+        let part = ClassSums { pos: 5, neg: 3, rows: 8 };
+        assert_eq!(whole.gain(part), 12 * 5 - 7 * 3);
+        assert_eq!(whole.gain(part), -whole.gain(whole - part));
+    }
+}
