@@ -4,13 +4,15 @@
 //!
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
-//! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull.
+//! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
+//! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve.
 //!
 //! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
 //! threads.
 
 pub mod data;
 pub mod roc;
+pub mod tree;
 
 mod error;
 mod interrupt;

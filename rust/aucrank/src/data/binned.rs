@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
@@ -206,15 +206,17 @@ impl Binned {
         let (narrow_features, wide_features) = (of_kind(true), of_kind(false));
         let mut narrow = vec![0; n_rows * n_narrow];
         if n_narrow > 0 {
-            narrow.par_chunks_mut(TILE_ROWS * n_narrow).enumerate().try_for_each(|(tile, codes)| {
-                let start = tile * TILE_ROWS;
-                let rows = start..start + codes.len() / n_narrow;
-                for (j, &feature) in narrow_features.iter().enumerate() {
-                    let out = codes.iter_mut().skip(j).step_by(n_narrow);
-                    code_rows(columns, &features, feature, rows.clone(), out.map(Byte))?;
-                }
-                Ok(())
-            })?;
+            narrow.par_chunks_mut(TILE_ROWS * n_narrow).enumerate().try_for_each(
+                |(tile, codes)| {
+                    let start = tile * TILE_ROWS;
+                    let rows = start..start + codes.len() / n_narrow;
+                    for (j, &feature) in narrow_features.iter().enumerate() {
+                        let out = codes.iter_mut().skip(j).step_by(n_narrow);
+                        code_rows(columns, &features, feature, rows.clone(), out.map(Byte))?;
+                    }
+                    Ok(())
+                },
+            )?;
         }
         let wide = wide_features
             .into_par_iter()
@@ -429,10 +431,7 @@ mod tests {
         let values = [0.0, 1.0, 2.0, 3.0, 4.0, f64::NEG_INFINITY, 6.0, 7.0];
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let err = Binned::new(&columns, &labels, BinningParams::default()).unwrap_err();
-        assert_eq!(
-            err,
-            RankError::InfiniteValue { column: 1, row: 2, value: f64::NEG_INFINITY }
-        );
+        assert_eq!(err, RankError::InfiniteValue { column: 1, row: 2, value: f64::NEG_INFINITY });
         let column = Column::Codes { codes: &[0, 1, MISSING_CODE, 2], n_levels: 2 };
         let columns = Columns::new(vec![column], 4).unwrap();
         let err = Binned::new(&columns, &labels, BinningParams::default()).unwrap_err();

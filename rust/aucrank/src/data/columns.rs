@@ -1,5 +1,7 @@
 //! Borrowed features: numbers of either width in either layout, and category codes.
 
+use rayon::prelude::*;
+
 use crate::RankError;
 
 /// Code of a category that is missing, or was not seen at fit.
@@ -110,7 +112,7 @@ impl<'a> Columns<'a> {
     where
         Column<'a>: From<Strided<'a, T>>,
     {
-        let n_rows = if n_features == 0 { 0 } else { values.len() / n_features };
+        let n_rows = values.len().checked_div(n_features).unwrap_or(0);
         let column = |j| Strided { values: values.get(j..).unwrap_or(&[]), step: n_features };
         Self::new((0..n_features).map(|j| column(j).into()).collect(), n_rows)
     }
@@ -124,7 +126,8 @@ impl<'a> Columns<'a> {
     where
         Column<'a>: From<Strided<'a, T>>,
     {
-        let columns = values.chunks_exact(n_rows.max(1)).map(|values| Strided { values, step: 1 }.into());
+        let columns =
+            values.chunks_exact(n_rows.max(1)).map(|values| Strided { values, step: 1 }.into());
         Self::new(columns.collect(), n_rows)
     }
 
@@ -140,10 +143,59 @@ impl<'a> Columns<'a> {
         self.columns.len()
     }
 
+    /// Checks that no number is infinite.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::InfiniteValue`] for the first column that holds one, with its first row.
+    pub fn check_finite(&self) -> Result<(), RankError> {
+        /// Rows looked at together: in a row-major matrix their columns share cache lines.
+        const TILE_ROWS: usize = 1024;
+        let n_tiles = self.n_rows.div_ceil(TILE_ROWS);
+        let any_infinite = (0..n_tiles).into_par_iter().any(|tile| {
+            let rows = tile * TILE_ROWS..self.n_rows.min((tile + 1) * TILE_ROWS);
+            self.iter().any(|column| match column {
+                // Without a branch a value, so that a tile is one vector loop.
+                Column::F64(values) => {
+                    rows.clone().fold(false, |any, row| any | values.get(row).is_infinite())
+                }
+                Column::F32(values) => {
+                    rows.clone().fold(false, |any, row| any | values.get(row).is_infinite())
+                }
+                Column::Codes { .. } => false,
+            })
+        });
+        if !any_infinite {
+            return Ok(());
+        }
+        let infinite = |column: &Column<'_>, row| {
+            let value = match column {
+                Column::F64(values) => values.get(row),
+                Column::F32(values) => values.get(row),
+                Column::Codes { .. } => 0.0,
+            };
+            value.is_infinite().then_some((row, value))
+        };
+        for (column, values) in self.iter().enumerate() {
+            if let Some((row, value)) = (0..self.n_rows).find_map(|row| infinite(values, row)) {
+                return Err(RankError::InfiniteValue { column, row, value });
+            }
+        }
+        Ok(())
+    }
+
     /// The features, in order.
-    #[must_use]
     pub fn iter(&self) -> std::slice::Iter<'_, Column<'a>> {
         self.columns.iter()
+    }
+}
+
+impl<'c, 'a> IntoIterator for &'c Columns<'a> {
+    type Item = &'c Column<'a>;
+    type IntoIter = std::slice::Iter<'c, Column<'a>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

@@ -41,7 +41,6 @@ impl Distinct {
         distinct
     }
 
-    #[expect(clippy::float_cmp, reason = "one bin per distinct number")]
     fn push(&mut self, value: f64, weight: u64) {
         if self.values.last() == Some(&value) {
             *self.weights.last_mut().expect("as long as the values") += weight;
@@ -116,7 +115,6 @@ fn add_values_beyond_the_sample<T: Value>(
             continue;
         }
         let place = all.partition_point(|&known| known < value);
-        #[expect(clippy::float_cmp, reason = "one bin per distinct number")]
         if all.get(place) != Some(&value) {
             if all.len() == max_bins {
                 return;
@@ -191,7 +189,8 @@ mod tests {
             .flat_map(|(&v, &w)| std::iter::repeat_n(v, w as usize))
             .collect();
         // Row 0 alone is positive in this test, so it needs weight.
-        let weights: Vec<f64> = weights.iter().enumerate().map(|(i, &w)| if i == 0 { 1.0 } else { w }).collect();
+        let weights: Vec<f64> =
+            weights.iter().enumerate().map(|(i, &w)| if i == 0 { 1.0 } else { w }).collect();
         let copies = [&[values[0]][..], &copies].concat();
         assert_eq!(cuts(&values, Some(&weights), Some(16)), cuts(&copies, None, Some(16)));
     }

@@ -8,43 +8,46 @@ use super::labels::Labels;
 /// Fold of a row that has no weight, and so is in none.
 pub const NO_FOLD: u16 = u16::MAX;
 
-/// Deals the distinct rows (values and class) of each class into `n_folds` folds, in the order of a
-/// seeded hash of their content.
-///
-/// So a row of weight k and k copies of it are dealt alike, the order of the rows does not matter,
-/// and duplicates never sit on both sides of a split. Returns the fold of every row, [`NO_FOLD`] for
-/// rows of weight zero.
-#[must_use]
-pub fn deal_folds(columns: &Columns<'_>, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Vec<u16> {
-    let mut rows: Vec<(bool, u64, u32)> = labels
-        .rows()
-        .into_par_iter()
-        .map(|row| (labels.positive()[row as usize], content_hash(columns, row as usize, seed), row))
-        .collect();
-    rows.par_sort_unstable();
-    let mut folds = vec![NO_FOLD; labels.n_rows()];
-    for class in rows.chunk_by(|a, b| a.0 == b.0) {
-        for (place, copies) in class.chunk_by(|a, b| a.1 == b.1).enumerate() {
-            for &(_, _, row) in copies {
-                folds[row as usize] = (place % usize::from(n_folds)) as u16;
-            }
-        }
-    }
-    folds
+/// Rows dealt into folds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folds {
+    /// Fold of each row, [`NO_FOLD`] for rows of weight zero.
+    pub of_row: Vec<u16>,
+    /// Number of folds: what was asked for, or the number of distinct rows of the rarer class where
+    /// that is less, so that every fold has both classes. One fold leaves nothing to validate on.
+    pub n_folds: u16,
 }
 
-/// Number of distinct rows of the class that has fewer: the most folds that leave both classes in each.
-#[must_use]
-pub fn n_distinct_of_rarer_class(columns: &Columns<'_>, labels: &Labels<'_>) -> usize {
-    let mut rows: Vec<(bool, u64)> = labels
-        .rows()
-        .into_par_iter()
-        .map(|row| (labels.positive()[row as usize], content_hash(columns, row as usize, 0)))
-        .collect();
-    rows.par_sort_unstable();
-    rows.dedup();
-    let n_pos = rows.iter().filter(|(positive, _)| *positive).count();
-    n_pos.min(rows.len() - n_pos)
+impl Folds {
+    /// Deals the distinct rows (values and class) of each class in the order of a seeded hash of
+    /// their content.
+    ///
+    /// So a row of weight k and k copies of it are dealt alike, the order of the rows does not
+    /// matter, and duplicates never sit on both sides of a split.
+    #[must_use]
+    pub fn deal(columns: &Columns<'_>, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Self {
+        let hashed = |row| {
+            let positive = labels.positive()[row as usize];
+            (positive, content_hash(columns, row as usize, seed), row)
+        };
+        let mut rows: Vec<(bool, u64, u32)> = labels.rows().into_par_iter().map(hashed).collect();
+        rows.par_sort_unstable();
+        let copies = || rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let n_distinct = |class: bool| copies().filter(|copies| copies[0].0 == class).count();
+        let n_rarer = n_distinct(true).min(n_distinct(false));
+        let n_folds = n_folds.min(u16::try_from(n_rarer).unwrap_or(u16::MAX));
+
+        let mut of_row = vec![NO_FOLD; labels.n_rows()];
+        let mut place = [0; 2];
+        for copies in copies() {
+            let place = &mut place[usize::from(copies[0].0)];
+            for &(_, _, row) in copies {
+                of_row[row as usize] = (*place % usize::from(n_folds.max(1))) as u16;
+            }
+            *place += 1;
+        }
+        Self { of_row, n_folds }
+    }
 }
 
 /// Hash of the values of a row. Equal numbers hash alike: 0.0 and -0.0, a number in either width,
@@ -77,10 +80,14 @@ mod tests {
     use super::*;
 
     /// A content fixes its fold: (value, class) -> fold.
-    fn folds_by_content(values: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Vec<(u64, bool, u16)> {
+    fn folds_by_content(
+        values: &[f64],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+    ) -> Vec<(u64, bool, u16)> {
         let columns = Columns::from_row_major(values, 1).unwrap();
         let labels = Labels::new(positive, weights).unwrap();
-        let folds = deal_folds(&columns, &labels, 5, 3);
+        let folds = Folds::deal(&columns, &labels, 5, 3).of_row;
         let mut by_content: Vec<_> = (0..values.len())
             .filter(|&row| folds[row] != NO_FOLD)
             .map(|row| (values[row].to_bits(), positive[row], folds[row]))
@@ -108,13 +115,29 @@ mod tests {
         let positive: Vec<bool> = (0..1003).map(|i| i % 10 == 0).collect();
         let columns = Columns::from_row_major(&values, 1).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
-        let folds = deal_folds(&columns, &labels, 10, 0);
+        let folds = Folds::deal(&columns, &labels, 10, 0).of_row;
         for class in [true, false] {
             let sizes: Vec<usize> = (0..10)
                 .map(|k| (0..1003).filter(|&r| positive[r] == class && folds[r] == k).count())
                 .collect();
             let (low, high) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
             assert!(high - low <= 1, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn no_fold_lacks_a_class() {
+        let values = [1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let positive = [true, true, true, true, false, false, false];
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        // Copies count once: two distinct positive rows make two folds.
+        let folds = Folds::deal(&columns, &labels, 10, 0);
+        assert_eq!(folds.n_folds, 2);
+        for fold in 0..2 {
+            for class in [true, false] {
+                assert!((0..7).any(|row| positive[row] == class && folds.of_row[row] == fold));
+            }
         }
     }
 }

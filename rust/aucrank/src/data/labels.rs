@@ -35,7 +35,8 @@ impl<'a> Labels<'a> {
         }
         let weights = weights.map(FixedWeights::new).transpose()?;
         let mut labels = Self { positive, weights, total: ClassSums::default() };
-        labels.total = (0..positive.len()).fold(ClassSums::default(), |sum, row| sum + labels.sums(row));
+        labels.total =
+            (0..positive.len()).fold(ClassSums::default(), |sum, row| sum + labels.sums(row));
         match labels.total {
             ClassSums { pos: 0, .. } => Err(RankError::ClassWithoutWeight { class: "positive" }),
             ClassSums { neg: 0, .. } => Err(RankError::ClassWithoutWeight { class: "negative" }),

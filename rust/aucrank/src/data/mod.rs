@@ -13,9 +13,10 @@ mod weights;
 
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
-pub use folds::{NO_FOLD, deal_folds, n_distinct_of_rarer_class};
+pub use folds::{Folds, NO_FOLD};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource};
 pub use sums::{ClassSums, CountedRows, Counts, RowTally, Tally, WeightedRows};
 pub use weights::FixedWeights;
+pub(crate) use weights::times_power_of_two;

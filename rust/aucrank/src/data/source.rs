@@ -131,12 +131,7 @@ pub struct MemorySource<'a, R> {
 impl<'a, R: RowTally> MemorySource<'a, R> {
     /// The given `rows` of a binned matrix, all in cell 0.
     #[must_use]
-    pub fn new(
-        binned: &'a Binned,
-        row_tally: R,
-        rows: Vec<u32>,
-        interrupt: &'a Interrupt,
-    ) -> Self {
+    pub fn new(binned: &'a Binned, row_tally: R, rows: Vec<u32>, interrupt: &'a Interrupt) -> Self {
         let layout = Layout::of(binned);
         Self {
             binned,
@@ -285,8 +280,9 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
             }
             let n_left: usize = regroup.left_cells.iter().map(|&c| self.cells[c].len()).sum();
             self.order[start..end].copy_from_slice(&self.scratch[start..end]);
-            // Ascending rows again, for the sake of the cache; the sort merges ascending runs.
+            // Ascending rows again, for the sake of the cache. Few ascending runs: a stable sort merges.
             let (left, right) = self.order[start..end].split_at_mut(n_left);
+            #[expect(clippy::stable_sort_primitive, reason = "it merges runs")]
             rayon::join(|| left.sort(), || right.sort());
             self.set_cell(regroup.left, start..start + n_left);
             self.set_cell(regroup.right, start + n_left..end);
@@ -385,13 +381,17 @@ mod tests {
             codes: (0..N_ROWS)
                 .map(|i| if i % 17 == 0 { MISSING_CODE } else { (number(i) % 9) as u32 })
                 .collect(),
-            positive: (0..N_ROWS).map(|i| number(i + 7) % 3 == 0).collect(),
+            positive: (0..N_ROWS).map(|i| number(i + 7).is_multiple_of(3)).collect(),
             weights: (0..N_ROWS).map(|i| (number(i + 3) % 4) as f64 / 3.0).collect(),
         }
     }
 
     /// Checks every bin of the histograms of `cells` against a plain loop over their rows.
-    fn check_cells<R: RowTally>(source: &MemorySource<'_, R>, labels: &Labels<'_>, cells: &[CellId]) {
+    fn check_cells<R: RowTally>(
+        source: &MemorySource<'_, R>,
+        labels: &Labels<'_>,
+        cells: &[CellId],
+    ) {
         let histograms = source.histograms(cells).unwrap();
         for (&cell, histogram) in cells.iter().zip(&histograms) {
             for feature in 0..source.features().len() {
@@ -422,12 +422,18 @@ mod tests {
             ])
             .unwrap();
         for &row in source.rows(3) {
-            let (code, level) = (source.binned.code(row as usize, 0), source.binned.code(row as usize, 1));
+            let (code, level) =
+                (source.binned.code(row as usize, 0), source.binned.code(row as usize, 1));
             assert!(code >= 90 && level % 2 == 0 && level != 9);
         }
         check_cells(&source, labels, &[3, 4, 5, 6]);
         source
-            .regroup(&[Regroup { left_cells: vec![3, 6], right_cells: vec![5, 4], left: 7, right: 8 }])
+            .regroup(&[Regroup {
+                left_cells: vec![3, 6],
+                right_cells: vec![5, 4],
+                left: 7,
+                right: 8,
+            }])
             .unwrap();
         check_cells(&source, labels, &[7, 8]);
         let mut union = [source.rows(7), source.rows(8)].concat();

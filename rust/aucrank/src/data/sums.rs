@@ -1,12 +1,15 @@
 //! Sums of class weight: all that a learner ever asks of the data.
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+use serde::{Deserialize, Serialize};
 
 use super::labels::Labels;
 
 /// Class weight of a set of rows, in units of [`Labels::exponent`], and its number of rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassSums {
     /// Weight of the positive rows.
     pub pos: u64,
@@ -35,6 +38,13 @@ impl ClassSums {
         i128::from(self.neg) * i128::from(part.pos) - i128::from(self.pos) * i128::from(part.neg)
     }
 
+    /// Orders sets by eta, the share of the positive class, without a division.
+    #[must_use]
+    pub fn cmp_eta(self, other: Self) -> Ordering {
+        let cross = |a: Self, b: Self| u128::from(a.pos) * u128::from(b.neg);
+        cross(self, other).cmp(&cross(other, self))
+    }
+
     /// Share of the positive class: the estimate of eta.
     #[must_use]
     pub fn eta(self) -> f64 {
@@ -46,11 +56,7 @@ impl Add for ClassSums {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self {
-            pos: self.pos + other.pos,
-            neg: self.neg + other.neg,
-            rows: self.rows + other.rows,
-        }
+        Self { pos: self.pos + other.pos, neg: self.neg + other.neg, rows: self.rows + other.rows }
     }
 }
 
@@ -58,11 +64,7 @@ impl Sub for ClassSums {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self {
-            pos: self.pos - other.pos,
-            neg: self.neg - other.neg,
-            rows: self.rows - other.rows,
-        }
+        Self { pos: self.pos - other.pos, neg: self.neg - other.neg, rows: self.rows - other.rows }
     }
 }
 

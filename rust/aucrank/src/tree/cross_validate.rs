@@ -1,0 +1,167 @@
+//! Which subtree to keep, by cross-validation of the price of a leaf (paper 2 sec. 4.1).
+
+use rayon::prelude::*;
+
+use super::grow::{GrowParams, grow};
+use super::prune::{PruningPath, PruningStep};
+use super::ranking_tree::RankingTree;
+use super::route::Router;
+use crate::data::{Binned, ClassSums, Folds, Labels, MemorySource, NO_FOLD, RowTally};
+use crate::{Interrupt, RankError};
+
+/// How the price of a leaf is cross-validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CvParams {
+    /// Number of folds; at least 2. Fewer are used where a class has fewer distinct rows.
+    pub n_folds: u16,
+    /// Keep the smallest tree whose mean AUC is within one standard error of the best.
+    pub one_standard_error: bool,
+    /// Seed by which rows are dealt into folds.
+    pub seed: u64,
+}
+
+impl CvParams {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
+        if self.n_folds < 2 {
+            return Err(RankError::BadParameter {
+                name: "n_folds",
+                value: self.n_folds.to_string(),
+                rule: "at least 2",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What cross-validation found for each tree of the nested path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossValidation {
+    /// The trees of the path of the full sample.
+    pub steps: Vec<PruningStep>,
+    /// For each fold, the AUC on its rows of the tree grown without them, at each price.
+    pub fold_aucs: Vec<Vec<f64>>,
+    /// Index of the step that was kept.
+    pub chosen: usize,
+}
+
+impl CrossValidation {
+    /// Mean over the folds, at each price.
+    #[must_use]
+    pub fn mean_auc(&self) -> Vec<f64> {
+        let n_folds = self.fold_aucs.len() as f64;
+        self.each_step(|aucs| aucs.sum::<f64>() / n_folds)
+    }
+
+    /// Standard error of the mean over the folds, at each price.
+    #[must_use]
+    pub fn standard_error(&self) -> Vec<f64> {
+        let n_folds = self.fold_aucs.len() as f64;
+        self.each_step(|aucs| {
+            let aucs: Vec<f64> = aucs.collect();
+            let mean = aucs.iter().sum::<f64>() / n_folds;
+            let squares: f64 = aucs.iter().map(|auc| (auc - mean).powi(2)).sum();
+            (squares / (n_folds - 1.0) / n_folds).sqrt()
+        })
+    }
+
+    fn each_step(&self, of: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Vec<f64> {
+        (0..self.steps.len())
+            .map(|step| of(&mut self.fold_aucs.iter().map(|aucs| aucs[step])))
+            .collect()
+    }
+
+    /// Largest mean, ties to the smaller tree; or the smallest tree within one standard error of it.
+    fn choose(&self, one_standard_error: bool) -> usize {
+        let means = self.mean_auc();
+        let best =
+            (0..means.len()).rev().max_by(|&a, &b| means[a].total_cmp(&means[b]).then(a.cmp(&b)));
+        let best = best.unwrap_or(0);
+        if !one_standard_error {
+            return best;
+        }
+        let bound = means[best] - self.standard_error()[best];
+        means.iter().rposition(|&mean| mean >= bound).unwrap_or(best)
+    }
+}
+
+/// Data of a fit that folds share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample<'a, R> {
+    pub(super) binned: &'a Binned,
+    pub(super) labels: &'a Labels<'a>,
+    pub(super) row_tally: R,
+}
+
+impl<R: RowTally + Copy> Sample<'_, R> {
+    /// Grows a tree on some of the rows.
+    pub(super) fn grow(
+        &self,
+        rows: Vec<u32>,
+        params: &GrowParams,
+        interrupt: &Interrupt,
+    ) -> Result<RankingTree, RankError> {
+        let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
+        let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
+        grow(&mut source, total, self.labels.exponent(), params, interrupt)
+    }
+}
+
+/// Grows a tree without each fold, prunes it along its path and scores every pruned tree on the fold
+/// left out (DECISIONS E18, T13, T14). The folds share the binned data.
+pub(super) fn cross_validate<R: RowTally + Copy>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    folds: &Folds,
+    grow_params: &GrowParams,
+    params: &CvParams,
+    interrupt: &Interrupt,
+) -> Result<CrossValidation, RankError> {
+    let steps = tree.pruning_path();
+    // Between two prices the tree is the same, so their geometric mean stands for all of them.
+    let prices: Vec<f64> = (0..steps.len())
+        .map(|i| match steps.get(i + 1) {
+            Some(next) => (steps[i].alpha * next.alpha).sqrt(),
+            None => f64::INFINITY,
+        })
+        .collect();
+    let score_fold = |fold: u16| -> Result<Vec<f64>, RankError> {
+        let rows = |inside: bool| -> Vec<u32> {
+            let of_row = folds.of_row.iter().enumerate();
+            of_row
+                .filter(|&(_, &of)| of != NO_FOLD && (of == fold) == inside)
+                .map(|(row, _)| row as u32)
+                .collect()
+        };
+        let tree = sample.grow(rows(false), grow_params, interrupt)?;
+        let path = PruningPath::of(&tree);
+        let aucs = path.aucs(&tree, &held_out_sums(sample, &tree, &rows(true)));
+        Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
+    };
+    let fold_aucs =
+        (0..folds.n_folds).into_par_iter().map(score_fold).collect::<Result<_, RankError>>()?;
+    let mut found = CrossValidation { steps, fold_aucs, chosen: 0 };
+    found.chosen = found.choose(params.one_standard_error);
+    Ok(found)
+}
+
+/// Class sums of other rows in every node of a tree.
+fn held_out_sums<R>(sample: &Sample<'_, R>, tree: &RankingTree, rows: &[u32]) -> Vec<ClassSums> {
+    let features = sample.binned.features();
+    let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
+    let leaves = tree.leaves();
+    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
+    for &row in rows {
+        let row = row as usize;
+        let leaf = router.leaf(|test| {
+            let missing = features[test.feature].n_bins() as u32;
+            test.goes_left(sample.binned.code(row, test.feature), missing)
+        });
+        sums[leaves[leaf]] += sample.labels.sums(row);
+    }
+    for node in (0..sums.len()).rev() {
+        if let Some(split) = &tree.nodes()[node].split {
+            sums[node] = sums[split.left] + sums[split.right];
+        }
+    }
+    sums
+}

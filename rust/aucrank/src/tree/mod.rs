@@ -1,0 +1,29 @@
+//! `TreeRank`: ranking trees that approximate the optimal ROC curve (Clémençon and Vayatis, 2009,
+//! <https://doi.org/10.1109/TIT.2009.2025558>; Clémençon, Depecker and Vayatis, 2011,
+//! <https://doi.org/10.1007/s10994-010-5190-0>, called paper 2 below).
+//!
+//! - `split`: the best stump of a cell, from its histogram;
+//! - `partition`: the partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
+//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5);
+//! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2);
+//! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
+//! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
+
+mod cross_validate;
+mod fit;
+mod grow;
+mod leafrank;
+mod partition;
+mod prune;
+mod ranking_tree;
+mod route;
+mod split;
+mod test;
+
+pub use cross_validate::{CrossValidation, CvParams};
+pub use fit::{FitParams, Fitted, fit};
+pub use grow::GrowParams;
+pub use leafrank::LeafRankParams;
+pub use prune::PruningStep;
+pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitNode};
+pub use test::{Rule, Test};

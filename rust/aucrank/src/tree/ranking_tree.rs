@@ -1,0 +1,367 @@
+//! The model: nodes, leaves in ranking order, and the curve that the leaves draw.
+
+use serde::{Deserialize, Serialize};
+
+use super::test::Test;
+use crate::data::{ClassSums, times_power_of_two};
+
+/// In which order leaves are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeafOrder {
+    /// From left to right in the tree (the papers').
+    #[default]
+    Tree,
+    /// By the share of positives, ties from left to right; the training AUC can only rise (paper 2
+    /// Theorem 1).
+    Eta,
+}
+
+/// A node of the tree of stumps inside a split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitNode {
+    /// A stump; its sides are further on in the list.
+    Cut {
+        /// Class sums of the rows that reach it.
+        sums: ClassSums,
+        /// The question.
+        test: Test,
+        /// Place of what lies left.
+        left: usize,
+        /// Place of what lies right.
+        right: usize,
+    },
+    /// A part of the node, and the side that it was merged into.
+    Part {
+        /// Class sums of the part.
+        sums: ClassSums,
+        /// Whether it belongs to the left side.
+        goes_left: bool,
+    },
+}
+
+impl SplitNode {
+    /// Class sums of the rows that reach this place.
+    #[must_use]
+    pub fn sums(&self) -> ClassSums {
+        match self {
+            Self::Cut { sums, .. } | Self::Part { sums, .. } => *sums,
+        }
+    }
+}
+
+/// How a node is split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeSplit {
+    /// The tree of stumps, its root first, left before right.
+    pub cuts: Vec<SplitNode>,
+    /// Node of the side that ranks higher.
+    pub left: usize,
+    /// Node of the side that ranks lower.
+    pub right: usize,
+}
+
+/// A node of the ranking tree; a leaf has no split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Class sums of the training rows in the node.
+    pub sums: ClassSums,
+    /// How it is split.
+    pub split: Option<NodeSplit>,
+}
+
+/// A ranking tree: leaves from the one that ranks highest to the one that ranks lowest.
+///
+/// Nodes are numbered from the root on, left before right. Weights are in units of
+/// `2^exponent`, so that all sums are exact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankingTree {
+    n_levels: Vec<Option<u32>>,
+    exponent: i32,
+    leaf_order: LeafOrder,
+    nodes: Vec<Node>,
+}
+
+impl RankingTree {
+    /// Numbers the nodes anew: what no split reaches is dropped.
+    pub(super) fn new(
+        n_levels: Vec<Option<u32>>,
+        exponent: i32,
+        leaf_order: LeafOrder,
+        mut nodes: Vec<Node>,
+    ) -> Self {
+        let mut ordered: Vec<Node> = Vec::with_capacity(nodes.len());
+        // An old number, and the node whose right child it is.
+        let mut open = vec![(0, None)];
+        while let Some((old, right_of)) = open.pop() {
+            let number = ordered.len();
+            let parent = right_of.and_then(|parent: usize| ordered[parent].split.as_mut());
+            if let Some(split) = parent {
+                split.right = number;
+            }
+            let Node { sums, mut split } = std::mem::replace(
+                &mut nodes[old],
+                Node { sums: ClassSums::default(), split: None },
+            );
+            if let Some(split) = &mut split {
+                open.push((split.right, Some(number)));
+                open.push((split.left, None));
+                split.left = number + 1;
+            }
+            ordered.push(Node { sums, split });
+        }
+        Self { n_levels, exponent, leaf_order, nodes: ordered }
+    }
+
+    /// The same tree with every node of `is_leaf` turned into a leaf.
+    pub(super) fn cut_at(&self, is_leaf: impl Fn(usize) -> bool) -> Self {
+        let mut nodes = self.nodes.clone();
+        for (number, node) in nodes.iter_mut().enumerate() {
+            if is_leaf(number) {
+                node.split = None;
+            }
+        }
+        Self::new(self.n_levels.clone(), self.exponent, self.leaf_order, nodes)
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.n_levels
+    }
+
+    /// Power of two that a unit of class weight stands for.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.exponent
+    }
+
+    /// A class weight in the units of the caller's weights.
+    #[must_use]
+    pub fn weight(&self, units: u64) -> f64 {
+        times_power_of_two(units as f64, self.exponent)
+    }
+
+    /// In which order the leaves are ranked.
+    #[must_use]
+    pub fn leaf_order(&self) -> LeafOrder {
+        self.leaf_order
+    }
+
+    /// The nodes, the root first, left before right.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Class sums of the training rows.
+    #[must_use]
+    pub fn total(&self) -> ClassSums {
+        self.nodes[0].sums
+    }
+
+    /// Gain of the split of a node, as [`ClassSums::gain`]; 0 for a leaf.
+    #[must_use]
+    pub fn gain(&self, node: usize) -> i128 {
+        let Node { sums, split } = &self.nodes[node];
+        split.as_ref().map_or(0, |split| sums.gain(self.nodes[split.left].sums))
+    }
+
+    /// What a gain adds to the AUC of the whole sample.
+    #[must_use]
+    pub fn auc_of_gain(&self, gain: i128) -> f64 {
+        let ClassSums { pos, neg, .. } = self.total();
+        gain as f64 / (2 * u128::from(pos) * u128::from(neg)) as f64
+    }
+
+    /// Nodes that are leaves, in ranking order.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<usize> {
+        let mut leaves: Vec<usize> =
+            (0..self.nodes.len()).filter(|&node| self.nodes[node].split.is_none()).collect();
+        if self.leaf_order == LeafOrder::Eta {
+            leaves.sort_by(|&a, &b| self.nodes[b].sums.cmp_eta(self.nodes[a].sums));
+        }
+        leaves
+    }
+
+    /// Number of leaves.
+    #[must_use]
+    pub fn n_leaves(&self) -> usize {
+        self.nodes.len().div_ceil(2)
+    }
+
+    /// Depth of each node, 0 for the root.
+    #[must_use]
+    pub fn depths(&self) -> Vec<usize> {
+        let mut depths = vec![0; self.nodes.len()];
+        for (node, Node { split, .. }) in self.nodes.iter().enumerate() {
+            if let Some(split) = split {
+                depths[split.left] = depths[node] + 1;
+                depths[split.right] = depths[node] + 1;
+            }
+        }
+        depths
+    }
+
+    /// Class sums of the leaves, in ranking order.
+    #[must_use]
+    pub fn leaf_sums(&self) -> Vec<ClassSums> {
+        self.leaves().into_iter().map(|leaf| self.nodes[leaf].sums).collect()
+    }
+
+    /// AUC of the training rows: exact, rounded once.
+    #[must_use]
+    pub fn auc(&self) -> f64 {
+        auc_of_strata(&self.leaf_sums())
+    }
+
+    /// Knots of the training ROC curve: false and true positive rates, from (0, 0) to (1, 1), one
+    /// per leaf after the first.
+    #[must_use]
+    pub fn roc(&self) -> (Vec<f64>, Vec<f64>) {
+        let total = self.total();
+        let mut above = ClassSums::default();
+        let knots = self.leaf_sums().into_iter().map(|sums| {
+            above += sums;
+            (above.neg as f64 / total.neg as f64, above.pos as f64 / total.pos as f64)
+        });
+        std::iter::once((0.0, 0.0)).chain(knots).unzip()
+    }
+
+    /// Probability of the positive class in each leaf, in ranking order: the share of positives,
+    /// made monotone along the ranking by pooling adjacent violators.
+    #[must_use]
+    pub fn probabilities(&self) -> Vec<f64> {
+        let mut pools: Vec<(ClassSums, usize)> = Vec::new();
+        for mut sums in self.leaf_sums() {
+            let mut n_leaves = 1;
+            while let Some(&(above, n_above)) = pools.last()
+                && above.cmp_eta(sums).is_lt()
+            {
+                sums += above;
+                n_leaves += n_above;
+                pools.pop();
+            }
+            pools.push((sums, n_leaves));
+        }
+        pools.into_iter().flat_map(|(sums, n)| std::iter::repeat_n(sums.eta(), n)).collect()
+    }
+
+    /// Score of each leaf, in ranking order: the number of leaves from it to the last (paper 1's
+    /// D representation), less the number of leaves whose probability is at most one half, so that a
+    /// score is positive exactly where the probability is above one half.
+    #[must_use]
+    pub fn leaf_scores(&self) -> Vec<f64> {
+        let n_above = self.probabilities().iter().filter(|&&eta| eta > 0.5).count();
+        (0..self.n_leaves()).map(|position| n_above as f64 - position as f64).collect()
+    }
+
+    /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
+    /// 5.1, rates relative to the whole sample).
+    #[must_use]
+    pub fn importances(&self) -> Vec<f64> {
+        let mut importances = vec![0.0; self.n_levels.len()];
+        for split in self.nodes.iter().filter_map(|node| node.split.as_ref()) {
+            for cut in &split.cuts {
+                if let SplitNode::Cut { sums, test, left, .. } = cut {
+                    let gain = self.auc_of_gain(sums.gain(split.cuts[*left].sums()));
+                    importances[test.feature] += gain * gain;
+                }
+            }
+        }
+        importances
+    }
+
+    /// Whether the nodes form a tree whose sums add up: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let Some(root) = self.nodes.first() else { return Err("the tree has no nodes".to_owned()) };
+        let limit = 1_u64 << 53;
+        if root.sums.pos == 0 || root.sums.neg == 0 || root.sums.pos.max(root.sums.neg) > limit {
+            return Err("the root of the tree lacks a class".to_owned());
+        }
+        let mut next = vec![0];
+        for (number, node) in self.nodes.iter().enumerate() {
+            if next.pop() != Some(number) {
+                return Err(format!("node {number} is not in its place"));
+            }
+            let Some(split) = &node.split else { continue };
+            let sums_of = |child: usize| self.nodes.get(child).map(|node| node.sums);
+            let children = (sums_of(split.left), sums_of(split.right));
+            let (Some(left), Some(right)) = children else {
+                return Err(format!("a child of node {number} does not exist"));
+            };
+            if !adds_up(node.sums, left, right) {
+                return Err(format!("the children of node {number} do not add up to it"));
+            }
+            next.extend([split.right, split.left]);
+            self.check_cuts(&split.cuts, node.sums, left)
+                .map_err(|what| format!("the split of node {number}: {what}"))?;
+        }
+        if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
+    }
+
+    fn check_cuts(
+        &self,
+        cuts: &[SplitNode],
+        node: ClassSums,
+        left_side: ClassSums,
+    ) -> Result<(), String> {
+        if cuts.first().map(SplitNode::sums) != Some(node) {
+            return Err("the stumps do not cover the node".to_owned());
+        }
+        let mut next = vec![0];
+        let mut merged = ClassSums::default();
+        for (place, cut) in cuts.iter().enumerate() {
+            if next.pop() != Some(place) {
+                return Err(format!("stump {place} is not in its place"));
+            }
+            match cut {
+                SplitNode::Cut { sums, test, left, right } => {
+                    let of = |side: usize| cuts.get(side).map(SplitNode::sums);
+                    let (Some(on_left), Some(on_right)) = (of(*left), of(*right)) else {
+                        return Err(format!("a side of stump {place} does not exist"));
+                    };
+                    if !adds_up(*sums, on_left, on_right) {
+                        return Err(format!("the sides of stump {place} do not add up to it"));
+                    }
+                    let Some(n_levels) = self.n_levels.get(test.feature) else {
+                        return Err(format!("stump {place} asks feature {}", test.feature));
+                    };
+                    if !test.suits(*n_levels) {
+                        return Err(format!("stump {place} does not suit its feature"));
+                    }
+                    next.extend([*right, *left]);
+                }
+                SplitNode::Part { sums, goes_left: true } => merged += *sums,
+                SplitNode::Part { .. } => {}
+            }
+        }
+        if next.is_empty() && merged == left_side {
+            Ok(())
+        } else {
+            Err("its parts do not make up its sides".to_owned())
+        }
+    }
+}
+
+fn adds_up(whole: ClassSums, left: ClassSums, right: ClassSums) -> bool {
+    let sum = |of: fn(ClassSums) -> u64| of(left).checked_add(of(right)) == Some(of(whole));
+    sum(|s| s.pos) && sum(|s| s.neg) && sum(|s| s.rows)
+}
+
+/// AUC of a score that is constant on strata, given from the highest to the lowest.
+pub(super) fn auc_of_strata(strata: &[ClassSums]) -> f64 {
+    let (mut half_wins, mut above) = (0_u128, ClassSums::default());
+    for &sums in strata {
+        // A negative loses to the positives above it and ties with those of its own stratum.
+        half_wins += u128::from(sums.neg) * u128::from(2 * above.pos + sums.pos);
+        above += sums;
+    }
+    half_wins as f64 / (2 * u128::from(above.pos) * u128::from(above.neg)) as f64
+}

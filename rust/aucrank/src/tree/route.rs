@@ -1,0 +1,140 @@
+//! Rows to leaves.
+
+use rayon::prelude::*;
+
+use super::ranking_tree::{RankingTree, SplitNode};
+use super::test::Test;
+use crate::RankError;
+use crate::data::{Column, Columns};
+
+/// Rows that one thread takes at a time.
+const CHUNK_ROWS: usize = 4096;
+
+/// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
+/// by bit, so that both fit one word).
+#[derive(Debug, Clone, Copy)]
+struct Target(i64);
+
+/// All stumps of a ranking tree, those inside its splits joined to one graph: a part of a split leads
+/// straight to the first question of the side that it was merged into.
+#[derive(Debug)]
+pub(super) struct Router<T> {
+    start: Target,
+    steps: Vec<(T, Target, Target)>,
+}
+
+impl<T> Router<T> {
+    /// `form` gives the questions the form in which they will be asked.
+    pub(super) fn new(tree: &RankingTree, form: impl Fn(&Test) -> T) -> Self {
+        let mut places = vec![0; tree.nodes().len()];
+        for (place, leaf) in tree.leaves().into_iter().enumerate() {
+            places[leaf] = place;
+        }
+        // First question of every node, counting stumps in the order of the nodes.
+        let mut entries = Vec::with_capacity(places.len());
+        let mut n_steps = 0;
+        for (node, &place) in tree.nodes().iter().zip(&places) {
+            entries.push(Target(if node.split.is_some() { n_steps } else { !(place as i64) }));
+            n_steps += node.split.iter().flat_map(|split| &split.cuts).filter(|c| is_cut(c)).count()
+                as i64;
+        }
+        let mut steps = Vec::with_capacity(n_steps as usize);
+        for split in tree.nodes().iter().filter_map(|node| node.split.as_ref()) {
+            let first = steps.len() as i64;
+            let mut number = vec![0; split.cuts.len()];
+            let cuts = (0..split.cuts.len()).filter(|&place| is_cut(&split.cuts[place]));
+            for (i, place) in cuts.enumerate() {
+                number[place] = first + i as i64;
+            }
+            let target = |place: usize| match split.cuts[place] {
+                SplitNode::Cut { .. } => Target(number[place]),
+                SplitNode::Part { goes_left: true, .. } => entries[split.left],
+                SplitNode::Part { goes_left: false, .. } => entries[split.right],
+            };
+            for cut in &split.cuts {
+                if let SplitNode::Cut { test, left, right, .. } = cut {
+                    steps.push((form(test), target(*left), target(*right)));
+                }
+            }
+        }
+        Self { start: entries[0], steps }
+    }
+
+    /// Place in the ranking of the leaf that the answers lead to.
+    #[inline]
+    pub(super) fn leaf(&self, goes_left: impl Fn(&T) -> bool) -> usize {
+        let mut target = self.start;
+        while let Ok(step) = usize::try_from(target.0) {
+            let (test, left, right) = &self.steps[step];
+            target = if goes_left(test) { *left } else { *right };
+        }
+        !target.0 as usize
+    }
+}
+
+fn is_cut(cut: &SplitNode) -> bool {
+    matches!(cut, SplitNode::Cut { .. })
+}
+
+impl RankingTree {
+    /// Place in the ranking of the leaf of each row, 0 for the leaf that ranks highest.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    pub fn apply(&self, columns: &Columns<'_>) -> Result<Vec<u32>, RankError> {
+        self.leaf_values(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
+    }
+
+    /// Score of each row: [`RankingTree::leaf_scores`] of its leaf.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply`].
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.leaf_values(columns, &self.leaf_scores())
+    }
+
+    /// Probability of the positive class of each row: [`RankingTree::probabilities`] of its leaf.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply`].
+    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.leaf_values(columns, &self.probabilities())
+    }
+
+    fn leaf_values<V>(&self, columns: &Columns<'_>, values: &[V]) -> Result<Vec<V>, RankError>
+    where
+        V: Copy + Default + Send + Sync,
+    {
+        self.check_columns(columns)?;
+        let router = Router::new(self, Test::clone);
+        let mut out = vec![V::default(); columns.n_rows()];
+        out.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, out)| {
+            for (row, out) in (chunk * CHUNK_ROWS..).zip(out) {
+                *out = values[router.leaf(|test| test.goes_left(columns, row))];
+            }
+        });
+        Ok(out)
+    }
+
+    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        let (found, expected) = (columns.n_features(), self.n_levels().len());
+        if found != expected {
+            return Err(RankError::ColumnMismatch { found, expected });
+        }
+        for (feature, (column, n_levels)) in columns.iter().zip(self.n_levels()).enumerate() {
+            let kind = |categorical| if categorical { "categorical" } else { "numeric" };
+            let is_categorical = matches!(column, Column::Codes { .. });
+            if is_categorical != n_levels.is_some() {
+                return Err(RankError::KindMismatch {
+                    column: feature,
+                    found: kind(is_categorical),
+                    expected: kind(n_levels.is_some()),
+                });
+            }
+        }
+        columns.check_finite()
+    }
+}

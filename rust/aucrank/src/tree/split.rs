@@ -1,0 +1,276 @@
+//! The best stump of a cell, from its histogram.
+
+use std::cmp::Ordering;
+
+use super::partition::best_union;
+use crate::data::{ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, Histogram, Tally};
+
+/// A stump and what it does to its cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stump {
+    pub(super) test: CodeTest,
+    pub(super) left: ClassSums,
+    /// [`ClassSums::gain`] of the left side; positive.
+    pub(super) gain: i128,
+}
+
+impl Stump {
+    /// Larger gain first, then the larger left side (paper 1 Remark 9). Of equal stumps the one met
+    /// first stays: lower feature, lower threshold, "below goes left" (DECISIONS T3).
+    fn beats(&self, other: Option<&Self>) -> bool {
+        let key = |stump: &Self| (stump.gain, stump.left.rows);
+        other.is_none_or(|other| key(self).cmp(&key(other)) == Ordering::Greater)
+    }
+}
+
+/// Best stump over all features, each side holding at least `min_rows` rows; `None` if none gains.
+pub(super) fn best_stump<T: Tally>(
+    features: &[FeatureBins],
+    histogram: &Histogram<T>,
+    cell: ClassSums,
+    min_rows: u64,
+) -> Option<Stump> {
+    let mut best: Option<Stump> = None;
+    for (feature, bins) in features.iter().enumerate() {
+        let sums = histogram.feature(feature);
+        let found = match bins {
+            FeatureBins::Numeric { cuts } => best_threshold(feature, cuts, sums, cell, min_rows),
+            FeatureBins::Categorical { n_levels } => {
+                best_level_set(feature, *n_levels, sums, cell, min_rows)
+            }
+        };
+        if let Some(stump) = found
+            && stump.beats(best.as_ref())
+        {
+            best = Some(stump);
+        }
+    }
+    best
+}
+
+/// Known values below or from a threshold on; missing ones on the side where they gain, or with the
+/// larger side where there are none to learn from (DECISIONS T18).
+fn best_threshold<T: Tally>(
+    feature: usize,
+    cuts: &[f64],
+    sums: FeatureSums<'_, T>,
+    cell: ClassSums,
+    min_rows: u64,
+) -> Option<Stump> {
+    let missing_code = cuts.len() as u32 + 1;
+    let last = sums.occupied().last().filter(|(code, _)| *code == missing_code);
+    let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
+    let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
+
+    let mut best: Option<(Stump, (u32, u32))> = None;
+    let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
+        let left = if missing_gains { known_left + missing } else { known_left };
+        let gain = cell.gain(left);
+        if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
+            return;
+        }
+        let missing_left =
+            if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
+        let test = CodeTest { feature, rule: rule(gap.0), missing_left };
+        let stump = Stump { test, left, gain };
+        if stump.beats(best.as_ref().map(|(best, _)| best)) {
+            best = Some((stump, gap));
+        }
+    };
+
+    let mut below = ClassSums::default();
+    let mut previous = None;
+    for (code, bin) in sums.occupied() {
+        // The missing code comes last: all known values then lie below it.
+        if let Some(previous) = previous {
+            if code == missing_code {
+                let beyond = (missing_code, missing_code);
+                consider(below, CodeRule::Below, beyond);
+                consider(ClassSums::default(), CodeRule::AtLeast, beyond);
+                break;
+            }
+            let gap = (previous + 1, code);
+            consider(below, CodeRule::Below, gap);
+            consider(cell - missing - below, CodeRule::AtLeast, gap);
+        }
+        below += bin;
+        previous = Some(code);
+    }
+    best.map(|(mut stump, gap)| {
+        match &mut stump.test.rule {
+            CodeRule::Below(bound) | CodeRule::AtLeast(bound) => *bound = middle_of(gap, cuts),
+            CodeRule::Levels(_) => {}
+        }
+        stump
+    })
+}
+
+/// A gap of empty bins leaves a choice of cuts; the one nearest to its middle is taken, as for a
+/// midpoint between values.
+fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
+    if first == last {
+        return first;
+    }
+    // Bound b stands for cut b - 1.
+    let cuts = &cuts[first as usize - 1..last as usize];
+    let (low, high) = (cuts[0], cuts[cuts.len() - 1]);
+    let middle = low / 2.0 + high / 2.0;
+    let above = cuts.partition_point(|&cut| cut < middle).min(cuts.len() - 1);
+    let below = above.saturating_sub(1);
+    let nearest = if middle - cuts[below] <= cuts[above] - middle { below } else { above };
+    first + nearest as u32
+}
+
+/// The best union of levels (DECISIONS T24). A level that this cell does not hold counts as missing.
+fn best_level_set<T: Tally>(
+    feature: usize,
+    n_levels: u32,
+    sums: FeatureSums<'_, T>,
+    cell: ClassSums,
+    min_rows: u64,
+) -> Option<Stump> {
+    let (codes, parts): (Vec<u32>, Vec<ClassSums>) = sums.occupied().unzip();
+    let (is_left, left) = best_union(cell, &parts, min_rows)?;
+    let missing_is_left = match codes.last() {
+        Some(&code) if code == n_levels => is_left[codes.len() - 1],
+        _ => 2 * left.rows >= cell.rows,
+    };
+    let mut levels = vec![missing_is_left; n_levels as usize];
+    for (&code, &is_left) in codes.iter().zip(&is_left) {
+        if code < n_levels {
+            levels[code as usize] = is_left;
+        }
+    }
+    let known = || codes.iter().zip(&is_left).filter(|(code, _)| **code < n_levels);
+    let rule = if known().all(|(_, left)| *left != missing_is_left) && codes.contains(&n_levels) {
+        // All known levels on one side: the question is whether the value is known.
+        if missing_is_left { CodeRule::AtLeast(n_levels) } else { CodeRule::Below(n_levels) }
+    } else {
+        CodeRule::Levels(levels)
+    };
+    let test = CodeTest { feature, rule, missing_left: missing_is_left };
+    Some(Stump { test, left, gain: cell.gain(left) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::{
+        Binned, BinningParams, Column, Columns, CountedRows, Labels, MISSING_CODE, MemorySource,
+        SumSource,
+    };
+
+    const MISSING: f64 = f64::NAN;
+
+    fn stump_of(
+        columns: &Columns<'_>,
+        positive: &[bool],
+        min_rows: u64,
+    ) -> (Option<Stump>, Binned) {
+        let labels = Labels::new(positive, None).unwrap();
+        let binned = Binned::new(columns, &labels, BinningParams::default()).unwrap();
+        let interrupt = Interrupt::default();
+        let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
+        let histogram = source.histograms(&[0]).unwrap().remove(0);
+        (best_stump(binned.features(), &histogram, labels.total(), min_rows), binned)
+    }
+
+    /// Gain of the best stump on numbers, by trying every threshold, side and place of the missing.
+    fn best_gain_by_trial(values: &[f64], positive: &[bool]) -> i128 {
+        let total = Labels::new(positive, None).unwrap().total();
+        let mut best = 0;
+        for &threshold in values.iter().chain(&[f64::INFINITY]) {
+            for (low_left, missing_left) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let goes_left = |value: f64| {
+                    let known_left = (value < threshold) == (low_left == 1);
+                    if value.is_nan() { missing_left == 1 } else { known_left }
+                };
+                let part = (0..values.len())
+                    .filter(|&row| goes_left(values[row]))
+                    .map(|row| ClassSums {
+                        pos: positive[row].into(),
+                        neg: (!positive[row]).into(),
+                        rows: 1,
+                    })
+                    .sum();
+                best = best.max(total.gain(part));
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn no_threshold_side_or_place_of_the_missing_gains_more() {
+        let mut state = 9_u64;
+        let mut draw = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % n
+        };
+        for _ in 0..400 {
+            let n_rows = 3 + draw(8) as usize;
+            let values: Vec<f64> =
+                (0..n_rows).map(|_| if draw(4) == 0 { MISSING } else { draw(4) as f64 }).collect();
+            let mut positive: Vec<bool> = (0..n_rows).map(|_| draw(2) == 0).collect();
+            (positive[0], positive[1]) = (true, false);
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let (stump, binned) = stump_of(&columns, &positive, 1);
+            let expected = best_gain_by_trial(&values, &positive);
+            assert_eq!(stump.as_ref().map_or(0, |stump| stump.gain), expected);
+            // The stump does to the rows what it says.
+            if let Some(stump) = stump {
+                let labels = Labels::new(&positive, None).unwrap();
+                let missing = binned.features()[0].n_bins() as u32;
+                let left = (0..n_rows)
+                    .filter(|&row| stump.test.goes_left(binned.code(row, 0), missing))
+                    .map(|row| labels.sums(row))
+                    .sum();
+                assert_eq!(stump.left, left);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_gains_go_to_the_larger_left_side_then_to_the_first_feature() {
+        // Two equal features; below 2 lie 2 positives, below 3 one more and a negative.
+        let values = [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0];
+        let positive = [true, true, true, false, false, false];
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let (stump, _) = stump_of(&columns, &positive, 1);
+        let stump = stump.unwrap();
+        assert_eq!((stump.gain, stump.test.feature), (6, 0));
+        assert_eq!(stump.test.rule, CodeRule::Below(2));
+    }
+
+    #[test]
+    fn a_gap_in_the_cell_is_cut_at_its_middle() {
+        let cuts = [0.5, 1.5, 2.5, 9.0];
+        assert_eq!(middle_of((2, 2), &cuts), 2);
+        assert_eq!(middle_of((1, 3), &cuts), 2);
+        // The middle of 0.5 and 9.0 is 4.75, and 2.5 is the nearest cut.
+        assert_eq!(middle_of((1, 4), &cuts), 3);
+    }
+
+    #[test]
+    fn levels_are_split_by_eta_and_the_unseen_go_with_the_missing() {
+        let codes = [0, 0, 1, 1, 2, 2, MISSING_CODE, MISSING_CODE];
+        let positive = [true, false, true, true, false, false, true, true];
+        let column = Column::Codes { codes: &codes, n_levels: 4 };
+        let columns = Columns::new(vec![column], 8).unwrap();
+        let (stump, _) = stump_of(&columns, &positive, 1);
+        let stump = stump.unwrap();
+        assert_eq!(stump.left, ClassSums { pos: 4, neg: 0, rows: 4 });
+        assert_eq!(stump.test.rule, CodeRule::Levels(vec![false, true, false, true]));
+        assert!(stump.test.missing_left);
+    }
+
+    #[test]
+    fn a_least_size_of_the_sides_is_kept() {
+        let values: Vec<f64> = (0..8).map(f64::from).collect();
+        let positive = [true, false, false, false, false, false, false, false];
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let (stump, _) = stump_of(&columns, &positive, 3);
+        assert_eq!(stump.unwrap().test.rule, CodeRule::Below(3));
+        assert_eq!(stump_of(&columns, &positive, 5).0, None);
+    }
+}
