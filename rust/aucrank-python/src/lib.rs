@@ -1,18 +1,27 @@
-//! `aucrank._core`: borrow arrays, leave the interpreter, call the core, map the error. Computes
-//! nothing.
+//! `aucrank._core`: borrow arrays, leave the interpreter, call the core, map the error. Computes nothing.
 
+mod columns;
+mod model;
 mod roc;
 mod run;
+mod tree;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::model::{ModelFormatError, read_document, write_document};
+    #[pymodule_export]
     use super::roc::auc;
+    #[pymodule_export]
+    use super::run::ColumnError;
+    #[pymodule_export]
+    use super::tree::{PyRankingTree, fit_tree_rank};
 
-    #[pymodule_init]
-    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        pyo3::types::PyModuleMethods::add(module, "__version__", env!("CARGO_PKG_VERSION"))
-    }
+    #[pymodule_export]
+    const MISSING_CODE: u32 = aucrank::data::MISSING_CODE;
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python gives it")]
+    const __version__: &str = aucrank::VERSION;
 }

@@ -10,12 +10,26 @@ use pyo3::prelude::*;
 /// How long a Ctrl-C may go unheard.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+pyo3::create_exception!(
+    aucrank,
+    ColumnError,
+    PyValueError,
+    "An error in one column of X; its attribute `column` counts from 0."
+);
+
 /// A core error speaks of the caller's data, hence `ValueError`.
 pub fn to_py_err(err: RankError) -> PyErr {
-    match err {
-        RankError::Interrupted => PyKeyboardInterrupt::new_err(()),
-        err => PyValueError::new_err(err.to_string()),
+    if err == RankError::Interrupted {
+        return PyKeyboardInterrupt::new_err(());
     }
+    let Some(column) = err.column() else { return PyValueError::new_err(err.to_string()) };
+    Python::attach(|py| {
+        let raised = ColumnError::new_err(err.to_string());
+        match raised.value(py).setattr("column", column) {
+            Ok(()) => raised,
+            Err(other) => other,
+        }
+    })
 }
 
 /// Runs `work` on a rayon pool of `n_threads` threads made for this call.

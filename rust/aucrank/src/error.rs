@@ -100,3 +100,16 @@ pub enum RankError {
     #[error("interrupted")]
     Interrupted,
 }
+
+impl RankError {
+    /// The column at fault, counted from 0, where there is one; the message then begins with it.
+    #[must_use]
+    pub fn column(&self) -> Option<usize> {
+        match *self {
+            Self::InfiniteValue { column, .. }
+            | Self::BadCode { column, .. }
+            | Self::KindMismatch { column, .. } => Some(column),
+            _ => None,
+        }
+    }
+}

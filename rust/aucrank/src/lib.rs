@@ -5,12 +5,14 @@
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
-//! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve.
+//! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
+//! - [`model`]: the saved form of every model, and scoring from it.
 //!
 //! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
 //! threads.
 
 pub mod data;
+pub mod model;
 pub mod roc;
 pub mod tree;
 
@@ -19,3 +21,6 @@ mod interrupt;
 
 pub use error::RankError;
 pub use interrupt::Interrupt;
+
+/// Version of this crate, written into saved models.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -274,6 +274,15 @@ impl RankingTree {
         importances
     }
 
+    /// The tree as JSON text: the same as in a saved model.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`](crate::model::ModelError::Malformed).
+    pub fn to_json(&self) -> Result<String, crate::model::ModelError> {
+        serde_json::to_string(self).map_err(crate::model::malformed)
+    }
+
     /// Whether the nodes form a tree whose sums add up: what a file is asked before it is believed.
     ///
     /// # Errors

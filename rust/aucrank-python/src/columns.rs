@@ -1,0 +1,82 @@
+//! Arrays of Python, borrowed as columns of the core.
+
+use aucrank::data::{Column, Columns};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::run::to_py_err;
+
+/// One feature.
+#[derive(FromPyObject)]
+pub enum ColumnArg<'py> {
+    F64(PyReadonlyArray1<'py, f64>),
+    F32(PyReadonlyArray1<'py, f32>),
+    Codes(PyReadonlyArray1<'py, u32>),
+}
+
+/// All features: a matrix of numbers that is contiguous by rows or by columns, or a list of columns.
+#[derive(FromPyObject)]
+pub enum ColumnsArg<'py> {
+    F64(PyReadonlyArray2<'py, f64>),
+    F32(PyReadonlyArray2<'py, f32>),
+    List(Vec<ColumnArg<'py>>),
+}
+
+impl ColumnsArg<'_> {
+    /// Borrows the arrays; `n_levels` has the number of categories of each categorical feature.
+    pub fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Columns<'_>> {
+        match self {
+            Self::F64(matrix) => borrow_matrix(matrix),
+            Self::F32(matrix) => borrow_matrix(matrix),
+            Self::List(columns) => {
+                let n_rows = columns.first().map_or(0, ColumnArg::len);
+                let columns: PyResult<Vec<Column<'_>>> = columns
+                    .iter()
+                    .enumerate()
+                    .map(|(feature, column)| {
+                        column.borrow(n_levels.get(feature).copied().flatten())
+                    })
+                    .collect();
+                Columns::new(columns?, n_rows).map_err(to_py_err)
+            }
+        }
+    }
+}
+
+impl ColumnArg<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::F32(values) => values.len(),
+            Self::Codes(codes) => codes.len(),
+        }
+    }
+
+    fn borrow(&self, n_levels: Option<u32>) -> PyResult<Column<'_>> {
+        Ok(match self {
+            Self::F64(values) => values.as_slice()?.into(),
+            Self::F32(values) => values.as_slice()?.into(),
+            Self::Codes(codes) => {
+                Column::Codes { codes: codes.as_slice()?, n_levels: n_levels.unwrap_or(0) }
+            }
+        })
+    }
+}
+
+fn borrow_matrix<'a, T>(matrix: &'a PyReadonlyArray2<'_, T>) -> PyResult<Columns<'a>>
+where
+    T: numpy::Element + aucrank::data::Value,
+    Column<'a>: From<aucrank::data::Strided<'a, T>>,
+{
+    let view = matrix.as_array();
+    let (n_rows, n_features) = view.dim();
+    // `to_slice` is row-major or nothing; `PyReadonlyArray2::as_slice` takes either order in silence.
+    if let Some(values) = view.to_slice() {
+        return Columns::from_row_major(values, n_features).map_err(to_py_err);
+    }
+    match view.reversed_axes().to_slice() {
+        Some(values) => Columns::from_column_major(values, n_rows).map_err(to_py_err),
+        None => Err(PyValueError::new_err("the matrix must be contiguous by rows or by columns")),
+    }
+}
