@@ -17,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use super::run::ColumnError;
     #[pymodule_export]
-    use super::tree::{PyRankingTree, fit_tree_rank};
+    use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank};
 
     #[pymodule_export]
     const MISSING_CODE: u32 = aucrank::data::MISSING_CODE;

@@ -1,11 +1,12 @@
 //! The room `aucrank::tree` as a Python class and a function.
 
-use aucrank::data::{BinningParams, Labels};
+use aucrank::RankError;
+use aucrank::data::{BinningParams, Columns, Labels};
 use aucrank::tree::{
-    CrossValidation, CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningStep,
-    RankingTree, fit,
+    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningStep, RankingTree,
+    TreeRankModel, fit,
 };
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,12 +14,12 @@ use pyo3::types::PyDict;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, to_py_err};
 
-/// A ranking tree.
-#[pyclass(name = "RankingTree", module = "aucrank._core", frozen)]
-pub struct PyRankingTree(pub RankingTree);
+/// A fitted ranking tree, and how its size was chosen.
+#[pyclass(name = "TreeRankModel", module = "aucrank._core", frozen)]
+pub struct PyTreeRankModel(pub TreeRankModel);
 
 #[pymethods]
-impl PyRankingTree {
+impl PyTreeRankModel {
     #[classattr]
     fn family() -> &'static str {
         "tree_rank"
@@ -26,9 +27,66 @@ impl PyRankingTree {
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.0.n_levels().len()
+        self.0.tree.n_levels().len()
     }
 
+    #[getter]
+    fn tree(&self) -> PyRankingTree {
+        PyRankingTree(self.0.tree.clone())
+    }
+
+    /// The table of the cross-validation, or `None` if there was none.
+    fn cross_validation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(found) = &self.0.cross_validation else { return Ok(None) };
+        let table = steps_to_dict(py, &found.steps)?;
+        table.set_item("mean_auc", found.mean_auc.to_pyarray(py))?;
+        table.set_item("standard_error", found.standard_error.to_pyarray(py))?;
+        table.set_item("chosen", found.chosen)?;
+        table.set_item("n_folds", found.n_folds)?;
+        Ok(Some(table))
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.tree.importances().into_pyarray(py)
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        ask(py, &self.0.tree, &columns, n_threads, RankingTree::score)
+    }
+
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        ask(py, &self.0.tree, &columns, n_threads, RankingTree::probability)
+    }
+}
+
+/// Puts a question about every row to a tree.
+fn ask<'py, V: numpy::Element + Send>(
+    py: Python<'py>,
+    tree: &RankingTree,
+    columns: &ColumnsArg<'py>,
+    n_threads: usize,
+    question: fn(&RankingTree, &Columns<'_>) -> Result<Vec<V>, RankError>,
+) -> PyResult<Bound<'py, PyArray1<V>>> {
+    let columns = columns.borrow(tree.n_levels())?;
+    Ok(on_pool(py, n_threads, |_| question(tree, &columns))?.into_pyarray(py))
+}
+
+/// A ranking tree.
+#[pyclass(name = "RankingTree", module = "aucrank._core", frozen)]
+pub struct PyRankingTree(pub RankingTree);
+
+#[pymethods]
+impl PyRankingTree {
     #[getter]
     fn n_leaves(&self) -> usize {
         self.0.n_leaves()
@@ -44,14 +102,16 @@ impl PyRankingTree {
         self.0.auc()
     }
 
+    /// False and true positive rates at the knots of the training curve.
     fn roc<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
         let (fpr, tpr) = self.0.roc();
         (fpr.into_pyarray(py), tpr.into_pyarray(py))
     }
 
     /// Numbers of the leaves, in ranking order.
-    fn leaves(&self) -> Vec<usize> {
-        self.0.leaves()
+    fn leaves<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let leaves = self.0.leaves().into_iter().map(|leaf| leaf as i64);
+        leaves.collect::<Vec<_>>().into_pyarray(py)
     }
 
     fn leaf_scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
@@ -62,38 +122,23 @@ impl PyRankingTree {
         self.0.probabilities().into_pyarray(py)
     }
 
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importances().into_pyarray(py)
-    }
-
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        ask(py, &self.0, &columns, n_threads, RankingTree::score)
     }
 
-    fn probability<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
-    }
-
+    /// Place in the ranking of the leaf of each row.
     fn apply<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.apply(&columns))?.into_pyarray(py))
+        ask(py, &self.0, &columns, n_threads, RankingTree::apply)
     }
 
     /// Alphas, numbers of leaves and training AUCs of the nested path.
@@ -109,6 +154,7 @@ impl PyRankingTree {
         self.0.best_subtree(n_leaves).map(Self).map_err(to_py_err)
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from a Python list")]
     fn subtree(&self, leaves: Vec<usize>) -> PyResult<Self> {
         self.0.subtree(&leaves).map(Self).map_err(to_py_err)
     }
@@ -129,19 +175,7 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
     Ok(table)
 }
 
-fn cross_validation_to_dict<'py>(
-    py: Python<'py>,
-    found: &CrossValidation,
-) -> PyResult<Bound<'py, PyDict>> {
-    let table = steps_to_dict(py, &found.steps)?;
-    table.set_item("mean_auc", found.mean_auc().into_pyarray(py))?;
-    table.set_item("standard_error", found.standard_error().into_pyarray(py))?;
-    table.set_item("fold_aucs", PyArray2::from_vec2(py, &found.fold_aucs)?)?;
-    table.set_item("chosen", found.chosen)?;
-    Ok(table)
-}
-
-/// Fits a ranking tree; returns it and the table of its cross-validation, if there was one.
+/// Fits a ranking tree.
 #[pyfunction]
 #[pyo3(signature = (
     columns, n_levels, positive, weight, *, max_depth, min_samples_split, min_samples_leaf, min_gain,
@@ -169,7 +203,7 @@ pub fn fit_tree_rank<'py>(
     one_standard_error: bool,
     seed: u64,
     n_threads: usize,
-) -> PyResult<(PyRankingTree, Option<Bound<'py, PyDict>>)> {
+) -> PyResult<PyTreeRankModel> {
     let leaf_order = match leaf_order {
         "tree" => LeafOrder::Tree,
         "eta" => LeafOrder::Eta,
@@ -195,11 +229,9 @@ pub fn fit_tree_rank<'py>(
     let columns = columns.borrow(&n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-    let fitted = on_pool(py, n_threads, |interrupt| {
+    let model = on_pool(py, n_threads, |interrupt| {
         let labels = Labels::new(positive, weight)?;
         fit(&columns, &labels, &params, interrupt)
     })?;
-    let found = fitted.cross_validation.as_ref();
-    let table = found.map(|found| cross_validation_to_dict(py, found)).transpose()?;
-    Ok((PyRankingTree(fitted.tree), table))
+    Ok(PyTreeRankModel(model))
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::data::Columns;
-use crate::tree::RankingTree;
+use crate::tree::TreeRankModel;
 use crate::{RankError, VERSION};
 
 /// The name by which a document says what it is.
@@ -93,18 +93,18 @@ pub struct Classes {
 #[serde(tag = "family", rename_all = "snake_case")]
 pub enum Model {
     /// A ranking tree.
-    TreeRank(RankingTree),
+    TreeRank(TreeRankModel),
 }
 
 impl Model {
     fn check(&self, features: &[Feature]) -> Result<(), String> {
-        let Self::TreeRank(tree) = self;
-        tree.check()?;
+        let Self::TreeRank(model) = self;
+        model.check()?;
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
             FeatureKind::Categorical { levels } => Some(levels.len() as u32),
         };
-        if features.iter().map(of_feature).eq(tree.n_levels().iter().copied()) {
+        if features.iter().map(of_feature).eq(model.tree.n_levels().iter().copied()) {
             Ok(())
         } else {
             Err("the features are not those of the tree".to_owned())
@@ -218,8 +218,8 @@ impl Document {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let Model::TreeRank(tree) = &self.model;
-        tree.score(columns)
+        let Model::TreeRank(model) = &self.model;
+        model.tree.score(columns)
     }
 }
 
@@ -266,7 +266,7 @@ mod tests {
             },
             pruning: None,
         };
-        let fitted = fit(&columns(), &labels, &params, &Interrupt::default()).unwrap();
+        let model = fit(&columns(), &labels, &params, &Interrupt::default()).unwrap();
         let levels = ["blue", "green", "red"].map(Value::from).to_vec();
         let header = Header {
             estimator: Estimator { class: "TreeRank".to_owned(), params: json!({"max_depth": 4}) },
@@ -279,7 +279,7 @@ mod tests {
                 },
             ],
         };
-        Document { header, model: Model::TreeRank(fitted.tree) }
+        Document { header, model: Model::TreeRank(model) }
     }
 
     #[test]
@@ -332,15 +332,15 @@ mod tests {
     fn a_forged_tree_is_refused_not_believed() {
         assert!(forged(|_| ()).is_ok());
         let changes: [fn(&mut Value); 8] = [
-            |body| body["model"]["nodes"][0]["split"]["left"] = json!(0),
-            |body| body["model"]["nodes"][0]["split"]["right"] = json!(10_000),
-            |body| body["model"]["nodes"][0]["sums"]["pos"] = json!(0),
-            |body| body["model"]["nodes"][1]["sums"]["neg"] = json!(u64::MAX),
-            |body| body["model"]["nodes"] = json!([]),
-            |body| body["model"]["nodes"][0]["split"]["cuts"] = json!([]),
+            |body| body["model"]["tree"]["nodes"][0]["split"]["left"] = json!(0),
+            |body| body["model"]["tree"]["nodes"][0]["split"]["right"] = json!(10_000),
+            |body| body["model"]["tree"]["nodes"][0]["sums"]["pos"] = json!(0),
+            |body| body["model"]["tree"]["nodes"][1]["sums"]["neg"] = json!(u64::MAX),
+            |body| body["model"]["tree"]["nodes"] = json!([]),
+            |body| body["model"]["tree"]["nodes"][0]["split"]["cuts"] = json!([]),
             |body| body["header"]["features"] = json!([]),
             |body| {
-                let cut = &mut body["model"]["nodes"][0]["split"]["cuts"][0]["cut"];
+                let cut = &mut body["model"]["tree"]["nodes"][0]["split"]["cuts"][0]["cut"];
                 cut["test"]["feature"] = json!(7);
             },
         ];

@@ -1,6 +1,7 @@
 //! Which subtree to keep, by cross-validation of the price of a leaf (paper 2 sec. 4.1).
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::grow::{GrowParams, grow};
 use super::prune::{PruningPath, PruningStep};
@@ -34,53 +35,41 @@ impl CvParams {
 }
 
 /// What cross-validation found for each tree of the nested path.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossValidation {
+    /// Number of folds.
+    pub n_folds: usize,
     /// The trees of the path of the full sample.
     pub steps: Vec<PruningStep>,
-    /// For each fold, the AUC on its rows of the tree grown without them, at each price.
-    pub fold_aucs: Vec<Vec<f64>>,
+    /// For each, the mean over the folds of the AUC on the fold left out of the tree that was grown
+    /// without it and pruned at the same price.
+    pub mean_auc: Vec<f64>,
+    /// Standard errors of the means.
+    pub standard_error: Vec<f64>,
     /// Index of the step that was kept.
     pub chosen: usize,
 }
 
 impl CrossValidation {
-    /// Mean over the folds, at each price.
-    #[must_use]
-    pub fn mean_auc(&self) -> Vec<f64> {
-        let n_folds = self.fold_aucs.len() as f64;
-        self.each_step(|aucs| aucs.sum::<f64>() / n_folds)
-    }
-
-    /// Standard error of the mean over the folds, at each price.
-    #[must_use]
-    pub fn standard_error(&self) -> Vec<f64> {
-        let n_folds = self.fold_aucs.len() as f64;
-        self.each_step(|aucs| {
-            let aucs: Vec<f64> = aucs.collect();
-            let mean = aucs.iter().sum::<f64>() / n_folds;
-            let squares: f64 = aucs.iter().map(|auc| (auc - mean).powi(2)).sum();
-            (squares / (n_folds - 1.0) / n_folds).sqrt()
-        })
-    }
-
-    fn each_step(&self, of: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Vec<f64> {
-        (0..self.steps.len())
-            .map(|step| of(&mut self.fold_aucs.iter().map(|aucs| aucs[step])))
-            .collect()
-    }
-
-    /// Largest mean, ties to the smaller tree; or the smallest tree within one standard error of it.
-    fn choose(&self, one_standard_error: bool) -> usize {
-        let means = self.mean_auc();
-        let best =
-            (0..means.len()).rev().max_by(|&a, &b| means[a].total_cmp(&means[b]).then(a.cmp(&b)));
-        let best = best.unwrap_or(0);
-        if !one_standard_error {
-            return best;
+    /// Summarises the AUCs of each fold, one for each step, and chooses: the largest mean, ties to
+    /// the smaller tree; or the smallest tree within one standard error of it.
+    fn new(steps: Vec<PruningStep>, fold_aucs: &[Vec<f64>], one_standard_error: bool) -> Self {
+        let n_folds = fold_aucs.len();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / n_folds as f64;
+        let (mut mean_auc, mut standard_error) = (Vec::new(), Vec::new());
+        for step in 0..steps.len() {
+            let aucs: Vec<f64> = fold_aucs.iter().map(|aucs| aucs[step]).collect();
+            let centre = mean(&aucs);
+            let squares: f64 = aucs.iter().map(|auc| (auc - centre).powi(2)).sum();
+            mean_auc.push(centre);
+            standard_error.push((squares / (n_folds as f64 - 1.0) / n_folds as f64).sqrt());
         }
-        let bound = means[best] - self.standard_error()[best];
-        means.iter().rposition(|&mean| mean >= bound).unwrap_or(best)
+        let last_from = |bound: f64| mean_auc.iter().rposition(|&mean| mean >= bound).unwrap_or(0);
+        let mut chosen = last_from(mean_auc.iter().copied().fold(0.0, f64::max));
+        if one_standard_error {
+            chosen = last_from(mean_auc[chosen] - standard_error[chosen]);
+        }
+        Self { n_folds, steps, mean_auc, standard_error, chosen }
     }
 }
 
@@ -137,11 +126,11 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
         let aucs = path.aucs(&tree, &held_out_sums(sample, &tree, &rows(true)));
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
-    let fold_aucs =
-        (0..folds.n_folds).into_par_iter().map(score_fold).collect::<Result<_, RankError>>()?;
-    let mut found = CrossValidation { steps, fold_aucs, chosen: 0 };
-    found.chosen = found.choose(params.one_standard_error);
-    Ok(found)
+    let fold_aucs = (0..folds.n_folds)
+        .into_par_iter()
+        .map(score_fold)
+        .collect::<Result<Vec<_>, RankError>>()?;
+    Ok(CrossValidation::new(steps, &fold_aucs, params.one_standard_error))
 }
 
 /// Class sums of other rows in every node of a tree.

@@ -1,5 +1,7 @@
 //! From columns to a pruned ranking tree.
 
+use serde::{Deserialize, Serialize};
+
 use super::cross_validate::{CrossValidation, CvParams, Sample, cross_validate};
 use super::grow::GrowParams;
 use super::prune::PruningPath;
@@ -21,13 +23,32 @@ pub struct FitParams {
 }
 
 /// A fitted tree, and how it was chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreeRankModel {
     /// The tree.
     pub tree: RankingTree,
     /// What cross-validation found. `None` where it was not asked for, or where a class has a single
     /// distinct row, so that no fold can be left out; the tree is then as it was grown.
     pub cross_validation: Option<CrossValidation>,
+}
+
+impl TreeRankModel {
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.tree.check()?;
+        let Some(found) = &self.cross_validation else { return Ok(()) };
+        let n_steps = found.steps.len();
+        let fits = found.mean_auc.len() == n_steps && found.standard_error.len() == n_steps;
+        if fits && found.chosen < n_steps {
+            Ok(())
+        } else {
+            Err("the table of the cross-validation has columns of several lengths".to_owned())
+        }
+    }
 }
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
@@ -64,7 +85,7 @@ pub fn fit(
     labels: &Labels<'_>,
     params: &FitParams,
     interrupt: &Interrupt,
-) -> Result<Fitted, RankError> {
+) -> Result<TreeRankModel, RankError> {
     params.grow.validate()?;
     if let Some(pruning) = &params.pruning {
         pruning.validate()?;
@@ -89,12 +110,12 @@ fn grow_and_prune<R: RowTally + Copy>(
     folds: Option<&Folds>,
     params: &FitParams,
     interrupt: &Interrupt,
-) -> Result<Fitted, RankError> {
+) -> Result<TreeRankModel, RankError> {
     let tree = sample.grow(sample.labels.rows(), &params.grow, interrupt)?;
     let (Some(folds), Some(pruning)) = (folds, &params.pruning) else {
-        return Ok(Fitted { tree, cross_validation: None });
+        return Ok(TreeRankModel { tree, cross_validation: None });
     };
     let found = cross_validate(sample, &tree, folds, &params.grow, pruning, interrupt)?;
     let tree = PruningPath::of(&tree).tree(&tree, found.chosen);
-    Ok(Fitted { tree, cross_validation: Some(found) })
+    Ok(TreeRankModel { tree, cross_validation: Some(found) })
 }

@@ -71,8 +71,13 @@ pub(super) fn grow<S: SumSource + Sync>(
     let mut nodes = vec![Node { sums: total, split: None }];
     let mut next_cell = 1;
     let mut open = Vec::new();
+    let mut has_missing = vec![false; source.features().len()];
     if params.may_split(total, 0) {
         let histogram = source.histograms(&[0])?.remove(0);
+        for (feature, bins) in source.features().iter().enumerate() {
+            let last = histogram.feature(feature).occupied().last();
+            has_missing[feature] = last.is_some_and(|(code, _)| code as usize == bins.n_bins());
+        }
         open.push(OpenNode { node: 0, depth: 0, cell: 0, sums: total, histogram });
     }
     while !open.is_empty() {
@@ -130,7 +135,7 @@ pub(super) fn grow<S: SumSource + Sync>(
         FeatureBins::Numeric { .. } => None,
         FeatureBins::Categorical { n_levels } => Some(*n_levels),
     });
-    Ok(RankingTree::new(n_levels.collect(), exponent, params.leaf_order, nodes))
+    Ok(RankingTree::new((n_levels.collect(), has_missing), exponent, params.leaf_order, nodes))
 }
 
 fn next_batch<T: crate::data::Tally>(open: &mut Vec<OpenNode<T>>) -> Vec<OpenNode<T>> {

@@ -21,7 +21,7 @@ mod split;
 mod test;
 
 pub use cross_validate::{CrossValidation, CvParams};
-pub use fit::{FitParams, Fitted, fit};
+pub use fit::{FitParams, TreeRankModel, fit};
 pub use grow::GrowParams;
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;

@@ -3,12 +3,14 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
+
 use super::ranking_tree::{LeafOrder, RankingTree};
 use crate::RankError;
 use crate::data::ClassSums;
 
 /// One tree of the nested path.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PruningStep {
     /// From this price of a leaf on, in units of AUC, the tree is the best (paper 2 (13)).
     pub alpha: f64,

@@ -78,6 +78,7 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankingTree {
     n_levels: Vec<Option<u32>>,
+    has_missing: Vec<bool>,
     exponent: i32,
     leaf_order: LeafOrder,
     nodes: Vec<Node>,
@@ -86,7 +87,7 @@ pub struct RankingTree {
 impl RankingTree {
     /// Numbers the nodes anew: what no split reaches is dropped.
     pub(super) fn new(
-        n_levels: Vec<Option<u32>>,
+        (n_levels, has_missing): (Vec<Option<u32>>, Vec<bool>),
         exponent: i32,
         leaf_order: LeafOrder,
         mut nodes: Vec<Node>,
@@ -111,7 +112,7 @@ impl RankingTree {
             }
             ordered.push(Node { sums, split });
         }
-        Self { n_levels, exponent, leaf_order, nodes: ordered }
+        Self { n_levels, has_missing, exponent, leaf_order, nodes: ordered }
     }
 
     /// The same tree with every node of `is_leaf` turned into a leaf.
@@ -122,13 +123,21 @@ impl RankingTree {
                 node.split = None;
             }
         }
-        Self::new(self.n_levels.clone(), self.exponent, self.leaf_order, nodes)
+        let features = (self.n_levels.clone(), self.has_missing.clone());
+        Self::new(features, self.exponent, self.leaf_order, nodes)
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
         &self.n_levels
+    }
+
+    /// For each feature, whether a row of the training data missed it. All false for a tree of one
+    /// leaf, which asks nothing.
+    #[must_use]
+    pub fn has_missing(&self) -> &[bool] {
+        &self.has_missing
     }
 
     /// Power of two that a unit of class weight stands for.
@@ -293,6 +302,9 @@ impl RankingTree {
         let limit = 1_u64 << 53;
         if root.sums.pos == 0 || root.sums.neg == 0 || root.sums.pos.max(root.sums.neg) > limit {
             return Err("the root of the tree lacks a class".to_owned());
+        }
+        if self.has_missing.len() != self.n_levels.len() {
+            return Err("the tree does not say of each feature whether it was missing".to_owned());
         }
         let mut next = vec![0];
         for (number, node) in self.nodes.iter().enumerate() {
