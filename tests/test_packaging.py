@@ -11,9 +11,8 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-import pytest
-
 import aucrank
+import pytest
 
 CHECKOUT = Path(__file__).parents[1]
 PACKAGE = Path(aucrank.__file__).parent
@@ -117,9 +116,7 @@ def test_import_from_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
 )
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
 def test_the_source_package_holds_the_whole_workspace(tmp_path):
-    result = run(
-        sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path), cwd=CHECKOUT
-    )
+    result = run(sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path), cwd=CHECKOUT)
     assert result.returncode == 0, result.stderr
     root = f"aucrank-{aucrank.__version__}"
     with tarfile.open(tmp_path / f"{root}.tar.gz") as sdist:
