@@ -10,7 +10,7 @@ first, and says in words what each stratum is.
 # The data
 # --------
 # 569 fine-needle aspirates of breast tumours, 30 measurements each, bundled with scikit-learn. The
-# label to rank first is the second of the sorted labels.
+# malignant ones are labelled 1 and should be ranked first.
 from aucrank import TreeRank
 from aucrank.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
