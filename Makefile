@@ -61,8 +61,8 @@ lint-python: $(STAMPS)/package $(STAMPS)/group-lint
 
 .PHONY: docs
 docs: $(STAMPS)/package $(STAMPS)/group-docs  ## Build the documentation into docs/_build/html
-	rm -rf docs/api/generated
-	$(BIN)/python -P -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	rm -rf docs/api/generated docs/auto_examples
+	$(BIN)/python -P -m sphinx --fresh-env -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 .PHONY: sdist

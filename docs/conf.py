@@ -39,7 +39,17 @@ autodoc_default_options = {
     "members": True,
     # Inherited from classes of our own, yes; what scikit-learn gives to every estimator, no.
     "inherited-members": ",".join(
-        ["BaseEstimator", "ClassifierMixin", "TransformerMixin", "OneToOneFeatureMixin", "tuple"]
+        [
+            "BaseEstimator",
+            "ClassifierMixin",
+            "TransformerMixin",
+            "OneToOneFeatureMixin",
+            "_MetadataRequester",
+            "BaseException",
+            "Exception",
+            "ValueError",
+            "tuple",
+        ]
     ),
     "exclude-members": ",".join(
         f"set_{method}_request"
