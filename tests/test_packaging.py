@@ -1,14 +1,16 @@
 """What is shipped: one version, types, the command, the licences, and a complete source package."""
 
-import importlib.util
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import aucrank
@@ -27,11 +29,15 @@ def run(*command, **kwargs):
 
 
 @pytest.fixture(scope="module")
-def cargo_toml():
-    path = CHECKOUT / "Cargo.toml"
-    if not path.exists():
+def checkout():
+    if not (CHECKOUT / "Cargo.toml").exists():
         pytest.skip("needs the checkout: there is no Cargo.toml beside tests/")
-    return tomllib.loads(path.read_text("utf-8"))
+    return CHECKOUT
+
+
+@pytest.fixture(scope="module")
+def cargo_toml(checkout):
+    return tomllib.loads((checkout / "Cargo.toml").read_text("utf-8"))
 
 
 def test_cargo_python_and_the_compiled_module_have_one_version(cargo_toml):
@@ -42,22 +48,29 @@ def test_cargo_python_and_the_compiled_module_have_one_version(cargo_toml):
     assert cargo_toml["workspace"]["dependencies"]["aucrank"]["version"] == version
 
 
-def test_the_changelog_has_a_section_for_this_version_or_for_what_comes_next(cargo_toml):
+def test_the_changelog_opens_with_what_comes_next_and_then_this_version(checkout, cargo_toml):
     version = cargo_toml["workspace"]["package"]["version"]
     headings = re.findall(
-        r"^## \[(.+?)\]", (CHECKOUT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+        r"^## \[(.+?)\]", (checkout / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
     )
     assert headings[0] == "Unreleased"
     assert len(headings) == 1 or headings[1] == version
 
 
-def test_both_toolchain_bounds_are_told_to_the_reader(cargo_toml):
+def test_readers_are_told_the_oldest_python_and_rust(checkout, cargo_toml):
     rust = cargo_toml["workspace"]["package"]["rust-version"]
     python = metadata.metadata("aucrank")["Requires-Python"].removeprefix(">=")
     for page in ("README.md", "CONTRIBUTING.md"):
-        text = (CHECKOUT / page).read_text("utf-8")
+        text = (checkout / page).read_text("utf-8")
         assert f"Python {python}" in text, page
         assert f"Rust {rust}" in text, page
+
+
+def test_every_public_module_is_in_the_reference(checkout):
+    modules = {module.name for module in pkgutil.iter_modules(aucrank.__path__)}
+    public = {name for name in modules if not name.startswith("_")} - {"cli"}
+    page = (checkout / "docs" / "api" / "index.md").read_text("utf-8")
+    assert public <= set(re.findall(r"^   aucrank\.(\w+)$", page, re.MULTILINE))
 
 
 def test_types_are_shipped():
@@ -88,7 +101,7 @@ def test_import_leaves_frames_and_plots_alone(tmp_path):
 @pytest.mark.parametrize("how", ["command", "module"])
 def test_the_command_tells_its_version(how, tmp_path):
     if how == "command":
-        command = shutil.which("aucrank", path=str(Path(sys.executable).parent))
+        command = shutil.which("aucrank", path=sysconfig.get_path("scripts"))
         assert command, "the entry point `aucrank` is not installed beside this Python"
         result = run(command, "--version", cwd=tmp_path)
     else:
@@ -110,21 +123,18 @@ def test_import_from_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
     assert "make build" in last_line
 
 
-@pytest.mark.skipif(
-    not (CHECKOUT / "Cargo.toml").exists() or importlib.util.find_spec("maturin") is None,
-    reason="needs the checkout and maturin",
-)
+@pytest.mark.skipif(find_spec("maturin") is None, reason="needs maturin")
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
-def test_the_source_package_holds_the_whole_workspace(tmp_path):
-    result = run(sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path), cwd=CHECKOUT)
+def test_the_source_package_holds_the_whole_workspace(checkout, tmp_path):
+    result = run(sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path), cwd=checkout)
     assert result.returncode == 0, result.stderr
     root = f"aucrank-{aucrank.__version__}"
     with tarfile.open(tmp_path / f"{root}.tar.gz") as sdist:
         names = {name.removeprefix(f"{root}/") for name in sdist.getnames()}
 
     def of_checkout(folder, *patterns):
-        paths = (path for pattern in patterns for path in (CHECKOUT / folder).rglob(pattern))
-        return {path.relative_to(CHECKOUT).as_posix() for path in paths}
+        paths = (path for pattern in patterns for path in (checkout / folder).rglob(pattern))
+        return {path.relative_to(checkout).as_posix() for path in paths}
 
     wanted = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "PKG-INFO"}
     wanted |= {"LICENSE-MIT", "LICENSE-APACHE"}
