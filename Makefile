@@ -40,7 +40,7 @@ test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstr
 
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
-	cargo test --workspace --locked
+	cargo test --locked -p aucrank
 
 .PHONY: lint
 lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstrings
