@@ -1,5 +1,16 @@
 """Learning to rank by maximising the area under the ROC curve."""
 
-from aucrank._core import __version__
+try:
+    from aucrank._core import __version__
+except ModuleNotFoundError as error:
+    if error.name != "aucrank._core":
+        raise
+    raise ImportError(
+        "aucrank is not compiled here: run `make build` in the checkout (it installs into .venv), "
+        "or `maturin develop --release` in an environment of your own"
+    ) from error
 
-__all__ = ["__version__"]
+from aucrank._persistence import load
+from aucrank._show_versions import show_versions
+
+__all__ = ["__version__", "load", "show_versions"]
