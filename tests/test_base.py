@@ -24,7 +24,6 @@ from aucrank._threads import effective_n_threads
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import make_classification
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -160,9 +159,8 @@ def core(monkeypatch):
     monkeypatch.setitem(_registry.ESTIMATORS, "MeanRanker", __name__)
 
 
-X, Y = make_classification(
-    n_samples=200, n_features=4, n_informative=3, n_redundant=0, random_state=0
-)
+Y = np.random.default_rng(0).permutation(np.repeat([0, 1], 100))
+X = np.random.default_rng(1).normal(size=(200, 4)) + Y[:, None] * [0.8, 0.5, 0.0, -0.6]
 
 
 @pytest.fixture
@@ -170,7 +168,16 @@ def fitted():
     return MeanRanker(n_jobs=1, random_state=0).fit(X, Y)
 
 
-@parametrize_with_checks([MeanRanker()])
+# Before 1.6.1, scikit-learn's own check recodes y after a shuffle and thus swaps the classes of one
+# of the two samples that it compares.
+OLD_FAULTS = (
+    {"check_sample_weight_equivalence_on_dense_data": "recodes y after a shuffle"}
+    if sklearn.__version__.startswith("1.6.")
+    else {}
+)
+
+
+@parametrize_with_checks([MeanRanker()], expected_failed_checks=lambda _: OLD_FAULTS)
 def test_scikit_learn_has_no_complaint(estimator, check):
     check(estimator)
 
@@ -251,8 +258,8 @@ def test_score_refuses_a_label_that_was_not_seen(fitted):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.zeros(200), "only one class: np.float64"),
-        (np.full(200, "a"), "only one class: np.str_"),
+        (np.zeros(200), "only one class: 0.0"),
+        (np.full(200, "a"), "only one class: 'a'"),
         (
             np.arange(200) % 3,
             "Only binary classification is supported. The type of the target is multiclass.",
@@ -398,10 +405,11 @@ def test_it_works_in_pipelines_and_searches():
 def test_weights_are_routed_through_a_pipeline():
     weight = np.arange(200) % 4
     with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
         ranker = (
             MeanRanker().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         )
-        pipeline = make_pipeline(StandardScaler(), ranker).fit(X, Y, sample_weight=weight)
+        pipeline = make_pipeline(scaler, ranker).fit(X, Y, sample_weight=weight)
         scores = pipeline.decision_function(X)
         expected = roc_auc_score(Y, scores, sample_weight=weight)
         assert pipeline.score(X, Y, sample_weight=weight) == pytest.approx(expected)
@@ -573,7 +581,7 @@ def tampered(change):
         (tampered(lambda b: b["classes"].update(values=[0, "x"])), "not valid"),
         (tampered(lambda b: b["classes"].update(values=[0, 300], dtype="int8")), "not valid"),
         (tampered(lambda b: b["classes"].update(dtype="V8")), "unknown form"),
-        (tampered(lambda b: b["classes"].update(dtype="<U999999999")), "unknown form"),
+        (tampered(lambda b: b["classes"].update(dtype="<U99999999")), "unknown form"),
         (tampered(lambda b: b["classes"].update(dtype="no type")), "not valid"),
         (tampered(lambda b: b.pop("features")), "unknown form"),
         (tampered(lambda b: b["features"].pop()), "4 features but the header 3"),

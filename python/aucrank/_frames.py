@@ -16,7 +16,13 @@ Numbers = NDArray[np.float64] | NDArray[np.float32]
 
 
 def is_categorical(series: nw.Series[Any]) -> bool:
-    """Tell whether a column is categorical by its dtype: Categorical, Enum or strings."""
+    """Tell whether a column is categorical by its dtype: Categorical, Enum or strings.
+
+    A column of no dtype and no value is too, because nothing that it holds later can be wrong
+    then: a fold without the few strings of a column must not make the other folds an error.
+    """
+    if _is_all_missing(series):
+        return True
     if series.dtype == nw.Object:
         return _object_kind(series) is str
     return series.dtype in (nw.Categorical, nw.Enum, nw.String)
@@ -101,14 +107,13 @@ def _is_number(series: nw.Series[Any]) -> bool:
 
 def _is_all_missing(series: nw.Series[Any]) -> bool:
     """Tell whether a column of no particular dtype holds nothing: polars and Arrow `null`."""
-    if series.dtype == nw.Object:
-        return _object_kind(series) is None
-    return series.dtype == nw.Unknown and series.null_count() == len(series)
+    untyped = series.dtype in (nw.Object, nw.Unknown) or _is_object(series)
+    return untyped and series.null_count() == len(series)
 
 
 def _object_kind(series: nw.Series[Any]) -> type | None:
     """Return what a column of Python objects holds: str, float (any number), None or object."""
-    if series.dtype != nw.Object:
+    if not _is_object(series):
         return object
     native = series.to_native()
     values = native.dropna() if hasattr(native, "dropna") else series.to_numpy()
@@ -119,6 +124,12 @@ def _object_kind(series: nw.Series[Any]) -> type | None:
         return str
     numbers = bool | int | float | np.number | np.bool_
     return float if all(issubclass(kind, numbers) for kind in kinds) else object
+
+
+def _is_object(series: nw.Series[Any]) -> bool:
+    """Tell whether a column holds Python objects; narwhals calls those of pandas String too."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    return series.dtype == nw.Object or (isinstance(dtype, np.dtype) and dtype == np.object_)
 
 
 def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:

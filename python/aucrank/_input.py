@@ -4,7 +4,7 @@ A matrix of one float dtype goes through as it is. Anything else becomes one con
 column: floats with NaN for missing, or uint32 codes of categories.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -193,7 +193,7 @@ class _FrameTable:
                     f"Found array with 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is"
                     f" required by {type(estimator).__name__}."
                 )
-        self.columns: list[nw.Series[Any]] = [frame[name] for name in frame.columns]
+        self.columns = cast("list[nw.Series[Any]]", list(frame.iter_columns()))
         named = all(isinstance(name, str) for name in frame.columns)
         self.names = list(frame.columns) if named else None
         self.frame = frame

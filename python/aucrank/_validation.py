@@ -65,7 +65,7 @@ def encode_binary(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if not other.any():
         raise ValueError(
             "Ranking needs samples of 2 classes in the data, but the data contains only one class:"
-            f" {first!r}"
+            f" {_plain(first)!r}"
         )
     second = labels[other.argmax()]
     is_second = np.asarray(labels == second, dtype=np.bool_)
@@ -84,6 +84,11 @@ def _has_fraction(label: Any) -> bool:
     return isinstance(label, float | np.floating) and label != np.floor(label)
 
 
+def _plain(label: Any) -> Any:
+    """Return a label of numpy as Python's own, which is shorter in a message."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def match_labels(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell where ``y`` is ``classes[1]``, given that it holds no other labels than ``classes``.
 
@@ -98,8 +103,8 @@ def match_labels(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.bool_]:
     if not known.all():
         row = int(np.argmin(known))
         raise ValueError(
-            f"y holds {labels[row]!r} in row {row}, which is none of the classes seen in fit:"
-            f" {classes[0]!r}, {classes[1]!r}"
+            f"y holds {_plain(labels[row])!r} in row {row}, which is none of the classes seen in"
+            f" fit: {_plain(classes[0])!r}, {_plain(classes[1])!r}"
         )
     return positive
 
@@ -159,8 +164,8 @@ def check_class_weight(
     for label, rows in zip(classes, (~positive, positive), strict=True):
         if not weight[rows].any():
             raise ValueError(
-                f"sample_weight is zero for every row of class {label!r}; both classes need rows"
-                " of positive weight"
+                f"sample_weight is zero for every row of class {_plain(label)!r}; both classes"
+                " need rows of positive weight"
             )
 
 
