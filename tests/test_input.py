@@ -340,7 +340,7 @@ def test_a_column_of_another_dtype_is_refused_by_name(X, dtype):
 
 
 def test_dates_cannot_be_categories_either():
-    with pytest.raises(TypeError, match="column 'when' has dtype Datetime.*cannot be categorical"):
+    with pytest.raises(TypeError, match=r"column 'when' has dtype Datetime.*cannot be categorical"):
         learn(pl.DataFrame({"when": DATES}), [0])
 
 
@@ -435,7 +435,7 @@ def test_an_all_missing_or_numeric_column_in_place_of_strings_matches_nothing():
 def test_strings_in_place_of_numbers_are_refused_by_name():
     fitted = pd.DataFrame({"c": [1.0, 2.0]})
     for new in (pl.DataFrame({"c": ["1", "2"]}), pd.DataFrame({"c": pd.Categorical([1, 2])})):
-        with pytest.raises(TypeError, match="column 'c' has dtype .* where numbers are expected"):
+        with pytest.raises(TypeError, match=r"column 'c' has dtype .* where numbers are expected"):
             relearn(fitted, new)
 
 

@@ -151,7 +151,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             classes, positive = encode_binary(y)
             weight = check_weight(sample_weight, len(positive))
             check_class_weight(weight, positive, classes)
-            kept = None if weight is None else weight > 0
+            kept = None if weight is None or weight.all() else weight > 0
             categorical_features = getattr(self, "categorical_features", "from_dtype")
             columns, schema = learn_columns(self, X, categorical_features, positive, kept)
             seed = check_seed(getattr(self, "random_state", None))

@@ -11,7 +11,6 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
@@ -64,7 +63,11 @@ def learn_columns(
         )
     listed = not by_dtype and categorical_features is not None
     table = _open(estimator, X, reset=True, as_it_is=listed)
-    check_consistent_length(np.empty(table.n_rows, dtype=np.bool_), positive)
+    if table.n_rows != len(positive):
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples:"
+            f" {[table.n_rows, len(positive)]}"
+        )
     names = table.names
     if listed:
         chosen = _listed_columns(categorical_features, names, table.n_features)

@@ -49,9 +49,9 @@ def encode_binary(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     elif labels.dtype.kind == "O":
-        if any(is_missing(label) for label in labels):
-            raise ValueError("Input y contains NaN.")
-        if not all(isinstance(label, str) for label in labels):
+        if not all(issubclass(kind, str) for kind in set(map(type, labels.tolist()))):
+            if any(map(is_missing, labels)):
+                raise ValueError("Input y contains NaN.")
             raise ValueError(
                 "Unknown label type: unknown. An object array must hold strings alone; convert y "
                 "to a numeric or boolean dtype."
