@@ -1,7 +1,7 @@
 """Learning to rank by maximising the area under the ROC curve."""
 
 try:
-    from aucrank._core import __version__
+    from aucrank._core import ModelFormatError, __version__
 except ModuleNotFoundError as error:
     if error.name != "aucrank._core":
         raise
@@ -13,4 +13,4 @@ except ModuleNotFoundError as error:
 from aucrank._persistence import load
 from aucrank._show_versions import show_versions
 
-__all__ = ["__version__", "load", "show_versions"]
+__all__ = ["ModelFormatError", "__version__", "load", "show_versions"]

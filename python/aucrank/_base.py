@@ -268,8 +268,9 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _to_document(self) -> str:
         params = self.get_params(deep=False)
+        model: Any = self._model
         header = Header(type(self).__name__, encode_params(params), self.classes_, self._schema)
-        return _core.write_document(header.to_json(), self._model)
+        return _core.write_document(header.to_json(), model)
 
     @classmethod
     def _from_document(cls, header: Header, model: CoreModel) -> Self:
@@ -342,7 +343,5 @@ def _column_names(schema: Schema) -> Iterator[None]:
     try:
         yield
     except _core.ColumnError as err:
-        if schema.names is None:
-            raise
         counted, named = f"column {err.column} ", f"column {schema.label(err.column)} "
         raise ValueError(str(err).replace(counted, named, 1)) from None

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Level = str | int | float | bool
+from aucrank._core import MISSING_CODE
 
-#: The code of a category that is missing or was not seen in fit.
-MISSING_CODE = 2**32 - 1
+Level = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Feature:
     levels: tuple[Level, ...] | None = None
 
     def encode(self, factors: Iterable[Factor]) -> NDArray[np.uint32]:
-        """Code the rows of a categorical column by value; strangers become `MISSING_CODE`.
+        """Code the rows of a categorical column by value; strangers become ``MISSING_CODE``.
 
         Values are equal when Python says so: 1, 1.0 and True are the same level.
         """
