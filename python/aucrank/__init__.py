@@ -1,7 +1,7 @@
 """Learning to rank by maximising the area under the ROC curve."""
 
 try:
-    from aucrank._core import __version__
+    from aucrank._core import ModelFormatError, __version__
 except ModuleNotFoundError as error:
     if error.name != "aucrank._core":
         raise
@@ -10,4 +10,8 @@ except ModuleNotFoundError as error:
         "or `maturin develop --release` in an environment of your own"
     ) from error
 
-__all__ = ["__version__"]
+from aucrank._persistence import load
+from aucrank._show_versions import show_versions
+from aucrank.tree import TreeRank
+
+__all__ = ["ModelFormatError", "TreeRank", "__version__", "load", "show_versions"]

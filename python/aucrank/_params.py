@@ -1,0 +1,109 @@
+"""Checks of constructor parameters, one line each in an estimator's ``_check_params``."""
+
+from collections.abc import Collection
+from math import isnan
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_int(
+    value: Any, name: str, *, low: int, high: int | None = None, optional: bool = False
+) -> int | None:
+    """Return an integer parameter within ``[low, high]`` as an int.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        Name of the parameter, for messages.
+    low, high : int
+        Smallest and largest value; ``high=None`` is no bound.
+    optional : bool, default=False
+        Whether None is a value too; it is returned as it is.
+
+    Returns
+    -------
+    int or None
+        The checked value.
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer.
+    ValueError
+        If it is out of bounds.
+    """
+    if value is None and optional:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int{' or None' * optional}, got {value!r}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be {bounds}, got {value!r}")
+    return number
+
+
+def check_real(
+    value: Any,
+    name: str,
+    *,
+    low: float,
+    high: float = float("inf"),
+    low_open: bool = False,
+    high_open: bool = False,
+    optional: bool = False,
+) -> float | None:
+    """Return a real parameter between ``low`` and ``high`` as a float.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        Name of the parameter, for messages.
+    low, high : float
+        Bounds; they belong to the range unless they are declared open.
+    low_open, high_open : bool, default=False
+        Whether the bound itself is refused.
+    optional : bool, default=False
+        Whether None is a value too; it is returned as it is.
+
+    Returns
+    -------
+    float or None
+        The checked value.
+
+    Raises
+    ------
+    TypeError
+        If it is not a real number.
+    ValueError
+        If it is NaN or out of bounds.
+    """
+    if value is None and optional:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number{' or None' * optional}, got {value!r}")
+    number = float(value)
+    below = number < low or (low_open and number == low)
+    above = number > high or (high_open and number == high)
+    if isnan(number) or below or above:
+        opening, closing = "(["[not low_open], ")]"[not high_open]
+        raise ValueError(f"{name} must be in {opening}{low}, {high}{closing}, got {value!r}")
+    return number
+
+
+def check_choice(value: Any, name: str, choices: Collection[str | None]) -> Any:
+    """Return a parameter that is one of a few strings, or None where that is a choice.
+
+    Raises
+    ------
+    ValueError
+        If it is none of ``choices``.
+    """
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {known}; got {value!r}")
+    return value

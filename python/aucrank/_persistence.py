@@ -1,0 +1,258 @@
+"""Fitted estimators as one JSON document: what Python adds to it, files, and reading it back.
+
+The core writes and reads the document (format, version, checksum, model). Python adds a header:
+which estimator with which parameters, the classes, and the columns. A file can name only classes
+of aucrank that are on a list, so that reading one never imports or runs what it asks for.
+"""
+
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core, _registry
+from aucrank._schema import Schema
+
+# Classes whose instances are parameters of estimators.
+_parts: dict[str, type[Any]] = {}
+
+_Class = TypeVar("_Class", bound=type[Any])
+
+
+def persistable(cls: _Class) -> _Class:
+    """Let saved files hold instances of this class as parameters of an estimator.
+
+    It must have ``get_params`` and take all its parameters by keyword.
+    """
+    _parts[cls.__name__] = cls
+    return cls
+
+
+def is_public(cls: type[Any]) -> bool:
+    """Tell whether ``cls`` is an estimator that a saved file can name."""
+    return cls.__name__ in _registry.ESTIMATORS and _registry.get_estimator(cls.__name__) is cls
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The part of a document that Python writes.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the class.
+    params : dict
+        Its constructor parameters, as `encode_params` left them.
+    classes : ndarray of shape (2,)
+        The labels, in the dtype of the target.
+    schema : Schema
+        The columns.
+    """
+
+    estimator: str
+    params: dict[str, Any]
+    classes: NDArray[Any]
+    schema: Schema
+
+    def to_json(self) -> str:
+        """Return the header as JSON text."""
+        return json.dumps(
+            {
+                "estimator": {
+                    "class": self.estimator,
+                    "params": self.params,
+                },
+                "classes": _encode_array(self.classes),
+                "features": self.schema.to_json(),
+            },
+            allow_nan=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Header":
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        ModelFormatError
+            If it has another form.
+        """
+        try:
+            match json.loads(text):
+                case {
+                    "estimator": {"class": str(estimator), "params": dict(params)},
+                    "classes": dict(classes),
+                    "features": features,
+                }:
+                    header = cls(
+                        estimator,
+                        params,
+                        _decode_array(classes),
+                        Schema.from_json(features),
+                    )
+                case _:
+                    raise ValueError("`estimator`, `classes` or `features` has an unknown form")
+            if header.classes.shape != (2,) or header.classes[0] == header.classes[1]:
+                raise ValueError("`classes` does not hold two labels")
+        except (ValueError, TypeError, OverflowError) as err:
+            if isinstance(err, _core.ModelFormatError):
+                raise
+            raise _core.ModelFormatError(f"the header of the model is not valid: {err}") from err
+        return header
+
+
+def read_document(text: str) -> tuple[Header, Any]:
+    """Return header and core model of a document.
+
+    Raises
+    ------
+    ModelFormatError
+        Saying what is wrong with it.
+    """
+    header_text, model = _core.read_document(text)
+    header = Header.from_json(header_text)
+    if model.n_features != len(header.schema.features):
+        raise _core.ModelFormatError(
+            f"the model has {model.n_features} features but the header"
+            f" {len(header.schema.features)}"
+        )
+    return header, model
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file that is either there whole or, on any failure, as it was before."""
+    target = Path(os.path.realpath(path))
+    scratch = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        # "x", not a tempfile: the permissions are those that any new file gets.
+        with scratch.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(target)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a fitted estimator that ``save`` wrote.
+
+    The file is data alone: reading one that you do not trust runs none of its contents.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved. Parameters that JSON cannot hold, such as a ``RandomState``
+        or an estimator from elsewhere, come back as None.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is no model of aucrank, is damaged, or was written in a newer format.
+    OSError
+        If the file cannot be read.
+    """
+    data = Path(path).read_bytes()
+    try:
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as err:
+            raise _core.ModelFormatError(f"not a text file: {err}") from None
+        header, model = read_document(text)
+        if header.estimator not in _registry.ESTIMATORS:
+            raise _core.ModelFormatError(
+                f"it holds a {header.estimator!r}, which this version of aucrank does not know"
+            )
+        return _registry.get_estimator(header.estimator)._from_document(header, model)
+    except _core.ModelFormatError as err:
+        raise _core.ModelFormatError(f"{os.fspath(path)}: {err}") from err
+
+
+def encode_params(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON can hold them; None for what it cannot.
+
+    What JSON has no form for but we can name is an object with the key ``__class__``.
+    """
+    return {name: _encode(value) for name, value in params.items()}
+
+
+def decode_params(params: dict[Any, Any]) -> dict[str, Any]:
+    """Return what `encode_params` was given.
+
+    Raises
+    ------
+    ValueError
+        If a value names a class that is not known here, or has another form.
+    """
+    return {str(name): _decode(value) for name, value in params.items()}
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else {"__class__": "float", "value": str(value)}
+    if isinstance(value, list):
+        return [_encode(item) for item in value]
+    if isinstance(value, tuple):
+        return {"__class__": "tuple", "values": [_encode(item) for item in value]}
+    if isinstance(value, dict):
+        items = [[_encode(key), _encode(item)] for key, item in value.items()]
+        return {"__class__": "dict", "items": items}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUO" and value.ndim == 1:
+        return {"__class__": "ndarray", **_encode_array(value)}
+    name = type(value).__name__
+    if _parts.get(name) is type(value) or is_public(type(value)):
+        return {"__class__": name, **encode_params(value.get_params(deep=False))}
+    return None
+
+
+def _decode(value: Any) -> Any:
+    match value:
+        case list(items):
+            return [_decode(item) for item in items]
+        case {"__class__": "float", "value": "nan" | "inf" | "-inf" as number}:
+            return float(number)
+        case {"__class__": "tuple", "values": list(items)}:
+            return tuple(_decode(item) for item in items)
+        case {"__class__": "dict", "items": list(items)}:
+            return {_decode(key): _decode(item) for key, item in items}
+        case {"__class__": "ndarray", **array}:
+            return _decode_array(array)
+        case {"__class__": str(name), **params} if name in _parts:
+            return _parts[name](**decode_params(params))
+        case {"__class__": str(name), **params} if name in _registry.ESTIMATORS:
+            return _registry.get_estimator(name)(**decode_params(params))
+        case dict():
+            raise ValueError(f"a parameter is of an unknown class: {value.get('__class__')!r}")
+    return value
+
+
+def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
+    return {"dtype": str(array.dtype), "values": [_encode(item) for item in array.tolist()]}
+
+
+def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
+    match array:
+        case {"dtype": str(name), "values": list(values)}:
+            dtype = np.dtype(name)
+            # Fixed-width strings of a forged file must not take all memory.
+            if dtype.kind in "biufUO" and dtype.itemsize < 2**20:
+                decoded = np.empty(len(values), dtype=dtype)
+                decoded[:] = [_decode(value) for value in values]
+                return decoded
+    raise ValueError("an array has an unknown form")

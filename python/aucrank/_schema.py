@@ -1,0 +1,187 @@
+"""What a fitted estimator remembers of its columns: names, kinds and category levels."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._core import MISSING_CODE
+
+Level = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A run of rows as small integers into a list of values.
+
+    Attributes
+    ----------
+    codes : ndarray of int
+        One entry a row. ``-1`` and ``len(values)`` stand for a missing value.
+    values : list
+        What the codes stand for, in no order; repeats and missing values are allowed.
+    """
+
+    codes: NDArray[np.integer[Any]]
+    values: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A column as seen in fit.
+
+    Attributes
+    ----------
+    name : str or None
+        ``None`` if the data had no column names.
+    levels : tuple or None
+        Sorted distinct values of a categorical column: its code ``k`` means ``levels[k]``.
+        ``None`` for a numeric column.
+    """
+
+    name: str | None
+    levels: tuple[Level, ...] | None = None
+
+    def encode(self, factors: Iterable[Factor]) -> NDArray[np.uint32]:
+        """Code the rows of a categorical column by value; strangers become ``MISSING_CODE``.
+
+        Values are equal when Python says so: 1, 1.0 and True are the same level.
+        """
+        if self.levels is None:
+            raise TypeError("a numeric column has no codes")
+        code_of = {level: code for code, level in enumerate(self.levels)}
+        parts = []
+        for factor in factors:
+            # The last entry is where -1 and len(values) lead.
+            table = np.full(len(factor.values) + 1, MISSING_CODE, dtype=np.uint32)
+            for index, value in enumerate(factor.values):
+                table[index] = code_of.get(value, MISSING_CODE)
+            parts.append(table[factor.codes])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, dtype=np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of the training data, in order."""
+
+    features: tuple[Feature, ...]
+
+    @property
+    def names(self) -> list[str] | None:
+        """Column names, or None if the data had none."""
+        names = [feature.name for feature in self.features if feature.name is not None]
+        return names if len(names) == len(self.features) else None
+
+    @property
+    def n_levels(self) -> list[int | None]:
+        """Number of levels of each categorical column, None for a numeric one."""
+        return [None if f.levels is None else len(f.levels) for f in self.features]
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether a column is categorical."""
+        return any(feature.levels is not None for feature in self.features)
+
+    def label(self, index: int) -> str:
+        """Return how to call a column in a message: by name if it has one."""
+        return column_label(self.features[index].name, index)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the form that the saved document holds under ``features``."""
+        return [
+            {"name": f.name, "kind": "numeric"}
+            if f.levels is None
+            else {"name": f.name, "kind": "categorical", "levels": list(f.levels)}
+            for f in self.features
+        ]
+
+    @classmethod
+    def from_json(cls, features: Any) -> "Schema":
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If ``features`` has another form.
+        """
+        if not isinstance(features, list) or not features:
+            raise ValueError("`features` is not a list of columns")
+        read = []
+        for index, feature in enumerate(features):
+            match feature:
+                case {"name": str() | None as name, "kind": "numeric"}:
+                    read.append(Feature(name))
+                case {"name": str() | None as name, "kind": "categorical", "levels": list(levels)}:
+                    if not all(isinstance(level, Level) for level in levels):
+                        raise ValueError(f"a level of column {index} is not a plain value")
+                    if len(set(levels)) != len(levels):
+                        raise ValueError(f"column {index} has a level twice")
+                    read.append(Feature(name, tuple(levels)))
+                case _:
+                    raise ValueError(f"column {index} of `features` has an unknown form")
+        if len({feature.name is None for feature in read}) != 1:
+            raise ValueError("some columns of `features` have a name and some have none")
+        return cls(tuple(read))
+
+
+def column_label(name: Any, index: int) -> str:
+    """Return ``'age'`` in quotes for a named column, the position for any other."""
+    return repr(name) if isinstance(name, str) else str(index)
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a Python object stands for a missing value: None, NaN, pandas' NA and NaT."""
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    # By name, because pandas need not be there.
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def learn_levels(
+    factors: Sequence[Factor], kept: NDArray[np.bool_] | None, label: str
+) -> tuple[Level, ...]:
+    """Return the sorted distinct values that the kept rows of a column hold.
+
+    Numbers come before strings. A number of integer value becomes an int, so that a column read
+    as integers and the same column read as floats have the same levels.
+    """
+    found: set[Level] = set()
+    start = 0
+    for codes, values in ((factor.codes, factor.values) for factor in factors):
+        used = np.zeros(len(values) + 1, dtype=np.bool_)
+        used[codes if kept is None else codes[kept[start : start + len(codes)]]] = True
+        start += len(codes)
+        found.update(
+            _as_level(values[index], label)
+            for index in np.flatnonzero(used[:-1])
+            if not is_missing(values[index])
+        )
+    if not all(isinstance(level, bool) for level in found):
+        found = {int(level) if isinstance(level, bool) else level for level in found}
+    order: Callable[[Level], Any] = lambda level: (isinstance(level, str), level)  # noqa: E731
+    return tuple(sorted(found, key=order))
+
+
+def _as_level(value: Any, label: str) -> Level:
+    """Return a category as a value that JSON can hold."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Integral) and -(2**63) <= int(value) < 2**64:
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        number = float(value)
+        if not isfinite(number):
+            raise ValueError(f"column {label} is {number}; a category must be finite")
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    raise TypeError(
+        f"column {label} holds the category {value!r} of type {type(value).__name__}; categories"
+        " must be strings, numbers or booleans"
+    )

@@ -1,0 +1,70 @@
+"""What a bug report should say about the machine."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from aucrank._core import __version__
+from aucrank._threads import effective_n_threads
+
+# In the order of need: what is required, then frames, then extras.
+_PACKAGES = (
+    "pip",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "narwhals",
+    "joblib",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "matplotlib",
+    "jinja2",
+    "onnx",
+    "dask",
+    "distributed",
+    "skops",
+)
+
+
+def show_versions() -> None:
+    """Print what to put into a bug report: system, threads, and versions of the packages.
+
+    Versions are read from package metadata; nothing is imported.
+
+    Examples
+    --------
+    >>> import aucrank
+    >>> aucrank.show_versions()  # doctest: +ELLIPSIS
+    System:
+        python: 3...
+    """
+    tables = {
+        "System": {
+            "python": sys.version.replace("\n", " "),
+            "executable": sys.executable,
+            "machine": platform.platform(),
+        },
+        "Python packages": {"aucrank": __version__}
+        | {package: _version(package) for package in _PACKAGES},
+        "Threads": {
+            "n_jobs=None": str(effective_n_threads(None)),
+            "processors": str(os.cpu_count()),
+            "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "not set"),
+        },
+    }
+    blocks = []
+    for title, rows in tables.items():
+        width = max(map(len, rows))
+        blocks.append(
+            "\n".join([f"{title}:", *(f"{key:>{width + 2}}: {rows[key]}" for key in rows)])
+        )
+    print("\n\n".join(blocks))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,46 @@
+"""How many threads a call may take."""
+
+import os
+from numbers import Integral
+
+import joblib
+
+
+def effective_n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` stands for.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        ``None`` takes what the machine or container gives, but no more than the environment
+        variable ``OMP_NUM_THREADS`` says; a positive number is taken as given; ``-1`` is every
+        processor, ``-2`` all but one, and so on, but never less than one.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    TypeError
+        If ``n_jobs`` is not an integer.
+    ValueError
+        If ``n_jobs`` is 0.
+    """
+    if n_jobs is None:
+        # Worker processes of joblib tell their share in OMP_NUM_THREADS and nowhere else: without
+        # it, `GridSearchCV(..., n_jobs=k)` would run k times as many threads as processors.
+        return int(min(joblib.cpu_count(), _openmp_limit()))
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning: take None, -1 or a positive number")
+    return int(n_jobs) if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(n_jobs))
+
+
+def _openmp_limit() -> float:
+    """``OMP_NUM_THREADS`` as a number; infinite when it is not set to a positive number."""
+    # OpenMP allows a list, one entry for each level of nesting: the outermost counts here.
+    text = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(text) if text.isdecimal() and int(text) > 0 else float("inf")

@@ -1,0 +1,191 @@
+"""Saved models through the documents of the core, from the file's side."""
+
+import json
+import pickle
+import sys
+
+import aucrank
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from aucrank import _core, _registry
+from aucrank._base import BaseRanker, ProbabilityMixin
+from joblib.externals import cloudpickle
+from numpy.testing import assert_array_equal
+from sklearn.model_selection import cross_val_score
+
+
+class SmallTree(ProbabilityMixin, BaseRanker):
+    """The smallest estimator around a model of the core."""
+
+    _family = "tree_rank"
+
+    def __init__(self, *, min_gain=0.0, random_state=None):
+        self.min_gain = min_gain
+        self.random_state = random_state
+
+    def _fit_model(self, columns, schema, positive, weight, seed, n_threads):
+        return _core.fit_tree_rank(
+            columns,
+            schema.n_levels,
+            positive,
+            weight,
+            max_depth=4,
+            min_samples_split=2,
+            min_samples_leaf=1,
+            min_gain=self.min_gain,
+            leaf_order="tree",
+            split_max_depth=2,
+            split_max_leaves=None,
+            split_min_samples_split=2,
+            split_min_samples_leaf=1,
+            max_bins=255,
+            n_folds=None,
+            one_standard_error=False,
+            seed=seed,
+            n_threads=n_threads,
+        )
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    monkeypatch.setitem(_registry.ESTIMATORS, "SmallTree", __name__)
+
+
+rng = np.random.default_rng(0)
+Y = rng.permutation(np.repeat([0, 1], 100))
+FRAME = pd.DataFrame(
+    {
+        "age": rng.normal(size=200) + Y,
+        "größe": np.where(rng.random(200) < 0.1, np.nan, rng.normal(size=200)).astype(np.float32),
+        "colour": pd.Categorical(np.array(["red", "blue", None])[(rng.integers(0, 2, 200) + Y)]),
+        "plan": rng.integers(0, 2, 200) > 0,
+        "empty": np.full(200, None, dtype=object),
+    }
+)
+
+
+@pytest.fixture
+def fitted():
+    return SmallTree(random_state=1).fit(FRAME, np.array(["bad", "good"])[Y])
+
+
+def test_the_core_takes_what_any_frame_becomes(fitted):
+    polars = pl.from_pandas(FRAME)
+    objects = FRAME.astype(object).to_numpy()
+    scores = fitted.decision_function(FRAME)
+    assert len(np.unique(scores)) > 3
+    assert_array_equal(fitted.decision_function(polars), scores)
+    assert_array_equal(fitted.decision_function(polars.to_arrow()), scores)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        assert_array_equal(fitted.decision_function(objects), scores)
+    again = SmallTree(random_state=1).fit(polars, pl.Series(Y))
+    assert_array_equal(again.decision_function(FRAME), scores)
+
+
+def test_row_major_and_column_major_matrices_give_the_same_scores():
+    X = FRAME[["age", "größe"]].to_numpy(dtype=np.float64)
+    by_rows, by_columns = (
+        SmallTree().fit(np.asarray(X, order=order), Y).decision_function(np.asarray(X, order=other))
+        for order, other in (("C", "F"), ("F", "C"))
+    )
+    assert_array_equal(by_rows, by_columns)
+    by_list = SmallTree().fit(FRAME[["age", "größe"]].astype(float), Y)
+    assert_array_equal(by_list.decision_function(FRAME[["age", "größe"]].astype(float)), by_rows)
+
+
+def test_the_core_names_a_column_with_infinity(fitted):
+    broken = FRAME.copy()
+    broken.loc[7, "größe"] = np.inf
+    for call in (fitted.predict, lambda X: SmallTree().fit(X, Y)):
+        with pytest.raises(ValueError, match=r"^column 'größe' is inf in row 7") as caught:
+            call(broken)
+        # Workers send errors home by pickle.
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_model_comes_back_from_every_kind_of_store(fitted, tmp_path):
+    fitted.save(tmp_path / "model.json")
+    joblib.dump(fitted, tmp_path / "model.joblib")
+    for back in (
+        aucrank.load(tmp_path / "model.json"),
+        joblib.load(tmp_path / "model.joblib"),
+        pickle.loads(pickle.dumps(fitted)),
+    ):
+        assert type(back) is SmallTree
+        assert back.get_params() == fitted.get_params()
+        assert back._schema == fitted._schema
+        assert_array_equal(back.predict(FRAME), fitted.predict(FRAME))
+        assert_array_equal(back.predict_proba(FRAME), fitted.predict_proba(FRAME))
+        assert back._to_document() == fitted._to_document()
+
+
+def test_worker_processes_fit_and_score():
+    # The workers cannot import this file.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        scores = [
+            cross_val_score(SmallTree(random_state=0), FRAME, Y, scoring="roc_auc", n_jobs=n_jobs)
+            for n_jobs in (1, 2)
+        ]
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    assert_array_equal(*scores)
+
+
+def test_a_file_cut_anywhere_is_no_model(fitted, tmp_path):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    whole = path.read_bytes()
+    for length in range(0, len(whole) - 1, 97):
+        path.write_bytes(whole[:length])
+        with pytest.raises(aucrank.ModelFormatError, match=r"model\.json: "):
+            aucrank.load(path)
+
+
+def test_a_file_with_one_byte_changed_is_no_model_or_the_same(fitted, tmp_path):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    whole = path.read_bytes()
+    for position in range(0, len(whole), 61):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1
+        path.write_bytes(bytes(damaged))
+        try:
+            back = aucrank.load(path)
+        except aucrank.ModelFormatError:
+            continue
+        # Harmless: white space, or a note of who wrote it.
+        assert back._to_document() == fitted._to_document()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a complete JSON document"),
+        (b"\x89PNG\r\n", "not a text file"),
+        (b"[1, 2]", "not an aucrank model"),
+        (b'{"format": "pmml"}', "not an aucrank model"),
+        (pickle.dumps({"a": 1}), "not a text file"),
+    ],
+)
+def test_a_foreign_file_is_refused_with_its_name(content, message, tmp_path):
+    (tmp_path / "model.json").write_bytes(content)
+    with pytest.raises(aucrank.ModelFormatError, match=f"model.json: .*{message}"):
+        aucrank.load(tmp_path / "model.json")
+
+
+def test_a_newer_file_says_which_version_wrote_it(fitted, tmp_path):
+    document = json.loads(fitted._to_document()) | {"format_version": 2, "library_version": "9.1"}
+    (tmp_path / "model.json").write_text(json.dumps(document))
+    with pytest.raises(aucrank.ModelFormatError, match=r"format version 2.*aucrank 9\.1"):
+        aucrank.load(tmp_path / "model.json")
+
+
+def test_a_model_of_a_newer_estimator_is_refused_by_name(fitted, tmp_path, monkeypatch):
+    fitted.save(tmp_path / "model.json")
+    monkeypatch.delitem(_registry.ESTIMATORS, "SmallTree")
+    with pytest.raises(aucrank.ModelFormatError, match="'SmallTree', which this version of aucr"):
+        aucrank.load(tmp_path / "model.json")
