@@ -1,0 +1,32 @@
+"""Where each public estimator lives, by name.
+
+The one list that `aucrank.load`, the command line and the tests walk: an estimator that is entered
+here can be saved and loaded, and `aucrank compare` measures it. Nothing is imported before it is
+asked for.
+"""
+
+from importlib import import_module
+from typing import Any
+
+ESTIMATORS = {
+    "TreeRank": "aucrank.tree",
+}
+
+
+def get_estimator(name: str) -> type[Any]:
+    """Class of the public estimator `name`.
+
+    Raises
+    ------
+    ValueError
+        If no public estimator has this name.
+    """
+    if name not in ESTIMATORS:
+        raise ValueError(f"no estimator is called {name!r}; there are {', '.join(ESTIMATORS)}")
+    estimator: type[Any] = getattr(import_module(ESTIMATORS[name]), name)
+    return estimator
+
+
+def public_estimators() -> dict[str, type[Any]]:
+    """All public estimators by name, in the order of the list."""
+    return {name: get_estimator(name) for name in ESTIMATORS}
