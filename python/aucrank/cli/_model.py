@@ -1,0 +1,176 @@
+"""Model files on the command line: which model, and the rows of a data file as it takes them."""
+
+import ast
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import load
+from aucrank._registry import public_estimators
+from aucrank.cli._data import as_categories, read_data, text_of
+from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
+
+DEFAULT_MODEL = "TreeRank"
+
+
+def build_estimator(
+    name: str,
+    params: Sequence[str] = (),
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Make the estimator `name` with its ``KEY=VALUE`` parameters."""
+    estimators = public_estimators()
+    if name not in estimators:
+        raise UsageError(f"there is no model {name!r}{did_you_mean(name, estimators)}")
+    estimator = estimators[name]()
+    known = estimator.get_params(deep=False)
+    # Those that the estimator does not have, it does not need: it draws nothing at random, or
+    # runs in one thread.
+    given = {"random_state": random_state, "n_jobs": n_jobs}
+    values = {key: value for key, value in given.items() if value is not None and key in known}
+    for param in params:
+        key, equals, text = param.partition("=")
+        if not equals:
+            raise UsageError(f"--param {param}: write it as KEY=VALUE")
+        if key.partition("__")[0] not in known:
+            raise UsageError(f"{name} has no parameter {key!r}{did_you_mean(key, known)}")
+        values[key] = _value(text)
+    try:
+        return estimator.set_params(**values)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UsageError(f"{name}: {error}") from error
+
+
+def _value(text: str) -> Any:
+    """Read a number, a list, None, True or False, or else the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return {"none": None, "null": None, "true": True, "false": False}.get(text.lower(), text)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature as the model file lists it."""
+
+    name: str | None
+    kind: str
+    levels: Sequence[Any] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its categories are text."""
+        return self.kind == "categorical" and all(isinstance(v, str) for v in self.levels)
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model, and what its file says of it."""
+
+    path: str
+    estimator: Any
+    class_name: str
+    library_version: str
+    format_version: int
+    features: Sequence[Feature]
+    n_bytes: int
+
+    @property
+    def one_against_rest(self) -> bool:
+        """Whether the labels are those that ``--positive`` makes for the lesser value."""
+        negative, positive = map(str, self.estimator.classes_)
+        return positive.startswith("= ") and negative == f"!{positive}"
+
+    @property
+    def positive(self) -> str:
+        """Text of the value that the model ranks first."""
+        text = text_of(self.estimator.classes_[1])
+        return text.removeprefix("= ") if self.one_against_rest else text
+
+    @property
+    def negative(self) -> str:
+        """Text of the value that the model ranks last."""
+        return text_of(self.estimator.classes_[0])
+
+
+def load_model(path: str) -> SavedModel:
+    """Load a model file, or say what is wrong with it."""
+    file = readable(path)
+    with plain_errors(f"cannot load {path}"):
+        estimator = load(file)
+    # Past `load` the document is known to be whole.
+    content = file.read_bytes()
+    document = json.loads(content)
+    body = document["body"]
+    return SavedModel(
+        path=path,
+        estimator=estimator,
+        class_name=body["estimator"]["class"],
+        library_version=document["library_version"],
+        format_version=document["format_version"],
+        features=[Feature(f["name"], f["kind"], f.get("levels", ())) for f in body["features"]],
+        n_bytes=len(content),
+    )
+
+
+def save_model(estimator: Any, path: Path) -> int:
+    """Save a fitted estimator; the size of its file in bytes."""
+    with plain_errors(f"cannot save {path}"):
+        estimator.save(path)
+        return path.stat().st_size
+
+
+def read_for(model: SavedModel, path: str) -> nw.DataFrame[Any]:
+    """Read a data file whose columns the model is to score; the others are kept too."""
+    return read_data(path, text=[f.name for f in model.features if f.name and f.is_text])
+
+
+def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
+    """Pick the model's features from `frame`, in its order and in the form it takes."""
+    names = [feature.name for feature in model.features if feature.name is not None]
+    if len(names) < len(model.features):
+        if len(frame.columns) != len(model.features):
+            raise DataError(
+                f"{model.path} was fitted without column names on {len(model.features)} columns, "
+                f"and {path} has {len(frame.columns)}"
+            )
+        return frame.to_numpy()
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        more = f" and {len(absent) - 1} more that the model needs" if len(absent) > 1 else ""
+        raise DataError(
+            f"{path} has no column {absent[0]!r}{more}{did_you_mean(absent[0], frame.columns)}"
+        )
+    for feature in model.features:
+        column = frame[feature.name or ""]
+        if feature.kind == "numeric" and column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            raise DataError(
+                f"column {column.name!r} of {path} holds text (such as {_a_text(column)!r}); "
+                "the model learned it as numbers"
+            )
+    text = [f.name for f in model.features if f.name and f.is_text]
+    return as_categories(frame.select(names), text).to_native()
+
+
+def _a_text(column: nw.Series[Any]) -> str:
+    """First value of the column that is no number."""
+    for value in column.drop_nulls().to_list():
+        try:
+            float(value)
+        except ValueError:
+            return str(value)
+    return ""
+
+
+def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
+    """Score the rows; higher is more positive."""
+    with plain_errors(f"cannot score {path}"):
+        scores: NDArray[np.float64] = model.estimator.decision_function(X)
+        return scores
