@@ -83,6 +83,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("aucrank: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader (`| head`) has left. What is still buffered must not raise again at exit.
+        # The reader (`| head`) has all it wants. What is still buffered must not raise at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 0

@@ -17,11 +17,11 @@ def heading(title: str) -> str:
     return f"\n{title}\n{'-' * len(title)}"
 
 
-def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
-    """Lay out a table: numbers to the right, text to the left, the widest text wrapped.
+def aligned(columns: Mapping[str, Iterable[Any]], wrap: str | None = None) -> str:
+    """Lay out a table: numbers to the right, text to the left.
 
-    The widest column of text goes last, and its cells are broken at spaces where the table would
-    otherwise exceed `WIDTH`.
+    A table wider than `WIDTH` has the cells of one column of text broken at spaces, and that column
+    last: `wrap`, or else the widest one.
     """
     numeric: dict[str, bool] = {}
     cells: dict[str, list[str]] = {}
@@ -34,7 +34,7 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     texts = [name for name in cells if not numeric[name]]
     order = list(cells)
     if texts:
-        widest = max(texts, key=lambda name: width[name])
+        widest = wrap or max(texts, key=lambda name: width[name])
         room = WIDTH - sum(width[name] + 2 for name in order if name != widest)
         if width[widest] > room:
             order.sort(key=lambda name: name == widest)

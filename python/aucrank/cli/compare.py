@@ -23,9 +23,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
 
 from aucrank._registry import public_estimators
-from aucrank.cli._data import Labelled, categorical_columns, count_kinds, read_labelled
+from aucrank.cli._data import (
+    Labelled,
+    categorical_columns,
+    count_kinds,
+    present_values,
+    read_labelled,
+)
 from aucrank.cli._errors import (
     DataError,
     UsageError,
@@ -149,7 +156,9 @@ def run(args: argparse.Namespace) -> int:
         ).split(np.zeros(len(data.y)), data.y)
     )
     contestants = _contestants(names, data, args.random_state, args.n_jobs)
-    with _progress() as say:
+    # scikit-learn's models take their threads from the pools of OpenMP and BLAS.
+    limit = args.n_jobs if args.n_jobs is not None and args.n_jobs > 0 else None
+    with _progress() as say, threadpool_limits(limit):
         outcomes = [_cross_validate(contestant, data.y, folds, say) for contestant in contestants]
     # Failed ones last; `sorted` keeps the rest of the order.
     outcomes = sorted(outcomes, key=lambda o: -np.inf if o.error else np.mean(o.auc), reverse=True)
@@ -207,9 +216,8 @@ def _as_matrix(data: Labelled) -> tuple[NDArray[np.float64], int]:
     numeric = [name for name in data.X.columns if name not in categorical]
     columns = [np.asarray(data.X[name].to_numpy(), dtype=np.float64) for name in numeric]
     for name in categorical:
-        values = data.X[name].to_list()
-        code = {value: i for i, value in enumerate(sorted({v for v in values if v is not None}))}
-        columns.append(np.array([code.get(value, np.nan) for value in values]))
+        code = {value: i for i, value in enumerate(sorted(present_values(data.X[name])))}
+        columns.append(np.array([code.get(value, np.nan) for value in data.X[name].to_list()]))
     return np.column_stack(columns), len(numeric)
 
 
@@ -241,12 +249,17 @@ def _gradient_boosting(n_numeric: int, n_columns: int, seed: int) -> Any:
                 ),
                 list(range(n_numeric, n_columns)),
             ),
-            ("passthrough", list(range(n_numeric))),
+            ("passthrough", partial(_numeric_with_values, n_numeric)),
         ),
         HistGradientBoostingClassifier(
             categorical_features=list(range(n_categorical)), random_state=seed
         ),
     )
+
+
+def _numeric_with_values(n_numeric: int, X: NDArray[np.float64]) -> list[int]:
+    """Leave out columns without any value in this fold, on which the booster fails."""
+    return [column for column in range(n_numeric) if not np.isnan(X[:, column]).all()]
 
 
 _BASELINES: dict[str, Callable[[int, int, int], Any]] = {
@@ -323,8 +336,9 @@ def _leaderboard(outcomes: Sequence[Outcome], from_sklearn: set[str]) -> str:
             }
         )
     columns = ["rank", "model", "AUC mean", "AUC sd", "fit s", "score s", "size bytes"]
-    columns += ["failed with"] if any(outcome.error for outcome in outcomes) else []
-    return aligned({column: [row.get(column) for row in rows] for column in columns})
+    failed = "failed with" if any(outcome.error for outcome in outcomes) else None
+    columns += [failed] if failed else []
+    return aligned({column: [row.get(column) for row in rows] for column in columns}, wrap=failed)
 
 
 def _spread(values: Sequence[float]) -> float:
