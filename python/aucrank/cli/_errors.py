@@ -38,19 +38,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 @contextmanager
-def plain_errors(doing: str, *also: type[Exception]) -> Iterator[None]:
-    """Say what an estimator or the file system objects to, after what was being done.
-
-    `also` names further errors that are the user's. A `TypeError` is one only where the command
-    line sets parameters; elsewhere it is a bug, which must not look like bad data.
-    """
+def plain_errors(doing: str) -> Iterator[None]:
+    """Say what an estimator or the file system objects to, after what was being done."""
     try:
         yield
     except BrokenPipeError:
         raise  # whoever reads our output has left: no error, see `main`
     except OSError as error:
         raise DataError(f"{doing}: {_reason(error)}") from error
-    except (ValueError, *also) as error:
+    except (ValueError, TypeError) as error:
         raise DataError(f"{doing}: {error}") from error
 
 

@@ -103,8 +103,10 @@ class SavedModel:
 def load_model(path: str) -> SavedModel:
     """Load a model file, or say what is wrong with it."""
     file = readable(path)
-    with plain_errors(f"cannot load {path}"):
+    try:
         estimator = load(file)
+    except ValueError as error:  # a ModelFormatError, whose message names the file
+        raise DataError(str(error)) from error
     # Past `load` the document is known to be whole.
     content = file.read_bytes()
     document = json.loads(content)
