@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aucrank import load
 from aucrank._registry import public_estimators
+from aucrank._schema import Feature
 from aucrank.cli._data import as_categories, read_data, text_of
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
 
@@ -57,30 +58,24 @@ def _value(text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Feature:
-    """One feature as the model file lists it."""
-
-    name: str | None
-    kind: str
-    levels: Sequence[Any] = ()
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its categories are text."""
-        return self.kind == "categorical" and all(isinstance(v, str) for v in self.levels)
-
-
-@dataclass(frozen=True)
 class SavedModel:
     """A model, and what its file says of it."""
 
     path: str
     estimator: Any
-    class_name: str
     library_version: str
-    format_version: int
-    features: Sequence[Feature]
     n_bytes: int
+
+    @property
+    def class_name(self) -> str:
+        """Name of the estimator's class."""
+        return type(self.estimator).__name__
+
+    @property
+    def features(self) -> Sequence[Feature]:
+        """The columns that the model was fitted to, in order."""
+        features: Sequence[Feature] = self.estimator._schema.features
+        return features
 
     @property
     def one_against_rest(self) -> bool:
@@ -107,19 +102,8 @@ def load_model(path: str) -> SavedModel:
         estimator = load(file)
     except ValueError as error:  # a ModelFormatError, whose message names the file
         raise DataError(str(error)) from error
-    # Past `load` the document is known to be whole.
     content = file.read_bytes()
-    document = json.loads(content)
-    body = document["body"]
-    return SavedModel(
-        path=path,
-        estimator=estimator,
-        class_name=body["estimator"]["class"],
-        library_version=document["library_version"],
-        format_version=document["format_version"],
-        features=[Feature(f["name"], f["kind"], f.get("levels", ())) for f in body["features"]],
-        n_bytes=len(content),
-    )
+    return SavedModel(path, estimator, json.loads(content)["library_version"], len(content))
 
 
 def save_model(estimator: Any, path: Path) -> int:
@@ -131,7 +115,18 @@ def save_model(estimator: Any, path: Path) -> int:
 
 def read_for(model: SavedModel, path: str) -> nw.DataFrame[Any]:
     """Read a data file whose columns the model is to score; the others are kept too."""
-    return read_data(path, text=[f.name for f in model.features if f.name and f.is_text])
+    return read_data(path, text=_text_columns(model))
+
+
+def _text_columns(model: SavedModel) -> list[str]:
+    """Names of the features whose categories are text."""
+    return [
+        feature.name
+        for feature in model.features
+        if feature.name is not None
+        and feature.levels is not None
+        and all(isinstance(level, str) for level in feature.levels)
+    ]
 
 
 def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
@@ -152,13 +147,12 @@ def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
         )
     for feature in model.features:
         column = frame[feature.name or ""]
-        if feature.kind == "numeric" and column.dtype in (nw.String, nw.Categorical, nw.Enum):
+        if feature.levels is None and column.dtype in (nw.String, nw.Categorical, nw.Enum):
             raise DataError(
                 f"column {column.name!r} of {path} holds text (such as {_a_text(column)!r}); "
                 "the model learned it as numbers"
             )
-    text = [f.name for f in model.features if f.name and f.is_text]
-    return as_categories(frame.select(names), text).to_native()
+    return as_categories(frame.select(names), _text_columns(model)).to_native()
 
 
 def _a_text(column: nw.Series[Any]) -> str:

@@ -163,11 +163,11 @@ def run(args: argparse.Namespace) -> int:
     # Failed ones last; `sorted` keeps the rest of the order.
     outcomes = sorted(outcomes, key=lambda o: -np.inf if o.error else np.mean(o.auc), reverse=True)
 
-    print()
-    print(_leaderboard(outcomes, {c.name for c in contestants if c.from_sklearn}))
     if report is not None:
         with plain_errors(f"cannot write {report}"):
             report.write_text(_as_json(args, data, outcomes), encoding="utf-8")
+    print()
+    print(_leaderboard(outcomes, {c.name for c in contestants if c.from_sklearn}))
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         print(f"aucrank: error: {outcome.model} failed: {outcome.error}", file=sys.stderr)

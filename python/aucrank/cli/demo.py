@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         model.fit(train, y_train)
         seconds = perf_counter() - start
         rows.append((name, roc_auc_score(y_test, model.decision_function(test)), seconds))
+    n_bytes = save_model(tree, out)
     print()
     columns = zip(*rows, strict=True)
     print(aligned(dict(zip(("model", "test AUC", "fit seconds"), columns, strict=True))))
@@ -76,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
         print("\n(Install pandas or polars to see the names of the columns below.)")
     print(describe_tree(tree.tree_))
 
-    n_bytes = save_model(tree, out)
     print(f"\nSaved {out} ({n_bytes:,} bytes). Next:\n")
     print(f"  aucrank describe {out}")
     print("  aucrank compare DATA.csv --target COLUMN")

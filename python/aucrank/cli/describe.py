@@ -46,14 +46,13 @@ def _parameters(estimator: Any) -> str:
 
 
 def _features(model: SavedModel) -> str:
+    levels = [feature.levels for feature in model.features]
     columns: dict[str, Any] = {
         "name": [f"column {i}" if f.name is None else f.name for i, f in enumerate(model.features)],
-        "kind": [feature.kind for feature in model.features],
+        "kind": ["numeric" if known is None else "categorical" for known in levels],
     }
-    if any(feature.levels for feature in model.features):
-        columns["levels"] = [
-            len(f.levels) if f.kind == "categorical" else None for f in model.features
-        ]
+    if any(known is not None for known in levels):
+        columns["levels"] = [None if known is None else len(known) for known in levels]
     importances = getattr(model.estimator, "feature_importances_", None)
     if importances is not None:
         columns["importance"] = importances
