@@ -135,9 +135,9 @@ class RankingTree:
         """One row for each node, the root first, left before right.
 
         Columns: ``node``, its number; ``parent``, ``left`` and ``right``, numbers of nodes, -1
-        for none; ``depth``; ``rule``, which rows go left; ``size`` and ``n_pos``, weight of the
-        training rows and of the positive ones; ``eta``, their share; ``gain``, what the split
-        adds to the training AUC.
+        for none; ``depth``; ``size`` and ``n_pos``, weight of the training rows and of the
+        positive ones; ``eta``, their share; ``gain``, what the split adds to the training AUC;
+        ``rule``, which rows go left.
         """
         nodes, tree = self._document["nodes"], self._document
         n_nodes = len(nodes)
@@ -161,29 +161,29 @@ class RankingTree:
             left=left,
             right=right,
             depth=depth,
-            rule=rule,
             size=_whole(unit * (pos + neg)),
             n_pos=_whole(unit * pos),
             eta=pos / (pos + neg),
             gain=gain,
+            rule=rule,
         )
 
     @cached_property
     def strata(self) -> Table:
         """One row for each leaf, from the highest ranked to the lowest.
 
-        Columns: ``rank``, from 1; ``rule``, which rows are in the leaf; ``size`` and ``n_pos``,
-        weight of the training rows and of the positive ones; ``eta``, their share; ``lift``, that
-        share over the share of all rows; ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``,
-        false and true positive rates where the leaf begins and ends on the training curve;
-        ``score``, what `TreeRank.decision_function` gives; ``node``, its number in `nodes`.
+        Columns: ``rank``, from 1; ``size`` and ``n_pos``, weight of the training rows and of the
+        positive ones; ``eta``, their share; ``lift``, that share over the share of all rows;
+        ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``, false and true positive rates where
+        the leaf begins and ends on the training curve; ``score``, what
+        `TreeRank.decision_function` gives; ``node``, its number in `nodes`; ``rule``, which rows
+        are in the leaf.
         """
         leaves = self._core.leaves()
         fpr, tpr = self._core.roc()
         nodes = self.nodes
         return Table(
             rank=np.arange(1, len(leaves) + 1),
-            rule=np.array([self._rule(leaf) for leaf in leaves], dtype=object),
             size=nodes["size"][leaves],
             n_pos=nodes["n_pos"][leaves],
             eta=nodes["eta"][leaves],
@@ -194,6 +194,7 @@ class RankingTree:
             tpr_to=tpr[1:],
             score=self._core.leaf_scores(),
             node=leaves,
+            rule=np.array([self._rule(leaf) for leaf in leaves], dtype=object),
         )
 
     def prune(self, alpha: float) -> "RankingTree":

@@ -123,8 +123,11 @@ class Words:
 
     def region(self, region: Region) -> str:
         """All restrictions of a region, joined by "and"."""
-        said = [self._restriction(feature, region[feature]) for feature in sorted(region)]
-        return " and ".join(words for words in said if words) or "all rows"
+        words = [self._restriction(feature, region[feature]) for feature in sorted(region)]
+        said = [word for word in words if word]
+        if len(said) > 1:
+            said = [f"({word})" if " or " in word else word for word in said]
+        return " and ".join(said) or "all rows"
 
     def union(self, regions: Iterable[Region]) -> str:
         """Regions joined by "or", in brackets where there are several."""
@@ -141,8 +144,9 @@ class Words:
             else:
                 unions.append(side)
         said = [self.region(common)] if common or not unions else []
-        said += [f"({self.union(side)})" for side in unions]
-        return " and ".join(said)
+        if not unions:
+            return said[0]
+        return " and ".join([*said, *(f"({self.union(side)})" for side in unions)])
 
     def _restriction(self, feature: int, rule: Restriction) -> str:
         name = self.name(feature)
@@ -154,7 +158,7 @@ class Words:
             return words
         if not words:
             return "" if rule.missing else f"{name} is known"
-        return f"({words} or {is_missing})" if rule.missing else words
+        return f"{words} or {is_missing}" if rule.missing else words
 
     def _known(self, feature: int, rule: Restriction) -> str:
         name = self.name(feature)

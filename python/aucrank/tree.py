@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
@@ -257,6 +258,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     """
 
     _family = "tree_rank"
+    _model: _core.TreeRankModel
 
     def __init__(
         self,
@@ -367,6 +369,11 @@ class TreeRank(ProbabilityMixin, BaseRanker):
                     f"[TreeRank] kept {model.tree.n_leaves}:"
                     f" AUC {auc:.4f} (standard error {error:.4f}) in {found['n_folds']} folds"
                 )
+
+    @property
+    def _fitted_model(self) -> _core.TreeRankModel:
+        check_is_fitted(self)
+        return self._model
 
     @property
     def tree_(self) -> RankingTree:
