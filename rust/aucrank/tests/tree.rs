@@ -1,0 +1,207 @@
+//! Ranking trees through the public API, against their definitions written plainly.
+
+use aucrank::data::{BinningParams, Columns, Folds, Labels};
+use aucrank::tree::{
+    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, RankingTree, TreeRankModel, fit,
+};
+use aucrank::{Interrupt, roc};
+use proptest::prelude::*;
+
+fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> FitParams {
+    FitParams {
+        binning: BinningParams::default(),
+        grow: GrowParams {
+            max_depth: 6,
+            min_samples_split: 2,
+            min_samples_leaf: 1,
+            min_gain: 0.0,
+            split: LeafRankParams { max_depth: split_depth, ..LeafRankParams::orthogonal(1) },
+            leaf_order,
+        },
+        pruning: n_folds.map(|n_folds| CvParams { n_folds, one_standard_error: false, seed: 5 }),
+    }
+}
+
+/// Few distinct values, so that ties are common and every fold sees all of them.
+fn sample(n_rows: usize, seed: u64) -> (Vec<f64>, Vec<bool>) {
+    let mut state = seed;
+    let mut draw = |n: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let values: Vec<f64> = (0..3 * n_rows).map(|_| draw(6) as f64).collect();
+    let positive = (0..n_rows).map(|row| {
+        let [a, b, _] = values[3 * row..3 * row + 3] else { unreachable!() };
+        (draw(10) as f64) < 2.0 + a + if b > 2.0 { 2.0 } else { 0.0 }
+    });
+    let positive = positive.collect();
+    (values, positive)
+}
+
+fn fit_rows(values: &[f64], positive: &[bool], params: &FitParams) -> TreeRankModel {
+    let columns = Columns::from_row_major(values, 3).unwrap();
+    let labels = Labels::new(positive, None).unwrap();
+    fit(&columns, &labels, params, &Interrupt::default()).unwrap()
+}
+
+fn auc_on(tree: &RankingTree, values: &[f64], positive: &[bool]) -> f64 {
+    let columns = Columns::from_row_major(values, 3).unwrap();
+    roc::auc(&tree.score(&columns).unwrap(), positive).unwrap()
+}
+
+#[test]
+fn the_auc_of_a_tree_is_that_of_its_scores() {
+    for leaf_order in [LeafOrder::Tree, LeafOrder::Eta] {
+        for split_depth in 1..4 {
+            let (values, positive) = sample(300, 3);
+            let tree = fit_rows(&values, &positive, &params(split_depth, leaf_order, None)).tree;
+            assert!(tree.n_leaves() > 10);
+            assert!((tree.auc() - auc_on(&tree, &values, &positive)).abs() < 1e-14);
+            // Additive over the splits, of all levels (DECISIONS E1), in the order of the tree.
+            let gains: f64 =
+                (0..tree.nodes().len()).map(|node| tree.auc_of_gain(tree.gain(node))).sum();
+            match leaf_order {
+                LeafOrder::Tree => assert!((tree.auc() - 0.5 - gains).abs() < 1e-12),
+                LeafOrder::Eta => assert!(tree.auc() >= 0.5 + gains - 1e-12),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_path_holds_the_smallest_best_tree_at_every_price() {
+    let (values, positive) = sample(60, 8);
+    let tree = fit_rows(&values, &positive, &params(1, LeafOrder::Tree, None)).tree;
+    let subtrees = all_subtrees(&tree, 0);
+    assert!(subtrees.len() > 100, "{}", subtrees.len());
+    let path = tree.pruning_path();
+    let prices = path.iter().map(|step| step.alpha);
+    let between = path.windows(2).map(|pair| (pair[0].alpha + pair[1].alpha) / 2.0);
+    for price in prices.chain(between).chain([0.0, 1.0]) {
+        // A price on the edge of its interval is moved off it, where rounding decides nothing.
+        let price = price + 1e-9;
+        let value =
+            |(gain, n_leaves): &(i128, usize)| tree.auc_of_gain(*gain) - price * *n_leaves as f64;
+        let best = subtrees.iter().map(value).fold(f64::MIN, f64::max);
+        let tied = subtrees.iter().filter(|subtree| value(subtree) > best - 1e-13);
+        let smallest = tied.map(|(_, n_leaves)| *n_leaves).min().unwrap();
+        let pruned = tree.prune(price);
+        assert_eq!(pruned.n_leaves(), smallest, "price {price}");
+        assert!((pruned.auc() - 0.5 - price * smallest as f64 - best).abs() < 1e-12);
+    }
+    for step in &path {
+        assert_eq!(tree.prune(step.alpha).n_leaves(), step.n_leaves);
+        assert!((tree.prune(step.alpha).auc() - step.auc).abs() < 1e-14);
+    }
+    for n_leaves in 1..=tree.n_leaves() {
+        let best = subtrees.iter().filter(|(_, n)| *n == n_leaves).map(|(gain, _)| *gain).max();
+        let found = tree.best_subtree(n_leaves).unwrap();
+        assert_eq!(found.n_leaves(), n_leaves);
+        assert!((found.auc() - 0.5 - tree.auc_of_gain(best.unwrap())).abs() < 1e-12);
+    }
+}
+
+/// Gain and number of leaves of every subtree of a branch, by enumeration.
+fn all_subtrees(tree: &RankingTree, node: usize) -> Vec<(i128, usize)> {
+    let mut subtrees = vec![(0, 1)];
+    if let Some(split) = &tree.nodes()[node].split {
+        let right = all_subtrees(tree, split.right);
+        for (gain, n_leaves) in all_subtrees(tree, split.left) {
+            let joined = right.iter().map(|(g, n)| (tree.gain(node) + gain + g, n_leaves + n));
+            subtrees.extend(joined);
+        }
+    }
+    subtrees
+}
+
+#[test]
+fn cross_validation_is_a_plain_loop_over_folds() {
+    for (leaf_order, split_depth) in
+        [(LeafOrder::Tree, 1), (LeafOrder::Tree, 2), (LeafOrder::Eta, 1)]
+    {
+        let (values, positive) = sample(400, 21);
+        let params = params(split_depth, leaf_order, Some(4));
+        let model = fit_rows(&values, &positive, &params);
+        let found = model.cross_validation.unwrap();
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let folds = Folds::deal(&columns, &Labels::new(&positive, None).unwrap(), 4, 5);
+
+        let path = &found.steps;
+        let mut means = vec![0.0; path.len()];
+        for fold in 0..4 {
+            let of = |inside: bool| {
+                let rows = (0..400).filter(|&row| (folds.of_row[row] == fold) == inside);
+                let rows: Vec<usize> = rows.collect();
+                let values: Vec<f64> =
+                    rows.iter().flat_map(|&row| values[3 * row..3 * row + 3].to_vec()).collect();
+                (values, rows.iter().map(|&row| positive[row]).collect::<Vec<_>>())
+            };
+            let ((train, train_positive), (test, test_positive)) = (of(false), of(true));
+            let unpruned = FitParams { pruning: None, ..params };
+            let tree = fit_rows(&train, &train_positive, &unpruned).tree;
+            for (i, mean) in means.iter_mut().enumerate() {
+                let next = path.get(i + 1).map_or(f64::INFINITY, |step| step.alpha);
+                let pruned = tree.prune((path[i].alpha * next).sqrt());
+                *mean += auc_on(&pruned, &test, &test_positive) / 4.0;
+            }
+        }
+        for (mean, found) in means.iter().zip(&found.mean_auc) {
+            assert!((mean - found).abs() < 1e-12, "{mean} {found}");
+        }
+        let best = found.mean_auc.iter().copied().fold(0.0, f64::max);
+        let last = found.mean_auc.iter().rposition(|&mean| mean == best);
+        assert_eq!(Some(found.chosen), last);
+        assert_eq!(model.tree.n_leaves(), path[found.chosen].n_leaves);
+    }
+}
+
+fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap().install(work)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_model_does_not_depend_on_threads_order_or_copies(
+        seed in any::<u64>(),
+        split_depth in 1..4_usize,
+        by_eta in any::<bool>(),
+        weights in prop::collection::vec(0..4_u8, 120),
+    ) {
+        let leaf_order = if by_eta { LeafOrder::Eta } else { LeafOrder::Tree };
+        let params = params(split_depth, leaf_order, Some(3));
+        let (values, mut positive) = sample(120, seed);
+        (positive[0], positive[1]) = (true, false);
+        let mut weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
+        (weights[0], weights[1]) = (1.0, 2.0);
+
+        let fit_weighted = |values: &[f64], positive: &[bool], weights: &[f64]| {
+            let columns = Columns::from_row_major(values, 3).unwrap();
+            let labels = Labels::new(positive, Some(weights)).unwrap();
+            fit(&columns, &labels, &params, &Interrupt::default()).unwrap()
+        };
+        let one = on_threads(1, || fit_weighted(&values, &positive, &weights));
+        let two = on_threads(2, || fit_weighted(&values, &positive, &weights));
+        prop_assert_eq!(&one, &two);
+
+        let row = |row: usize| values[3 * row..3 * row + 3].to_vec();
+        let backwards: Vec<usize> = (0..120).rev().collect();
+        let reversed = fit_weighted(
+            &backwards.iter().flat_map(|&i| row(i)).collect::<Vec<_>>(),
+            &backwards.iter().map(|&i| positive[i]).collect::<Vec<_>>(),
+            &backwards.iter().map(|&i| weights[i]).collect::<Vec<_>>(),
+        );
+        prop_assert_eq!(&one, &reversed);
+
+        let copies: Vec<usize> =
+            (0..120).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
+        let repeated = fit_rows(
+            &copies.iter().flat_map(|&i| row(i)).collect::<Vec<_>>(),
+            &copies.iter().map(|&i| positive[i]).collect::<Vec<_>>(),
+            &params,
+        );
+        prop_assert_eq!(&one, &repeated);
+    }
+}
