@@ -263,6 +263,30 @@ def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(r
     assert gap[:400] == whole[:400]
 
 
+def test_row_labels_of_pandas_are_no_feature(reader, capsys):
+    rows = loans()
+    rows[rows["age"] > 30].to_parquet("loans.parquet")
+    ok(capsys, "fit", "loans.parquet", "--target", "bad", "--out", "model.json")
+    assert list(levels_of("model.json")) == ["income", "purpose", "age"]
+
+
+def test_the_target_may_be_categorical(reader, capsys):
+    rows = loans()
+    rows["bad"] = rows["bad"].map({0: "no", 1: "yes"}).astype("category")
+    rows.to_parquet("loans.parquet")
+    ok(capsys, "fit", "loans.parquet", "--target", "bad", "--out", "model.json")
+    assert list(load("model.json").classes_) == ["no", "yes"]
+
+
+def test_a_column_of_dates_is_named(reader, capsys):
+    loans().assign(day=pd.Timestamp("2020-01-01")).to_parquet("loans.parquet")
+    status, _, err = run(capsys, "fit", "loans.parquet", "--target", "bad")
+    assert status == 1
+    assert "column 'day'" in err
+    assert "--drop day" in err
+    ok(capsys, "fit", "loans.parquet", "--target", "bad", "--drop", "day")
+
+
 def test_true_and_false_are_categories_with_and_without_gaps(reader, capsys):
     rows = loans()
     rows["owner"] = np.where(rows["income"] > 0, "True", "False")
@@ -476,8 +500,9 @@ def test_a_failing_model_does_not_stop_the_others(tumours, monkeypatch, capsys):
     assert status == 1
     assert err == "aucrank: error: LogisticRegression failed: RuntimeError: out of luck\n"
     assert set(leaderboard(out)) == {*public_estimators(), "HistGradientBoostingClassifier"}
-    row = " ".join(out[out.index("LogisticRegression") :].split())
-    assert row == "LogisticRegression (scikit-learn) RuntimeError: out of luck"
+    assert out.splitlines()[-1].split(maxsplit=3) == [
+        *("-", "LogisticRegression", "(scikit-learn)", "failed: RuntimeError: out of luck")
+    ]
     with open("r.json") as file:
         failed = json.load(file)["models"][-1]
     assert failed["error"] == "RuntimeError: out of luck"

@@ -101,6 +101,10 @@ def read_data(path: str, *, text: Collection[str] = ()) -> nw.DataFrame[Any]:
     try:
         if kind == "parquet":
             frame = nw.read_parquet(file, backend=backend)
+            # The row labels of a pandas frame: pandas takes them back, others see a column.
+            frame = frame.drop(
+                [name for name in frame.columns if name.startswith("__index_level_")]
+            )
         else:
             header = _csv_header(file)
             as_text = set(text) & set(header)
@@ -286,8 +290,15 @@ def read_labelled(
     X = frame.drop(list(dict.fromkeys(taken)))
     if not X.columns:
         raise DataError(f"{path} has no column left to learn from")
+    X = as_categories(X, categorical)
+    for name, dtype in X.schema.items():
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)):
+            raise DataError(
+                f"column {name!r} of {path} has dtype {dtype}, which is neither numeric nor text: "
+                f"leave it out with --drop {name}, or take it as --categorical"
+            )
     return Labelled(
-        X=as_categories(X, categorical),
+        X=X,
         y=y,
         weight=None if weight is None else _numbers(frame[weight], path),
         target=target,

@@ -17,11 +17,16 @@ def heading(title: str) -> str:
     return f"\n{title}\n{'-' * len(title)}"
 
 
-def aligned(columns: Mapping[str, Iterable[Any]], wrap: str | None = None) -> str:
+def hanging(text: str, indent: int) -> str:
+    """Break a long line at spaces, and indent all lines but the first."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     """Lay out a table: numbers to the right, text to the left.
 
-    A table wider than `WIDTH` has the cells of one column of text broken at spaces, and that column
-    last: `wrap`, or else the widest one.
+    Where the table is wider than `WIDTH`, its widest column of text goes last, with its cells
+    broken at spaces.
     """
     numeric: dict[str, bool] = {}
     cells: dict[str, list[str]] = {}
@@ -34,7 +39,7 @@ def aligned(columns: Mapping[str, Iterable[Any]], wrap: str | None = None) -> st
     texts = [name for name in cells if not numeric[name]]
     order = list(cells)
     if texts:
-        widest = wrap or max(texts, key=lambda name: width[name])
+        widest = max(texts, key=lambda name: width[name])
         room = WIDTH - sum(width[name] + 2 for name in order if name != widest)
         if width[widest] > room:
             order.sort(key=lambda name: name == widest)

@@ -50,7 +50,7 @@ from aucrank.cli._options import (
     add_target,
     at_least,
 )
-from aucrank.cli._text import aligned, plural
+from aucrank.cli._text import aligned, hanging, plural
 from aucrank.metrics import roc_auc_score
 
 
@@ -318,27 +318,25 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 
 def _leaderboard(outcomes: Sequence[Outcome], from_sklearn: set[str]) -> str:
-    rows: list[dict[str, Any]] = []
-    for rank, outcome in enumerate(outcomes, start=1):
-        name = outcome.model + (" (scikit-learn)" if outcome.model in from_sklearn else "")
-        if outcome.error:
-            rows.append({"model": name, "failed with": outcome.error})
-            continue
-        rows.append(
-            {
-                "rank": rank,
-                "model": name,
-                "AUC mean": float(np.mean(outcome.auc)),
-                "AUC sd": _spread(outcome.auc),
-                "fit s": float(np.mean(outcome.fit_seconds)),
-                "score s": float(np.mean(outcome.score_seconds)),
-                "size bytes": round(float(np.mean(outcome.n_bytes))),
-            }
-        )
-    columns = ["rank", "model", "AUC mean", "AUC sd", "fit s", "score s", "size bytes"]
-    failed = "failed with" if any(outcome.error for outcome in outcomes) else None
-    columns += [failed] if failed else []
-    return aligned({column: [row.get(column) for row in rows] for column in columns}, wrap=failed)
+    names = [o.model + (" (scikit-learn)" if o.model in from_sklearn else "") for o in outcomes]
+    ranked = [(n, o) for n, o in zip(names, outcomes, strict=True) if not o.error]
+    table = aligned(
+        {
+            "rank": range(1, len(ranked) + 1),
+            "model": [name for name, _ in ranked],
+            "AUC mean": [float(np.mean(o.auc)) for _, o in ranked],
+            "AUC sd": [_spread(o.auc) for _, o in ranked],
+            "fit s": [float(np.mean(o.fit_seconds)) for _, o in ranked],
+            "score s": [float(np.mean(o.score_seconds)) for _, o in ranked],
+            "size bytes": [round(float(np.mean(o.n_bytes))) for _, o in ranked],
+        }
+    )
+    failed = [
+        hanging(f"   -  {name}  failed: {outcome.error}", 6)
+        for name, outcome in zip(names, outcomes, strict=True)
+        if outcome.error
+    ]
+    return "\n".join([table, *failed])
 
 
 def _spread(values: Sequence[float]) -> float:
