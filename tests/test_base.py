@@ -572,6 +572,8 @@ def tampered(change):
         (tampered(lambda b: b["classes"].update(values=[0, 0])), "two labels"),
         (tampered(lambda b: b["classes"].update(values=[0, "x"])), "not valid"),
         (tampered(lambda b: b["classes"].update(values=[0, 300], dtype="int8")), "not valid"),
+        (tampered(lambda b: b["classes"].update(values=["0", "1"])), "not an array of dtype int64"),
+        (tampered(lambda b: b["classes"].update(values=[[0], [1]])), "not valid"),
         (tampered(lambda b: b["classes"].update(dtype="V8")), "unknown form"),
         (tampered(lambda b: b["classes"].update(dtype="<U99999999")), "unknown form"),
         (tampered(lambda b: b["classes"].update(dtype="no type")), "not valid"),

@@ -252,7 +252,8 @@ def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
             dtype = np.dtype(name)
             # Fixed-width strings of a forged file must not take all memory.
             if dtype.kind in "biufUO" and dtype.itemsize < 2**20:
-                decoded = np.empty(len(values), dtype=dtype)
-                decoded[:] = [_decode(value) for value in values]
-                return decoded
+                decoded = np.array([_decode(value) for value in values]).astype(dtype)
+                if decoded.ndim == 1 and _encode_array(decoded)["values"] == values:
+                    return decoded
+                raise ValueError(f"{values} is not an array of dtype {name}")
     raise ValueError("an array has an unknown form")
