@@ -12,5 +12,6 @@ except ModuleNotFoundError as error:
 
 from aucrank._persistence import load
 from aucrank._show_versions import show_versions
+from aucrank.tree import TreeRank
 
-__all__ = ["ModelFormatError", "__version__", "load", "show_versions"]
+__all__ = ["ModelFormatError", "TreeRank", "__version__", "load", "show_versions"]

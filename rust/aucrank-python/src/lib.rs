@@ -1,5 +1,7 @@
 //! `aucrank._core`: borrow arrays, leave the interpreter, call the core, map the error. Computes nothing.
 
+#![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+
 mod columns;
 mod model;
 mod roc;

@@ -32,6 +32,10 @@ pub fn to_py_err(err: RankError) -> PyErr {
     })
 }
 
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method alone is not general enough in its lifetime"
+)]
 /// Runs `work` on a rayon pool of `n_threads` threads made for this call.
 ///
 /// A pool of its own, never rayon's global one: that one would not survive a fork, and under

@@ -154,7 +154,6 @@ impl PyRankingTree {
         self.0.best_subtree(n_leaves).map(Self).map_err(to_py_err)
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "extracted from a Python list")]
     fn subtree(&self, leaves: Vec<usize>) -> PyResult<Self> {
         self.0.subtree(&leaves).map(Self).map_err(to_py_err)
     }

@@ -1,0 +1,101 @@
+# One virtual environment, .venv, serves every target. Needed beforehand: Python >= 3.11 and cargo.
+#
+# The package is installed from its wheel, not linked to the checkout: what is tested is what users get.
+# Stamp files make a second call do only what the sources ask for.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+WHEELS := target/wheels
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# Everything that ends up in the wheel.
+SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
+	$(shell find rust -type f \( -name '*.rs' -o -name Cargo.toml \)) \
+	$(shell find python -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \))
+PY_FILES := $(filter %.py,$(SOURCES))
+
+# The environment of the caller must not decide what runs in .venv.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX
+
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: $(STAMPS)/package  ## Build the package and install it into .venv
+
+.PHONY: demo
+demo: $(STAMPS)/package $(STAMPS)/group-demo  ## Rank the bundled breast cancer data
+	$(BIN)/aucrank demo
+
+.PHONY: test
+test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstring examples
+	$(BIN)/python -P -m pytest $(PYTEST_ARGS)
+
+.PHONY: rust-test
+rust-test:  ## Run the Rust tests and documentation examples
+	cargo test --locked -p aucrank
+
+.PHONY: lint
+lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstrings
+
+.PHONY: lint-rust
+lint-rust:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+.PHONY: lint-python
+lint-python: $(STAMPS)/package $(STAMPS)/group-lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -P -m mypy.stubtest --mypy-config-file pyproject.toml \
+		--allowlist .ci/stubtest-allowlist.txt aucrank._core
+	$(BIN)/numpydoc lint $(PY_FILES)
+
+.PHONY: docs
+docs: $(STAMPS)/package $(STAMPS)/group-docs  ## Build the documentation into docs/_build/html
+	rm -rf docs/api/generated docs/auto_examples
+	$(BIN)/python -P -m sphinx --fresh-env -W --keep-going --quiet -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+.PHONY: sdist
+sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
+	$(BIN)/maturin sdist --out dist
+
+.PHONY: clean
+clean:  ## Remove everything that was built, .venv included
+	rm -rf $(VENV) target dist docs/_build docs/auto_examples docs/api/generated \
+		docs/sg_execution_times.rst .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip reads dependency groups since 25.1.
+$(STAMPS)/venv:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aucrank needs Python 3.11 or newer; try make PYTHON=python3.13")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade 'pip>=25.1'
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/maturin: $(STAMPS)/venv
+	$(PIP) 'maturin>=1.16'
+	touch $@
+
+$(STAMPS)/group-%: pyproject.toml $(STAMPS)/venv
+	$(PIP) --group $*
+	touch $@
+
+# The version does not change from build to build, so the package itself is reinstalled by force.
+$(STAMPS)/package: $(SOURCES) $(STAMPS)/maturin
+	@command -v cargo >/dev/null || { \
+		echo "cargo is missing: install Rust 1.88 or newer from https://rustup.rs"; exit 1; }
+	rm -f $(WHEELS)/aucrank-*.whl
+	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out $(WHEELS)
+	$(PIP) $(WHEELS)/aucrank-*.whl
+	$(PIP) --force-reinstall --no-deps $(WHEELS)/aucrank-*.whl
+	touch $@

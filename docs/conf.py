@@ -1,0 +1,86 @@
+"""Sphinx settings. The build needs no network, and its warnings are errors (`make docs`)."""
+
+import aucrank
+
+project = "aucrank"
+author = "the aucrank developers"
+copyright = author
+release = version = aucrank.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.extlinks",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "myst_parser",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+
+exclude_patterns = ["_build", "templates", "examples"]
+templates_path = ["templates"]
+default_role = "py:obj"
+suppress_warnings = ["myst.header"]
+myst_enable_extensions = ["dollarmath", "deflist"]
+
+extlinks = {
+    "doi": ("https://doi.org/%s", "doi:%s"),
+    "arxiv": ("https://arxiv.org/abs/%s", "arXiv:%s"),
+}
+
+# Public names are those in `__all__`, re-exports included.
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {
+    "members": True,
+    # Inherited from classes of our own, yes; what scikit-learn gives to every estimator, no.
+    "inherited-members": ",".join(
+        [
+            "BaseEstimator",
+            "ClassifierMixin",
+            "TransformerMixin",
+            "OneToOneFeatureMixin",
+            "_MetadataRequester",
+            "BaseException",
+            "Exception",
+            "ValueError",
+            "tuple",
+        ]
+    ),
+    "exclude-members": ",".join(
+        f"set_{method}_request"
+        for method in ("fit", "score", "predict", "predict_proba", "decision_function", "transform")
+    ),
+}
+
+# autodoc lists the methods; a second list by numpydoc would want a page for each.
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "backreferences_dir": "api/generated/backreferences",
+    "doc_module": ("aucrank",),
+    "filename_pattern": r"[/\\]plot_",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "download_all_examples": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"aucrank {release}"
+html_show_sourcelink = False
+html_theme_options = {
+    "github_url": "https://github.com/aucrank/aucrank",
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+}

@@ -1,0 +1,399 @@
+"""The ranking tree as an object: tables, subtrees, leaves of rows, and the tree in words."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+
+from aucrank import _core
+from aucrank._input import read_columns
+from aucrank._params import check_int, check_real
+from aucrank._rules import Region, Words
+from aucrank._schema import Schema
+from aucrank._table import Table
+from aucrank._threads import effective_n_threads
+from aucrank.metrics import RocCurve
+
+
+class PruningPath:
+    """The nested subtrees that are best for some price of a leaf, from the whole tree to its root.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (n_trees,)
+        Price of a leaf, in units of AUC, from which on each tree is the best; 0 for the first,
+        then strictly rising.
+    aucs : ndarray of shape (n_trees,)
+        AUC of each tree on the training rows.
+    n_leaves : ndarray of int, shape (n_trees,)
+        Number of its leaves.
+    trees : sequence of RankingTree
+        The trees themselves, each made when it is asked for.
+    """
+
+    def __init__(self, tree: "RankingTree", table: dict[str, Any]) -> None:
+        self.alphas: NDArray[np.float64] = table["alpha"]
+        self.aucs: NDArray[np.float64] = table["train_auc"]
+        self.n_leaves: NDArray[np.int64] = table["n_leaves"]
+        self.trees: Sequence[RankingTree] = _TreesOfPath(tree, self.alphas)
+
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    def __repr__(self) -> str:
+        return repr(Table(alpha=self.alphas, auc=self.aucs, n_leaves=self.n_leaves))
+
+
+class _TreesOfPath(Sequence[Any]):
+    """Subtrees by their place on the path."""
+
+    def __init__(self, tree: "RankingTree", alphas: NDArray[np.float64]) -> None:
+        self._tree = tree
+        self._alphas = alphas
+
+    def __len__(self) -> int:
+        return len(self._alphas)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._tree.prune(alpha) for alpha in self._alphas[index]]
+        return self._tree.prune(self._alphas[index])
+
+
+class RankingTree:
+    """A binary tree whose leaves are ranked: the model that `TreeRank` fits.
+
+    A leaf holds a cell of the feature space. Its score is the number of leaves from it to the end
+    of the ranking (the D-representation of [1]_), shifted by a constant so that it is positive
+    exactly where more than half of its rows are expected to be positive. Every method that makes a
+    smaller tree returns a new one.
+
+    Attributes
+    ----------
+    n_leaves : int
+        Number of leaves, and of distinct scores.
+    depth : int
+        Most splits between the root and a leaf.
+    auc : float
+        AUC on the training rows.
+    roc : RocCurve
+        Curve of the training rows, one knot for each leaf after (0, 0).
+    nodes : Table
+        One row for each node, the root first, left before right.
+    strata : Table
+        One row for each leaf, from the highest ranked to the lowest.
+
+    References
+    ----------
+    .. [1] Clémençon and Vayatis, "Tree-based ranking methods", IEEE Trans. Inf. Theory 55(9),
+       2009. :doi:`10.1109/TIT.2009.2025558`
+
+    Examples
+    --------
+    >>> from aucrank import TreeRank
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> tree = TreeRank(max_depth=2, pruning=None).fit(X, y).tree_
+    >>> tree.n_leaves
+    4
+    >>> tree.prune(0.1).n_leaves
+    2
+    """
+
+    def __init__(self, core: _core.RankingTree, schema: Schema) -> None:
+        self._core = core
+        self._schema = schema
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, and of distinct scores."""
+        return self._core.n_leaves
+
+    @property
+    def depth(self) -> int:
+        """Most splits between the root and a leaf."""
+        return self._core.depth
+
+    @property
+    def auc(self) -> float:
+        """AUC on the training rows."""
+        return self._core.auc
+
+    @property
+    def roc(self) -> RocCurve:
+        """Curve of the training rows; its thresholds are the scores of the leaves."""
+        fpr, tpr = self._core.roc()
+        return RocCurve(fpr, tpr, np.concatenate(([np.inf], self._core.leaf_scores())))
+
+    @cached_property
+    def nodes(self) -> Table:
+        """One row for each node, the root first, left before right.
+
+        Columns: ``node``, its number; ``parent``, ``left`` and ``right``, numbers of nodes, -1
+        for none; ``depth``; ``size`` and ``n_pos``, weight of the training rows and of the
+        positive ones; ``eta``, their share; ``gain``, what the split adds to the training AUC;
+        ``rule``, which rows go left.
+        """
+        nodes, tree = self._document["nodes"], self._document
+        n_nodes = len(nodes)
+        parent, depth = np.full(n_nodes, -1), np.zeros(n_nodes, dtype=np.int64)
+        left, right = np.full(n_nodes, -1), np.full(n_nodes, -1)
+        rule = np.full(n_nodes, "", dtype=object)
+        for number, node in enumerate(nodes):
+            if node["split"] is None:
+                continue
+            left[number], right[number] = children = node["split"]["left"], node["split"]["right"]
+            parent[list(children)] = number
+            depth[list(children)] = depth[number] + 1
+            rule[number] = self._words.union(self._side(number, left=True))
+        unit = 2.0 ** tree["exponent"]
+        pos, neg = (np.array([n["sums"][c] for n in nodes], np.float64) for c in ("pos", "neg"))
+        # The gain of paper 2 Fig. 2, halved: what the split adds to the area.
+        gain = np.where(left < 0, 0.0, neg * pos[left] - pos * neg[left]) / (2 * pos[0] * neg[0])
+        return Table(
+            node=np.arange(n_nodes),
+            parent=parent,
+            left=left,
+            right=right,
+            depth=depth,
+            size=_whole(unit * (pos + neg)),
+            n_pos=_whole(unit * pos),
+            eta=pos / (pos + neg),
+            gain=gain,
+            rule=rule,
+        )
+
+    @cached_property
+    def strata(self) -> Table:
+        """One row for each leaf, from the highest ranked to the lowest.
+
+        Columns: ``rank``, from 1; ``size`` and ``n_pos``, weight of the training rows and of the
+        positive ones; ``eta``, their share; ``lift``, that share over the share of all rows;
+        ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``, false and true positive rates where
+        the leaf begins and ends on the training curve; ``score``, what
+        `TreeRank.decision_function` gives; ``node``, its number in `nodes`; ``rule``, which rows
+        are in the leaf.
+        """
+        leaves = self._core.leaves()
+        fpr, tpr = self._core.roc()
+        nodes = self.nodes
+        return Table(
+            rank=np.arange(1, len(leaves) + 1),
+            size=nodes["size"][leaves],
+            n_pos=nodes["n_pos"][leaves],
+            eta=nodes["eta"][leaves],
+            lift=nodes["eta"][leaves] / nodes["eta"][0],
+            fpr_from=fpr[:-1],
+            fpr_to=fpr[1:],
+            tpr_from=tpr[:-1],
+            tpr_to=tpr[1:],
+            score=self._core.leaf_scores(),
+            node=leaves,
+            rule=np.array([self._rule(leaf) for leaf in leaves], dtype=object),
+        )
+
+    def prune(self, alpha: float) -> "RankingTree":
+        """Return the subtree of largest training AUC less ``alpha`` for each leaf.
+
+        Of several the smallest ([2]_ (13) and Theorem 3).
+
+        Parameters
+        ----------
+        alpha : float
+            Price of a leaf, in units of AUC; not negative.
+
+        Returns
+        -------
+        RankingTree
+            A new tree.
+
+        References
+        ----------
+        .. [2] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
+           ranking", Mach. Learn. 83, 2011. :doi:`10.1007/s10994-010-5190-0`
+        """
+        price = check_real(alpha, "alpha", low=0.0)
+        assert price is not None
+        return RankingTree(self._core.prune(price), self._schema)
+
+    def pruning_path(self) -> PruningPath:
+        """Return the nested subtrees that `prune` can give, from the whole tree to its root.
+
+        Returns
+        -------
+        PruningPath
+            ``alphas``, ``aucs``, ``n_leaves`` and ``trees``.
+        """
+        return PruningPath(self, self._core.pruning_path())
+
+    def best_subtree(self, n_leaves: int) -> "RankingTree":
+        """Return the subtree of exactly ``n_leaves`` leaves with the largest training AUC.
+
+        The AUC is that of the leaves ranked from left to right. Unlike the trees of the pruning
+        path, those of different sizes need not be nested.
+
+        Parameters
+        ----------
+        n_leaves : int
+            From 1 to the number of leaves of this tree.
+
+        Returns
+        -------
+        RankingTree
+            A new tree.
+        """
+        size = check_int(n_leaves, "n_leaves", low=1, high=self.n_leaves)
+        assert size is not None
+        return RankingTree(self._core.best_subtree(size), self._schema)
+
+    def subtree(self, leaves: Sequence[int]) -> "RankingTree":
+        """Return the tree in which the given nodes are leaves; the rest stays as it is.
+
+        Parameters
+        ----------
+        leaves : sequence of int
+            Numbers of nodes as in `nodes`, none below another.
+
+        Returns
+        -------
+        RankingTree
+            A new tree, its nodes numbered anew.
+        """
+        last = len(self.nodes["node"]) - 1
+        numbers = [check_int(leaf, "a node of leaves", low=0, high=last) for leaf in leaves]
+        return RankingTree(
+            self._core.subtree([number for number in numbers if number is not None]), self._schema
+        )
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Numbers of nodes, as in `nodes` and `strata`.
+        """
+        columns = read_columns(self._reader, X, self._schema)
+        return self._core.leaves()[self._core.apply(columns, effective_n_threads(None))]
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the nodes that each row passes, from the root to its leaf.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        csr_matrix of shape (n, n_nodes)
+            1 where the row passes the node.
+        """
+        parent = self.nodes["parent"]
+        paths = {leaf: sorted(_to_root(leaf, parent)) for leaf in self._core.leaves()}
+        rows = [paths[leaf] for leaf in self.apply(X)]
+        starts = np.concatenate(([0], np.cumsum([len(path) for path in rows])))
+        places = np.concatenate(rows)
+        return csr_matrix(
+            (np.ones(len(places), dtype=np.int64), places, starts), shape=(len(rows), len(parent))
+        )
+
+    def to_text(self) -> str:
+        """Return the tree in words, one line for each node.
+
+        Returns
+        -------
+        str
+            Of two nodes below another, the first ranks higher. ``#k`` is the place of a leaf in
+            the ranking.
+        """
+        return "\n".join(self._lines(0, "all rows", "", ""))
+
+    def _lines(self, node: int, rule: str, first: str, rest: str) -> Iterator[str]:
+        nodes = self.nodes
+        size, n_pos = nodes["size"][node], nodes["n_pos"][node]
+        place = "" if nodes["left"][node] >= 0 else f"  #{self._rank[node]}"
+        yield f"{first}{rule}: {n_pos:g} of {size:g} positive ({nodes['eta'][node]:.1%}){place}"
+        if nodes["left"][node] >= 0:
+            yield from self._lines(nodes["left"][node], nodes["rule"][node], rest + "|-- ", rest + "|   ")
+            other = self._words.union(self._side(node, left=False))
+            yield from self._lines(nodes["right"][node], other, rest + "`-- ", rest + "    ")
+
+    def to_dot(self) -> str:
+        """Return the tree as a Graphviz graph.
+
+        Returns
+        -------
+        str
+            Text in the DOT language; ``dot -Tsvg`` draws it.
+        """
+        nodes = self.nodes
+        lines = ["digraph RankingTree {", '  node [shape=box, fontname="Helvetica"];']
+        for node in nodes["node"]:
+            label = f"{nodes['n_pos'][node]:g} of {nodes['size'][node]:g} positive"
+            if nodes["left"][node] < 0:
+                label = f"#{self._rank[node]}\\n{label}"
+                lines.append(f'  {node} [label="{label}", style=rounded];')
+                continue
+            rule = nodes["rule"][node].replace("\\", "\\\\").replace('"', '\\"')
+            lines.append(f'  {node} [label="{rule}\\n{label}"];')
+            lines.append(f'  {node} -> {nodes["left"][node]} [label="yes"];')
+            lines.append(f'  {node} -> {nodes["right"][node]} [label="no"];')
+        return "\n".join([*lines, "}"])
+
+    def __repr__(self) -> str:
+        return f"RankingTree(n_leaves={self.n_leaves}, depth={self.depth}, auc={self.auc:.4f})"
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self._core.to_json())
+        return document
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words(self._schema, self._document["has_missing"])
+
+    @cached_property
+    def _rank(self) -> dict[int, int]:
+        return {int(leaf): rank for rank, leaf in enumerate(self._core.leaves(), start=1)}
+
+    @property
+    def _reader(self) -> BaseEstimator:
+        """What scikit-learn's checks of columns want to see."""
+        reader = BaseEstimator()
+        reader.n_features_in_ = len(self._schema.features)
+        if self._schema.names is not None:
+            reader.feature_names_in_ = np.array(self._schema.names, dtype=object)
+        return reader
+
+    def _side(self, node: int, *, left: bool) -> list[Region]:
+        return self._words.side(self._document["nodes"][node]["split"]["cuts"], left=left)
+
+    def _rule(self, leaf: int) -> str:
+        parent, left = self.nodes["parent"], self.nodes["left"]
+        path = list(_to_root(leaf, parent))[::-1]
+        return self._words.path(
+            self._side(node, left=left[node] == child)
+            for node, child in zip(path, path[1:], strict=False)
+        )
+
+
+def _to_root(node: int, parent: NDArray[np.int64]) -> Iterator[int]:
+    while node >= 0:
+        yield int(node)
+        node = parent[node]
+
+
+def _whole(weights: NDArray[np.float64]) -> NDArray[Any]:
+    """Weights that are counts, as counts."""
+    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights

@@ -1,0 +1,172 @@
+"""Model files on the command line: which model, and the rows of a data file as it takes them."""
+
+import ast
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import load
+from aucrank._registry import public_estimators
+from aucrank._schema import Feature
+from aucrank.cli._data import as_categories, read_data, text_of
+from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
+
+DEFAULT_MODEL = "TreeRank"
+
+
+def build_estimator(
+    name: str,
+    params: Sequence[str] = (),
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Make the estimator `name` with its ``KEY=VALUE`` parameters."""
+    estimators = public_estimators()
+    if name not in estimators:
+        raise UsageError(f"there is no model {name!r}{did_you_mean(name, estimators)}")
+    estimator = estimators[name]()
+    known = estimator.get_params(deep=False)
+    # Those that the estimator does not have, it does not need: it draws nothing at random, or
+    # runs in one thread.
+    given = {"random_state": random_state, "n_jobs": n_jobs}
+    values = {key: value for key, value in given.items() if value is not None and key in known}
+    for param in params:
+        key, equals, text = param.partition("=")
+        if not equals:
+            raise UsageError(f"--param {param}: write it as KEY=VALUE")
+        if key.partition("__")[0] not in known:
+            raise UsageError(f"{name} has no parameter {key!r}{did_you_mean(key, known)}")
+        values[key] = _value(text)
+    try:
+        return estimator.set_params(**values)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UsageError(f"{name}: {error}") from error
+
+
+def _value(text: str) -> Any:
+    """Read a number, a list, None, True or False, or else the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return {"none": None, "null": None, "true": True, "false": False}.get(text.lower(), text)
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model, and what its file says of it."""
+
+    path: str
+    estimator: Any
+    library_version: str
+    n_bytes: int
+
+    @property
+    def class_name(self) -> str:
+        """Name of the estimator's class."""
+        return type(self.estimator).__name__
+
+    @property
+    def features(self) -> Sequence[Feature]:
+        """The columns that the model was fitted to, in order."""
+        features: Sequence[Feature] = self.estimator._schema.features
+        return features
+
+    @property
+    def one_against_rest(self) -> bool:
+        """Whether the labels are those that ``--positive`` makes for the lesser value."""
+        negative, positive = map(str, self.estimator.classes_)
+        return positive.startswith("= ") and negative == f"!{positive}"
+
+    @property
+    def positive(self) -> str:
+        """Text of the value that the model ranks first."""
+        text = text_of(self.estimator.classes_[1])
+        return text.removeprefix("= ") if self.one_against_rest else text
+
+    @property
+    def negative(self) -> str:
+        """Text of the value that the model ranks last."""
+        return text_of(self.estimator.classes_[0])
+
+
+def load_model(path: str) -> SavedModel:
+    """Load a model file, or say what is wrong with it."""
+    file = readable(path)
+    try:
+        estimator = load(file)
+    except ValueError as error:  # a ModelFormatError, whose message names the file
+        raise DataError(str(error)) from error
+    content = file.read_bytes()
+    return SavedModel(path, estimator, json.loads(content)["library_version"], len(content))
+
+
+def save_model(estimator: Any, path: Path) -> int:
+    """Save a fitted estimator; the size of its file in bytes."""
+    with plain_errors(f"cannot save {path}"):
+        estimator.save(path)
+        return path.stat().st_size
+
+
+def read_for(model: SavedModel, path: str) -> nw.DataFrame[Any]:
+    """Read a data file whose columns the model is to score; the others are kept too."""
+    return read_data(path, text=_text_columns(model))
+
+
+def _text_columns(model: SavedModel) -> list[str]:
+    """Names of the features whose categories are text."""
+    return [
+        feature.name
+        for feature in model.features
+        if feature.name is not None
+        and feature.levels is not None
+        and all(isinstance(level, str) for level in feature.levels)
+    ]
+
+
+def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
+    """Pick the model's features from `frame`, in its order and in the form it takes."""
+    names = [feature.name for feature in model.features if feature.name is not None]
+    if len(names) < len(model.features):
+        if len(frame.columns) != len(model.features):
+            raise DataError(
+                f"{model.path} was fitted without column names on {len(model.features)} columns, "
+                f"and {path} has {len(frame.columns)}"
+            )
+        return frame.to_numpy()
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        more = f" and {len(absent) - 1} more that the model needs" if len(absent) > 1 else ""
+        raise DataError(
+            f"{path} has no column {absent[0]!r}{more}{did_you_mean(absent[0], frame.columns)}"
+        )
+    for feature in model.features:
+        column = frame[feature.name or ""]
+        if feature.levels is None and column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            raise DataError(
+                f"column {column.name!r} of {path} holds text (such as {_a_text(column)!r}); "
+                "the model learned it as numbers"
+            )
+    return as_categories(frame.select(names), _text_columns(model)).to_native()
+
+
+def _a_text(column: nw.Series[Any]) -> str:
+    """First value of the column that is no number."""
+    for value in column.drop_nulls().to_list():
+        try:
+            float(value)
+        except ValueError:
+            return str(value)
+    return ""
+
+
+def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
+    """Score the rows; higher is more positive."""
+    with plain_errors(f"cannot score {path}"):
+        scores: NDArray[np.float64] = model.estimator.decision_function(X)
+        return scores

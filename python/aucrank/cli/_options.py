@@ -1,0 +1,75 @@
+"""Options that several commands share, said once."""
+
+import argparse
+from typing import Any
+
+DATA_HELP = "data file: .csv, .csv.gz or .parquet"
+
+
+def add_command(
+    commands: "argparse._SubParsersAction[Any]", name: str, run: Any, summary: str, more: str = ""
+) -> argparse.ArgumentParser:
+    """Make the parser of one command."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}. {more}".strip(),
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
+    """Which column is to be ranked, and by which of its values."""
+    parser.add_argument(
+        "--target", required=True, metavar="COL", help="column that holds the two classes"
+    )
+    parser.add_argument(
+        "--positive", metavar="V", help=f"value of the class to rank first ({positive_default})"
+    )
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Which columns are features, and of which kind."""
+    parser.add_argument(
+        "--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out"
+    )
+    parser.add_argument(
+        "--categorical",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns of numbers that are names of categories (columns of text always are)",
+    )
+
+
+def add_seed_and_threads(parser: argparse.ArgumentParser) -> None:
+    """Seed and number of threads."""
+    parser.add_argument(
+        "--random-state", type=natural, default=0, metavar="N", help="seed (default: 0)"
+    )
+    parser.add_argument(
+        "--n-jobs", type=int, metavar="N", help="threads; -1 for all cores (default: joblib's rule)"
+    )
+
+
+def natural(text: str) -> int:
+    """Read a seed: an integer from 0 to 2**32 - 1."""
+    value = int(text)
+    if not 0 <= value < 2**32:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2**32 - 1")
+    return value
+
+
+def at_least(least: int) -> Any:
+    """Type of an option that is an integer from `least` on."""
+
+    def integer(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return value
+
+    return integer

@@ -1,0 +1,84 @@
+"""Plain aligned text, at most `WIDTH` columns wide."""
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+WIDTH = 100
+# Below this width a wrapped column reads worse than a line that is too long.
+_NARROWEST = 24
+
+
+def heading(title: str) -> str:
+    """Put a blank line above a title and a rule below."""
+    return f"\n{title}\n{'-' * len(title)}"
+
+
+def aligned(columns: Mapping[str, Iterable[Any]], wrap: str | None = None) -> str:
+    """Lay out a table: numbers to the right, text to the left.
+
+    A table wider than `WIDTH` has the cells of one column of text broken at spaces, and that column
+    last: `wrap`, or else the widest one.
+    """
+    numeric: dict[str, bool] = {}
+    cells: dict[str, list[str]] = {}
+    for name, values in columns.items():
+        values = list(values)
+        numeric[name] = all(isinstance(v, int | float | np.number) or v is None for v in values)
+        cells[name] = _as_text(values)
+    width = {name: max(len(name), *map(len, [*cells[name], ""])) for name in cells}
+
+    texts = [name for name in cells if not numeric[name]]
+    order = list(cells)
+    if texts:
+        widest = wrap or max(texts, key=lambda name: width[name])
+        room = WIDTH - sum(width[name] + 2 for name in order if name != widest)
+        if width[widest] > room:
+            order.sort(key=lambda name: name == widest)
+            width[widest] = max(room, _NARROWEST)
+
+    def line(row: Mapping[str, str]) -> str:
+        return "  ".join(
+            row[name].rjust(width[name]) if numeric[name] else row[name].ljust(width[name])
+            for name in order
+        ).rstrip()
+
+    lines = [line({name: name for name in order})]
+    for values in zip(*(cells[name] for name in order), strict=True):
+        wrapped = [
+            textwrap.wrap(value, width[name], break_long_words=False, break_on_hyphens=False)
+            or [""]
+            for name, value in zip(order, values, strict=True)
+        ]
+        lines += [
+            line(dict(zip(order, pieces, strict=True)))
+            for pieces in zip_longest(*wrapped, fillvalue="")
+        ]
+    return "\n".join(lines)
+
+
+def _as_text(values: list[Any]) -> list[str]:
+    """Cells of one column; its fractions all with the same number of decimals."""
+    fractions = [float(v) for v in values if isinstance(v, float | np.floating) and np.isfinite(v)]
+    whole = all(v.is_integer() for v in fractions)
+    largest = max(map(abs, fractions), default=0.0)
+    decimals = 0 if whole else 4 if largest < 10 else 2
+
+    def text(value: Any) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, float | np.floating):
+            return "" if np.isnan(value) else f"{value:,.{decimals}f}"
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+            return f"{value:,}"
+        return str(value)
+
+    return [text(value) for value in values]
+
+
+def plural(n: int, noun: str, plural: str = "") -> str:
+    """Write a count with its noun, as in "1 row" and "2,000 rows"."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

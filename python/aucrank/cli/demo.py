@@ -1,0 +1,94 @@
+"""`aucrank demo`: the whole road on data that are at hand."""
+
+import argparse
+from time import perf_counter
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucrank.cli._data import backend_for
+from aucrank.cli._errors import DataError, writable
+from aucrank.cli._model import save_model
+from aucrank.cli._options import add_command, add_seed_and_threads
+from aucrank.cli._text import aligned, plural
+from aucrank.cli.describe import describe_tree
+from aucrank.datasets import load_breast_cancer
+from aucrank.metrics import roc_auc_score
+from aucrank.tree import TreeRank
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Say what the command takes."""
+    parser = add_command(
+        commands, "demo", run, "fit a ranking tree to breast cancer data, and show it"
+    )
+    parser.add_argument(
+        "--out",
+        default="aucrank-demo.json",
+        metavar="MODEL.json",
+        help="where to save the model (default: %(default)s)",
+    )
+    add_seed_and_threads(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, measure, print, save."""
+    out = writable(args.out)
+    cancer = load_breast_cancer()
+    X_train, X_test, y_train, y_test = train_test_split(
+        cancer.data,
+        cancer.target,
+        test_size=0.3,
+        stratify=cancer.target,
+        random_state=args.random_state,
+    )
+    names = list(cancer.feature_names)
+    print(
+        f"Breast cancer data: {len(cancer.target)} tumours, {len(names)} measurements each; "
+        f"positive is malignant ({cancer.target.mean():.1%})."
+    )
+    print(
+        f"Learn from {plural(len(y_train), 'row')}, test on the other {len(y_test)} "
+        f"(stratified split, seed {args.random_state})."
+    )
+
+    tree = TreeRank(random_state=args.random_state, n_jobs=args.n_jobs)
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    rows = []
+    for name, model, train, test in (
+        ("TreeRank", tree, _with_names(X_train, names), _with_names(X_test, names)),
+        ("LogisticRegression (scikit-learn)", logistic, X_train, X_test),
+    ):
+        start = perf_counter()
+        model.fit(train, y_train)
+        seconds = perf_counter() - start
+        rows.append((name, roc_auc_score(y_test, model.decision_function(test)), seconds))
+    n_bytes = save_model(tree, out)
+    print()
+    columns = zip(*rows, strict=True)
+    print(aligned(dict(zip(("model", "test AUC", "fit seconds"), columns, strict=True))))
+    if not hasattr(tree, "feature_names_in_"):
+        print("\n(Install pandas or polars to see the names of the columns below.)")
+    print(describe_tree(tree.tree_))
+
+    print(f"\nSaved {out} ({n_bytes:,} bytes). Next:\n")
+    print(f"  aucrank describe {out}")
+    print("  aucrank compare DATA.csv --target COLUMN")
+    print("  aucrank fit DATA.csv --target COLUMN --out model.json")
+    print("  aucrank score model.json NEW.csv --out scores.csv")
+    return 0
+
+
+def _with_names(X: NDArray[np.float64], names: list[str]) -> Any:
+    """Make a frame with column names, if a package for frames is installed."""
+    try:
+        backend = backend_for("csv")
+    except DataError:
+        return X
+    return nw.from_numpy(X, schema=names, backend=backend).to_native()

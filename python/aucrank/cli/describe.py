@@ -1,0 +1,72 @@
+"""`aucrank describe`: what a saved model is, for a person to read."""
+
+import argparse
+from typing import Any
+
+from aucrank.cli._model import SavedModel, load_model
+from aucrank.cli._options import add_command
+from aucrank.cli._text import aligned, heading, plural
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Say what the command takes."""
+    parser = add_command(commands, "describe", run, "print what a saved model is, in words")
+    parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the model."""
+    model = load_model(args.model)
+    estimator = model.estimator
+    print(f"{model.class_name}, saved by aucrank {model.library_version} ({model.n_bytes:,} bytes)")
+    print(f"ranks rows of class {model.positive!r} above rows of class {model.negative!r}")
+    print(heading("Parameters"))
+    print(_parameters(estimator))
+    print(heading(f"Features ({len(model.features)})"))
+    print(_features(model))
+    if hasattr(estimator, "tree_"):
+        print(describe_tree(estimator.tree_))
+    return 0
+
+
+def _parameters(estimator: Any) -> str:
+    """All parameters; an auditor wants the defaults spelt out too."""
+    defaults = type(estimator)().get_params(deep=False)
+    params = estimator.get_params(deep=False)
+    return aligned(
+        {
+            "parameter": params,
+            "value": [repr(value) for value in params.values()],
+            "": [
+                "" if repr(v) == repr(defaults[k]) else "(not the default)"
+                for k, v in params.items()
+            ],
+        }
+    )
+
+
+def _features(model: SavedModel) -> str:
+    levels = [feature.levels for feature in model.features]
+    columns: dict[str, Any] = {
+        "name": [f"column {i}" if f.name is None else f.name for i, f in enumerate(model.features)],
+        "kind": ["numeric" if known is None else "categorical" for known in levels],
+    }
+    if any(known is not None for known in levels):
+        columns["levels"] = [None if known is None else len(known) for known in levels]
+    importances = getattr(model.estimator, "feature_importances_", None)
+    if importances is not None:
+        columns["importance"] = importances
+    return aligned(columns)
+
+
+def describe_tree(tree: Any) -> str:
+    """Strata and words of a ranking tree, with headings."""
+    size = f"{plural(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
+    return "\n".join(
+        [
+            heading(f"Strata, best first ({size}, training AUC {tree.auc:.4f})"),
+            aligned(tree.strata),
+            heading("The tree in words"),
+            tree.to_text().rstrip("\n"),
+        ]
+    )

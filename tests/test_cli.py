@@ -1,0 +1,741 @@
+import gzip
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from aucrank import load
+from aucrank._registry import public_estimators
+from aucrank.cli import _data, compare, describe, main
+from aucrank.cli._text import WIDTH, aligned
+from aucrank.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer as load_of_sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("polars")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def reader(request, monkeypatch):
+    """Hide all packages that read data but one (and pyarrow)."""
+    hide(monkeypatch, {"pandas", "polars"} - {request.param})
+    return request.param
+
+
+def hide(monkeypatch, packages):
+    find_spec = _data.find_spec
+    monkeypatch.setattr(
+        _data, "find_spec", lambda name: None if name in packages else find_spec(name)
+    )
+
+
+def loans(n=400, seed=0):
+    """Rows with a number, a category and missing values of both, and an easy class."""
+    rng = np.random.default_rng(seed)
+    income = rng.normal(size=n)
+    purpose = rng.choice(["car", "house", "tour"], size=n)
+    bad = rng.random(n) < 1 / (1 + np.exp(3 * income + 2 * (purpose == "car") - 1))
+    return pd.DataFrame(
+        {
+            "income": np.where(rng.random(n) < 0.05, np.nan, income.round(3)),
+            "purpose": np.where(rng.random(n) < 0.05, None, purpose),
+            "age": rng.integers(18, 80, size=n),
+            "bad": bad.astype(int),
+        }
+    )
+
+
+def run(capsys, *args):
+    """Exit status, and what was printed."""
+    status = main([str(arg) for arg in args])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def ok(capsys, *args):
+    status, out, err = run(capsys, *args)
+    assert (status, err) == (0, "")
+    return out
+
+
+def table(text, first):
+    """Lines of the table whose heading starts with the word `first`."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == [first])
+    return [line.split() for line in lines[start + 1 :]]
+
+
+def levels_of(path):
+    """Name of each feature of a saved model, and its levels; None for a numeric one."""
+    return {feature.name: feature.levels for feature in load(path)._schema.features}
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+# fit, score, evaluate: one road for both readers and all kinds of file
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet"])
+def test_a_fitted_model_scores_a_file_as_python_scores_the_frame(kind, reader, capsys):
+    rows = loans()
+    path = f"loans.{kind}"
+    rows.to_parquet(path) if kind == "parquet" else rows.to_csv(path, index=False)
+    out = ok(capsys, "fit", path, "--target", "bad", "--out", "model.json")
+    assert "400 rows, 3 features (2 numeric, 1 categorical)" in out
+    assert "positive is bad = 1" in out
+
+    printed = ok(capsys, "score", "model.json", path, "--proba")
+    scores = pd.read_csv(io.StringIO(printed))
+    model = load("model.json")
+    X = rows.drop(columns="bad").astype({"purpose": "category"})
+    np.testing.assert_array_equal(scores["score"], model.decision_function(X))
+    np.testing.assert_array_equal(scores["probability"], model.predict_proba(X)[:, 1])
+    assert roc_auc_score(rows["bad"], scores["score"]) > 0.75
+
+
+def test_both_readers_learn_the_same_model(monkeypatch, capsys):
+    loans().to_csv("loans.csv", index=False)
+    for hidden in ("pandas", "polars"):
+        with monkeypatch.context() as patch:
+            hide(patch, {hidden})
+            ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", f"without_{hidden}.json")
+    assert content("without_pandas.json") == content("without_polars.json")
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
+def test_scores_go_to_the_file_that_out_names(name, reader, capsys):
+    loans().to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    printed = pd.read_csv(io.StringIO(ok(capsys, "score", "model.json", "loans.csv")))
+    assert ok(capsys, "score", "model.json", "loans.csv", "--out", name) == (
+        f"wrote 400 scores to {name}\n"
+    )
+    written = pd.read_parquet(name) if name.endswith("parquet") else pd.read_csv(name)
+    pd.testing.assert_frame_equal(written, printed)
+    if name.endswith("gz"):
+        with gzip.open(name) as file:
+            assert file.readline() == b"score\n"
+
+
+def test_columns_are_found_by_name(capsys):
+    rows = loans()
+    rows.to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    rows.assign(note="x")[["age", "note", "purpose", "income"]].to_csv("new.csv", index=False)
+    assert ok(capsys, "score", "model.json", "new.csv") == ok(
+        capsys, "score", "model.json", "loans.csv"
+    )
+
+
+def test_evaluate_agrees_with_sklearn(reader, capsys):
+    rows = loans()
+    rows.to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    test = loans(seed=1)
+    test.to_csv("test.csv", index=False)
+    out = ok(capsys, "evaluate", "model.json", "test.csv", "--target", "bad")
+
+    scores = pd.read_csv(io.StringIO(ok(capsys, "score", "model.json", "test.csv")))["score"]
+    facts = dict(line.split(maxsplit=1) for line in out.splitlines()[:6])
+    assert facts["AUC"] == f"{roc_auc_score(test['bad'], scores):.4f}"
+    assert facts["positive"] == "bad = 1"
+    assert facts["n"] == "400"
+    assert facts["n_pos"].split()[0] == str(test["bad"].sum())
+    fpr, tpr, _ = roc_curve(test["bad"], scores, drop_intermediate=False)
+    expected = [[f"{at:.0%}", f"{np.interp(at, fpr, tpr):.1%}"] for at in (0.01, 0.05, 0.1, 0.2)]
+    # np.interp takes the last of several knots at one rate, the upper end, as it should.
+    assert table(out, "FPR") == expected
+
+
+# Which class is positive
+
+
+@pytest.mark.parametrize("reader_hidden", ["pandas", "polars"])
+def test_the_lesser_value_can_be_positive_and_the_model_remembers(
+    reader_hidden, monkeypatch, capsys
+):
+    hide(monkeypatch, {reader_hidden})
+    rows = loans().assign(bad=lambda rows: np.where(rows["bad"] == 1, "bad", "good"))
+    rows.to_csv("loans.csv", index=False)
+    out = ok(
+        capsys, "fit", "loans.csv", "--target", "bad", "--positive", "bad", "--out", "model.json"
+    )
+    assert "positive is bad = bad" in out
+    assert "negative is good" in out
+    scores = load("model.json").decision_function(
+        rows.drop(columns="bad").astype({"purpose": "category"})
+    )
+    auc = roc_auc_score(rows["bad"] == "bad", scores)
+    assert auc > 0.75
+
+    said = ok(capsys, "evaluate", "model.json", "loans.csv", "--target", "bad")
+    assert f"AUC       {auc:.4f}" in said
+    against = ok(
+        capsys, "evaluate", "model.json", "loans.csv", "--target", "bad", "--positive", "good"
+    )
+    assert f"AUC       {1 - auc:.4f}" in against
+    assert "ranks rows of class 'bad'" in ok(capsys, "describe", "model.json")
+
+
+def test_naming_the_greater_value_changes_nothing(capsys):
+    loans().to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "plain.json")
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--positive", "1", "--out", "named.json")
+    assert content("plain.json") == content("named.json")
+    assert list(load("plain.json").classes_) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "positive"), [((0.0, 1.0), "1"), ((0.0, 1.0), "1.0"), ((False, True), "True")]
+)
+def test_a_value_is_named_by_its_text(values, positive, reader, capsys):
+    rows = loans()
+    rows["bad"] = np.where(rows["bad"] == 1, values[1], values[0])
+    rows.to_parquet("loans.parquet")
+    out = ok(capsys, "fit", "loans.parquet", "--target", "bad", "--positive", positive)
+    share = f"({rows['bad'].astype(bool).sum()} rows"
+    assert share in out
+
+
+def test_evaluate_asks_where_the_labels_are_written_otherwise(capsys):
+    rows = loans()
+    rows.to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    rows.assign(bad=rows["bad"].map({0: "paid", 1: "lost"})).to_csv("words.csv", index=False)
+    status, _, err = run(capsys, "evaluate", "model.json", "words.csv", "--target", "bad")
+    assert status == 1
+    assert "--positive" in err
+    told = ok(
+        capsys, "evaluate", "model.json", "words.csv", "--target", "bad", "--positive", "lost"
+    )
+    plain = ok(capsys, "evaluate", "model.json", "loans.csv", "--target", "bad")
+    assert told.splitlines()[3:] == plain.splitlines()[3:]
+
+
+# What a CSV file's letters mean
+
+
+def test_numbers_can_be_categories_and_keep_their_zeros(reader, capsys):
+    rows = loans().assign(zip_code=lambda rows: rows["age"].mod(7).map("{:03d}".format))
+    rows.to_csv("loans.csv", index=False)
+    ok(
+        capsys,
+        *("fit", "loans.csv", "--target", "bad", "--out", "model.json"),
+        *("--categorical", "zip_code"),
+    )
+    assert levels_of("model.json")["zip_code"] == tuple(f"{i:03d}" for i in range(7))
+    # A file that holds only digits in that column is read as the same text.
+    rows.head(3).to_csv("few.csv", index=False)
+    few = ok(capsys, "score", "model.json", "few.csv").splitlines()
+    assert few == ok(capsys, "score", "model.json", "loans.csv").splitlines()[:4]
+
+
+def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(reader, capsys):
+    rows = loans().assign(code=lambda rows: rows["age"] % 5)
+    rows.to_parquet("whole.parquet")
+    rows.assign(code=rows["code"].astype(float).mask(rows.index == 399)).to_parquet("gap.parquet")
+    ok(
+        capsys,
+        *("fit", "whole.parquet", "--target", "bad", "--out", "model.json"),
+        *("--categorical", "code"),
+    )
+    whole = ok(capsys, "score", "model.json", "whole.parquet").splitlines()
+    gap = ok(capsys, "score", "model.json", "gap.parquet").splitlines()
+    assert gap[:400] == whole[:400]
+
+
+def test_true_and_false_are_categories_with_and_without_gaps(reader, capsys):
+    rows = loans()
+    rows["owner"] = np.where(rows["income"] > 0, "True", "False")
+    rows.drop(columns="income").to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    assert levels_of("model.json")["owner"] == ("False", "True")
+    rows.drop(columns="income").assign(owner=rows["owner"].mask(rows.index == 399)).to_csv(
+        "gap.csv", index=False
+    )
+    whole = ok(capsys, "score", "model.json", "loans.csv").splitlines()
+    gap = ok(capsys, "score", "model.json", "gap.csv").splitlines()
+    assert gap[:400] == whole[:400]
+
+
+def test_missing_values_are_told_alike_by_both_readers(reader):
+    with open("gaps.csv", "w") as file:
+        file.write("number,word,nothing\n1.5,NA,\n,None,NA\nnan,a,NULL\n")
+    frame = _data.read_data("gaps.csv")
+    assert frame["word"].to_list()[2] == "a"
+    assert frame["word"].null_count() == 2
+    assert frame["number"].to_numpy()[0] == 1.5
+    assert np.isnan(frame["number"].cast(_data.nw.Float64).to_numpy()[1:]).all()
+    assert frame["nothing"].dtype.is_numeric()
+
+
+def test_dropped_columns_and_the_weights_are_no_features(capsys):
+    rows = loans().assign(id=range(400), weight=1.0)
+    rows.to_csv("loans.csv", index=False)
+    ok(
+        capsys,
+        *("fit", "loans.csv", "--target", "bad", "--weight", "weight"),
+        *("--drop", "id", "age", "--out", "model.json"),
+    )
+    assert list(levels_of("model.json")) == ["income", "purpose"]
+
+
+def test_weight_two_is_a_row_written_twice(capsys):
+    rows = loans().assign(weight=lambda rows: 1 + rows["age"] % 2)
+    rows.to_csv("weighted.csv", index=False)
+    repeated = rows.loc[rows.index.repeat(rows["weight"])].drop(columns="weight")
+    repeated.to_csv("repeated.csv", index=False)
+    params = ["--param", "pruning=none", "max_depth=3"]
+    common = ["--target", "bad", *params]
+    ok(capsys, "fit", "weighted.csv", *common, "--weight", "weight", "--out", "weighted.json")
+    ok(capsys, "fit", "repeated.csv", *common, "--out", "repeated.json")
+    weighted = ok(capsys, "score", "weighted.json", "weighted.csv")
+    assert weighted == ok(capsys, "score", "repeated.json", "weighted.csv")
+
+
+def test_parameters_reach_the_estimator(capsys):
+    loans().to_csv("loans.csv", index=False)
+    ok(
+        capsys,
+        *("fit", "loans.csv", "--target", "bad", "--model", "TreeRank", "--random-state", "7"),
+        *("--param", "max_depth=2", "pruning=none", "--param", "split=orthogonal"),
+        *("--param", "min_gain=1e-3", "--out", "model.json"),
+    )
+    params = load("model.json").get_params(deep=False)
+    assert params["max_depth"] == 2
+    assert params["pruning"] is None
+    assert params["split"] == "orthogonal"
+    assert params["min_gain"] == 0.001
+    assert params["random_state"] == 7
+
+
+def test_without_out_the_model_is_named_after_the_data(tmp_path, capsys):
+    loans().to_csv("loans.csv.gz", index=False)
+    assert "saved   loans.model.json" in ok(capsys, "fit", "loans.csv.gz", "--target", "bad")
+    assert (tmp_path / "loans.model.json").is_file()
+
+
+# describe
+
+
+def test_describe_says_what_the_model_is(capsys):
+    loans().to_csv("loans.csv", index=False)
+    ok(
+        capsys,
+        *("fit", "loans.csv", "--target", "bad", "--param", "max_depth=3", "--out", "model.json"),
+    )
+    out = ok(capsys, "describe", "model.json")
+    model = load("model.json")
+    assert out.startswith("TreeRank, saved by aucrank ")
+    assert "ranks rows of class '1' above rows of class '0'" in out
+    for name, value in model.get_params(deep=False).items():
+        assert f"{name} {value!r}" in " ".join(out.split())
+    assert "max_depth 3 (not the default)" in " ".join(out.split())
+    features = table(out, "name")[:3]
+    assert [row[:2] for row in features] == [
+        ["income", "numeric"],
+        ["purpose", "categorical"],
+        ["age", "numeric"],
+    ]
+    assert features[1][2] == "3"
+    assert [float(row[-1]) for row in features] == pytest.approx(
+        model.feature_importances_, abs=5e-5
+    )
+    tree = model.tree_
+    assert f"({tree.n_leaves} leaves, depth {tree.depth}" in out
+    assert out.endswith(tree.to_text().rstrip("\n") + "\n")
+
+
+# compare
+
+
+@pytest.fixture
+def tumours():
+    """The breast cancer data as a CSV file."""
+    frame = load_breast_cancer(as_frame=True).frame
+    frame.to_csv("tumours.csv", index=False)
+    return frame
+
+
+def leaderboard(out):
+    return {line[1]: line for line in table(out, "rank") if line[0].isdigit()}
+
+
+def test_compare_ranks_every_estimator_and_the_baselines(reader, tumours, capsys):
+    out = ok(capsys, "compare", "tumours.csv", "--target", "target", "--json", "results.json")
+    board = leaderboard(out)
+    assert set(board) == {
+        *public_estimators(),
+        "LogisticRegression",
+        "HistGradientBoostingClassifier",
+    }
+    aucs = [float(row[-5]) for row in board.values()]
+    assert aucs == sorted(aucs, reverse=True)
+    assert [row[0] for row in board.values()] == [str(i + 1) for i in range(len(board))]
+    assert min(aucs) > 0.9
+    assert max(map(len, out.splitlines())) <= WIDTH
+
+    with open("results.json") as file:
+        results = json.load(file)
+    assert results["positive"] == "1"
+    assert results["n_positive"] == 212
+    for result in results["models"]:
+        row = board[result["model"]]
+        assert len(result["auc"]) == 5
+        assert float(row[-5]) == pytest.approx(np.mean(result["auc"]), abs=5e-5)
+        assert float(row[-4]) == pytest.approx(np.std(result["auc"], ddof=1), abs=5e-5)
+        assert int(row[-1].replace(",", "")) == round(np.mean(result["n_bytes"]))
+
+
+def test_compare_measures_what_sklearn_measures_on_the_same_folds(tumours, capsys):
+    ok(
+        capsys,
+        *("compare", "tumours.csv", "--target", "target", "--models", "LogisticRegression"),
+        *("--folds", "4", "--repeats", "2", "--random-state", "3", "--json", "results.json"),
+    )
+    with open("results.json") as file:
+        (result,) = json.load(file)["models"]
+    X, y = tumours.drop(columns="target").to_numpy(), tumours["target"].to_numpy()
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=3)
+    expected = cross_validate(model, X, y, cv=folds, scoring="roc_auc")["test_score"]
+    assert result["auc"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_size_of_our_models_is_that_of_the_document(tumours, capsys):
+    model = next(iter(public_estimators()))
+    ok(
+        capsys,
+        *("compare", "tumours.csv", "--target", "target", "--models", model, "LogisticRegression"),
+        *("--folds", "2", "--json", "results.json"),
+    )
+    with open("results.json") as file:
+        sizes = {result["model"]: result["n_bytes"] for result in json.load(file)["models"]}
+    X = tumours.drop(columns="target")
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=1, random_state=0)
+    for i, (train, _) in enumerate(folds.split(X, tumours["target"])):
+        fitted = public_estimators()[model](random_state=0)
+        fitted.fit(X.iloc[train], tumours["target"].to_numpy()[train]).save("again.json")
+        assert sizes[model][i] == len(content("again.json"))
+    # Scaler and coefficients of 30 columns: more than their floats, less than the training data.
+    assert 30 * 8 < min(sizes["LogisticRegression"]) < len(pickle.dumps(X.to_numpy()))
+
+
+def test_all_models_take_missing_values_and_many_categories(reader, capsys):
+    rows = loans(700).assign(name=lambda rows: [f"n{i % 300}" for i in range(len(rows))])
+    rows["nothing"] = np.nan
+    rows.to_csv("loans.csv", index=False)
+    out = ok(capsys, "compare", "loans.csv", "--target", "bad", "--folds", "3", "--drop", "age")
+    assert "(2 numeric, 2 categorical)" in out
+    assert len(leaderboard(out)) == len(public_estimators()) + 2
+
+
+def test_categories_alone_are_enough_to_compare_on(capsys):
+    loans()[["purpose", "bad"]].to_csv("loans.csv", index=False)
+    out = ok(capsys, "compare", "loans.csv", "--target", "bad", "--folds", "2")
+    assert len(leaderboard(out)) == len(public_estimators()) + 2
+
+
+def test_a_sample_is_stratified_and_said(tumours, capsys):
+    out = ok(
+        capsys,
+        *("compare", "tumours.csv", "--target", "target", "--max-rows", "100", "--folds", "2"),
+        *("--models", "LogisticRegression"),
+    )
+    assert "100 rows (a sample of 569)" in out
+    assert "(37 rows, 37.0%)" in out
+
+
+def test_a_failing_model_does_not_stop_the_others(tumours, monkeypatch, capsys):
+    def broken(*_):
+        raise RuntimeError("out of\nluck")
+
+    monkeypatch.setitem(compare._BASELINES, "LogisticRegression", broken)
+    status, out, err = run(
+        capsys, "compare", "tumours.csv", "--target", "target", "--folds", "2", "--json", "r.json"
+    )
+    assert status == 1
+    assert err == "aucrank: error: LogisticRegression failed: RuntimeError: out of luck\n"
+    assert set(leaderboard(out)) == {*public_estimators(), "HistGradientBoostingClassifier"}
+    row = " ".join(out[out.index("LogisticRegression") :].split())
+    assert row == "LogisticRegression (scikit-learn) RuntimeError: out of luck"
+    with open("r.json") as file:
+        failed = json.load(file)["models"][-1]
+    assert failed["error"] == "RuntimeError: out of luck"
+    assert failed["auc_mean"] is None
+
+
+# demo
+
+
+def test_demo_reports_the_test_auc_of_the_model_that_it_saves(reader, capsys):
+    out = ok(capsys, "demo")
+    source = load_of_sklearn()
+    malignant = source.target_names[source.target] == "malignant"
+    _, X, _, y = train_test_split(
+        source.data, malignant, test_size=0.3, stratify=malignant, random_state=0
+    )
+    model = load("aucrank-demo.json")
+    names = [name.replace(" ", "_") for name in source.feature_names]
+    assert list(model.feature_names_in_) == names
+    auc = roc_auc_score(y, model.decision_function(pd.DataFrame(X, columns=names)))
+    assert auc > 0.85
+    (ours,) = (line.split() for line in out.splitlines() if line.startswith("TreeRank "))
+    assert ours[1] == f"{auc:.4f}"
+    assert "LogisticRegression (scikit-learn)" in out
+    assert "Learn from 398 rows, test on the other 171" in out
+    assert model.tree_.to_text().rstrip("\n") in out
+    assert "aucrank describe aucrank-demo.json" in out
+
+
+def test_demo_runs_without_pandas_and_polars(monkeypatch, capsys):
+    hide(monkeypatch, {"pandas", "polars"})
+    out = ok(capsys, "demo", "--out", "mine.json")
+    assert "Install pandas or polars to see the names" in out
+    assert load("mine.json").n_features_in_ == 30
+
+
+# What can be wrong
+
+
+@pytest.fixture(scope="module")
+def folder_of_wrong_files(tmp_path_factory):
+    """A good data file and model, and every kind of bad one."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("wrong")
+        patch.chdir(folder)
+        write_wrong_files()
+    return folder
+
+
+def write_wrong_files():
+    rows = loans(200)
+    rows.to_csv("good.csv", index=False)
+    assert main(["fit", "good.csv", "--target", "bad", "--out", "model.json"]) == 0
+    os.mkdir("folder.csv")
+    rows.assign(bad=1).to_csv("one.csv", index=False)
+    rows.assign(bad=range(200)).to_csv("many.csv", index=False)
+    rows.assign(bad=rows["age"] % 3).to_csv("three.csv", index=False)
+    rows.assign(bad=rows["bad"].mask(rows.index < 7)).to_csv("unlabelled.csv", index=False)
+    rows.assign(bad=rows["bad"].astype(float).mask(rows.index < 7)).to_parquet("unlabelled.parquet")
+    rows.assign(income="rich").to_csv("words.csv", index=False)
+    rows[["bad"]].to_csv("bare.csv", index=False)
+    rows.drop(columns="income").to_csv("narrow.csv", index=False)
+    rows.assign(weight=-1.0).to_csv("negative.csv", index=False)
+    contents = {
+        "empty.csv": b"",
+        "header.csv": b"income,bad\n",
+        "twice.csv": b"a,a,bad\n1,2,0\n1,2,1\n",
+        "long.csv": b"a,bad\n1,0,5\n2,1,6\n",
+        "binary.csv": b"a,bad\n\xff\xfe\x80,1\n\x81,0\n",
+        "cut.parquet": b"PAR1 and no more",
+        "no.csv.gz": b"a,bad\n1,0\n",
+        "table.txt": b"a,bad\n1,0\n",
+        "foreign.json": b'{"format": "other"}',
+        "nonsense.json": b"\x00\xff not JSON",
+    }
+    with open("model.json", "rb") as file:
+        document = file.read()
+    contents["cut.json"] = document[: len(document) // 2]
+    contents["changed.json"] = document.replace(b'"income"', b'"outgo!"')
+    for name, content in contents.items():
+        with open(name, "wb") as file:
+            file.write(content)
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("", 2, "COMMAND"),
+        ("frobnicate", 2, "frobnicate"),
+        ("fit good.csv", 2, "--target"),
+        ("fit good.csv --target bad --frobnicate", 2, "--frobnicate"),
+        ("fit absent.csv --target bad", 1, "absent.csv: no such file"),
+        ("fit folder.csv --target bad", 1, "folder.csv"),
+        ("fit table.txt --target bad", 2, "must end in .csv"),
+        ("fit empty.csv --target bad", 1, "empty.csv"),
+        ("fit header.csv --target bad", 1, "header.csv has no rows"),
+        ("fit twice.csv --target bad", 1, "two of its columns are called 'a'"),
+        ("fit long.csv --target bad", 1, "cannot read long.csv as CSV"),
+        ("fit binary.csv --target bad", 1, "cannot read binary.csv as CSV"),
+        ("fit cut.parquet --target bad", 1, "cannot read cut.parquet as Parquet"),
+        ("fit no.csv.gz --target bad", 1, "cannot read no.csv.gz as CSV"),
+        ("fit bare.csv --target bad", 1, "no column left"),
+        ("fit good.csv --target bda", 1, "no column 'bda' (--target); did you mean 'bad'?"),
+        ("fit good.csv --target BAD", 1, "did you mean 'bad'?"),
+        ("fit good.csv --target bad --drop agee", 1, "did you mean 'age'?"),
+        (
+            "fit good.csv --target bad --categorical xyzzy",
+            1,
+            "there are: income, purpose, age,",
+        ),
+        ("fit good.csv --target bad --weight wieght", 1, "no column 'wieght' (--weight)"),
+        ("fit good.csv --target bad --weight purpose", 1, "weight column 'purpose'"),
+        ("fit negative.csv --target bad --weight weight", 1, "sample_weight"),
+        ("fit good.csv --target bad --drop bad", 2, "column 'bad' is given two uses"),
+        ("fit good.csv --target bad --positive 2", 1, "has the values 0 and 1"),
+        ("fit one.csv --target bad", 1, "1 distinct value (1)"),
+        ("fit three.csv --target bad", 1, "3 distinct values (0, 1, 2)"),
+        ("fit many.csv --target bad", 1, "200 distinct values (0, 1, 2, 3, 4, …)"),
+        ("fit unlabelled.csv --target bad", 1, "missing in 7 of 200 rows"),
+        ("fit unlabelled.parquet --target bad", 1, "missing in 7 of 200 rows"),
+        ("fit good.csv --target bad --model TreRank", 2, "did you mean 'TreeRank'?"),
+        ("fit good.csv --target bad --param max_dept=3", 2, "did you mean 'max_depth'?"),
+        ("fit good.csv --target bad --param max_depth", 2, "KEY=VALUE"),
+        ("fit good.csv --target bad --param max_depth=deep", 1, "max_depth"),
+        ("fit good.csv --target bad --param max_depth=-3", 1, "max_depth"),
+        ("fit good.csv --target bad --random-state x", 2, "--random-state"),
+        ("fit good.csv --target bad --out nowhere/model.json", 1, "there is no folder nowhere"),
+        ("fit good.csv --target bad --out folder.csv", 1, "it is a folder"),
+        ("score absent.json good.csv", 1, "absent.json: no such file"),
+        ("score nonsense.json good.csv", 1, "nonsense.json"),
+        ("score foreign.json good.csv", 1, "foreign.json"),
+        ("score cut.json good.csv", 1, "cut.json"),
+        ("score changed.json good.csv", 1, "changed.json"),
+        ("score good.csv model.json", 1, "good.csv"),
+        ("score model.json absent.csv", 1, "absent.csv: no such file"),
+        ("score model.json narrow.csv", 1, "no column 'income'"),
+        ("score model.json words.csv", 1, "column 'income' of words.csv holds text"),
+        ("score model.json good.csv --out scores.txt", 2, "must end in .csv"),
+        ("score model.json good.csv --out nowhere/scores.csv", 1, "there is no folder nowhere"),
+        ("evaluate model.json good.csv --target bda", 1, "did you mean 'bad'?"),
+        ("evaluate model.json one.csv --target bad", 1, "1 distinct value"),
+        ("evaluate model.json unlabelled.csv --target bad", 1, "missing in 7 of 200 rows"),
+        ("describe absent.json", 1, "absent.json: no such file"),
+        ("compare good.csv --target bad --models TreRank", 2, "did you mean 'TreeRank'?"),
+        ("compare good.csv --target bad --folds 1", 2, "--folds"),
+        ("compare good.csv --target bad --folds 150", 1, "fewer --folds"),
+        ("compare good.csv --target bad --folds x", 2, "--folds"),
+        ("compare three.csv --target bad", 1, "3 distinct values"),
+        ("demo --out nowhere/model.json", 1, "there is no folder nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    command, status, said, folder_of_wrong_files, reader, monkeypatch, capsys
+):
+    monkeypatch.chdir(folder_of_wrong_files)
+    capsys.readouterr()  # what the making of the files has printed
+    got, out, err = run(capsys, *command.split())
+    assert said in err
+    assert err.startswith("aucrank: error: ")
+    assert err.count("\n") == 1
+    assert out == ""
+    assert got == status
+
+
+def test_a_missing_reader_is_named(monkeypatch, capsys):
+    loans(50).to_csv("loans.csv", index=False)
+    loans(50).to_parquet("loans.parquet")
+    hide(monkeypatch, {"pandas", "polars"})
+    status, _, err = run(capsys, "fit", "loans.csv", "--target", "bad")
+    assert status == 1
+    assert "pandas" in err
+    assert "polars" in err
+
+
+def test_pandas_without_pyarrow_says_so(monkeypatch, capsys):
+    loans(50).to_parquet("loans.parquet")
+    hide(monkeypatch, {"polars", "pyarrow"})
+    status, _, err = run(capsys, "fit", "loans.parquet", "--target", "bad")
+    assert (status, err) == (
+        1,
+        "aucrank: error: pandas needs pyarrow for Parquet: pip install pyarrow (or polars)\n",
+    )
+
+
+def test_a_bug_is_not_reported_as_bad_data(monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("a mistake of ours")
+
+    loans(50).to_csv("loans.csv", index=False)
+    monkeypatch.setattr(public_estimators()["TreeRank"], "fit", broken)
+    with pytest.raises(RuntimeError, match="a mistake of ours"):
+        main(["fit", "loans.csv", "--target", "bad"])
+
+
+def test_warnings_are_one_line_each_and_errors_follow(monkeypatch, capsys):
+    def warn(path):
+        warnings.warn("first\nand second", UserWarning, stacklevel=1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(describe, "load_model", warn)
+    status, out, err = run(capsys, "describe", "model.json")
+    assert (status, out) == (130, "")
+    assert err == "aucrank: warning: first and second\naucrank: interrupted\n"
+
+
+# Layout
+
+
+def test_a_table_lines_up_and_wraps_its_widest_text():
+    words = " ".join(f"word{i}" for i in range(40))
+    text = aligned({"rule": [words, "short"], "n": [1, 20_000], "rate": [0.5, np.nan]})
+    lines = text.splitlines()
+    assert lines[0].split() == ["n", "rate", "rule"]
+    assert max(map(len, lines)) <= WIDTH
+    column = lines[0].index("rule")
+    assert lines[1].split()[:2] == ["1", "0.5000"]
+    assert lines[-1].split() == ["20,000", "short"]
+    assert {line[column - 1] for line in lines} == {" "}
+    assert " ".join(" ".join(line[column:] for line in lines[1:-1]).split()) == words
+
+
+# The program as a process
+
+
+def program(*args, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "aucrank", *args],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def test_the_module_runs_as_a_program():
+    done = program("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("aucrank ")
+    for args, status in ((["--help"], 0), (["fit", "--help"], 0), (["fit"], 2)):
+        done = program(*args)
+        assert done.returncode == status
+        assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("aucrank: error: ")
+
+
+def test_a_reader_that_leaves_early_is_no_error(capsys):
+    rows = loans()
+    rows.to_csv("loans.csv", index=False)
+    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    pd.concat([rows] * 500).to_csv("many.csv", index=False)
+    with subprocess.Popen(
+        [sys.executable, "-m", "aucrank", "score", "model.json", "many.csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout.readline() == b"score\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(timeout=120) == 0
