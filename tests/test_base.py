@@ -685,6 +685,15 @@ def test_importing_the_package_imports_no_frames_plots_or_clusters():
     assert run.stderr.strip() == "[]"
 
 
+def test_the_package_gives_every_estimator_by_name():
+    for name in _registry.ESTIMATORS:
+        assert getattr(aucrank, name) is _registry.get_estimator(name)
+        assert name in dir(aucrank)
+    assert set(_registry.ESTIMATORS) - {"MeanRanker"} <= set(aucrank.__all__)
+    with pytest.raises(AttributeError, match="module 'aucrank' has no attribute 'TreeRang'"):
+        aucrank.TreeRang  # noqa: B018
+
+
 def test_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
     source = Path(aucrank.__file__).parent
     for file in source.glob("*.py"):
