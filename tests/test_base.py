@@ -572,6 +572,8 @@ def tampered(change):
         (tampered(lambda b: b["classes"].update(values=[0, 0])), "two labels"),
         (tampered(lambda b: b["classes"].update(values=[0, "x"])), "not valid"),
         (tampered(lambda b: b["classes"].update(values=[0, 300], dtype="int8")), "not valid"),
+        (tampered(lambda b: b["classes"].update(values=["0", "1"])), "not an array of dtype int64"),
+        (tampered(lambda b: b["classes"].update(values=[[0], [1]])), "not valid"),
         (tampered(lambda b: b["classes"].update(dtype="V8")), "unknown form"),
         (tampered(lambda b: b["classes"].update(dtype="<U99999999")), "unknown form"),
         (tampered(lambda b: b["classes"].update(dtype="no type")), "not valid"),
@@ -681,6 +683,15 @@ def test_importing_the_package_imports_no_frames_plots_or_clusters():
     code = f"import sys, aucrank; sys.exit(sorted({heavy} & set(sys.modules)).__repr__())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.stderr.strip() == "[]"
+
+
+def test_the_package_gives_every_estimator_by_name():
+    for name in _registry.ESTIMATORS:
+        assert getattr(aucrank, name) is _registry.get_estimator(name)
+        assert name in dir(aucrank)
+    assert set(_registry.ESTIMATORS) - {"MeanRanker"} <= set(aucrank.__all__)
+    with pytest.raises(AttributeError, match="module 'aucrank' has no attribute 'TreeRang'"):
+        aucrank.TreeRang  # noqa: B018
 
 
 def test_a_checkout_that_was_not_built_says_what_to_run(tmp_path):

@@ -619,16 +619,13 @@ def test_rows_and_labels_must_be_as_many():
 
 # A property: whatever holds the values, the codes mean the same.
 
-cells = st.none() | st.text(max_size=3) | st.sampled_from(["a", "b", "A"])
+# Lone surrogates cannot enter Arrow or polars, and pandas 2 takes "" and "\0" for the same.
+text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=3)
+cells = st.none() | text | st.sampled_from(["a", "b", "A"])
 
 
 @given(st.lists(cells, min_size=1, max_size=30), st.lists(cells, min_size=1, max_size=10))
 def test_codes_are_positions_among_the_sorted_distinct_values(values, new):
-    # Lone surrogates cannot enter Arrow or polars.
-    values, new = (
-        [v if v is None else v.encode("utf-8", "replace").decode() for v in column]
-        for column in (values, new)
-    )
     levels = sorted({value for value in values if value is not None})
 
     def position(value):

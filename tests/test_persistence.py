@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import sys
 
 import aucrank
 import joblib
@@ -12,9 +11,7 @@ import polars as pl
 import pytest
 from aucrank import _core, _registry
 from aucrank._base import BaseRanker, ProbabilityMixin
-from joblib.externals import cloudpickle
 from numpy.testing import assert_array_equal
-from sklearn.model_selection import cross_val_score
 
 
 class SmallTree(ProbabilityMixin, BaseRanker):
@@ -120,19 +117,6 @@ def test_a_model_comes_back_from_every_kind_of_store(fitted, tmp_path):
         assert_array_equal(back.predict(FRAME), fitted.predict(FRAME))
         assert_array_equal(back.predict_proba(FRAME), fitted.predict_proba(FRAME))
         assert back._to_document() == fitted._to_document()
-
-
-def test_worker_processes_fit_and_score():
-    # The workers cannot import this file.
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    try:
-        scores = [
-            cross_val_score(SmallTree(random_state=0), FRAME, Y, scoring="roc_auc", n_jobs=n_jobs)
-            for n_jobs in (1, 2)
-        ]
-    finally:
-        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
-    assert_array_equal(*scores)
 
 
 def test_a_file_cut_anywhere_is_no_model(fitted, tmp_path):

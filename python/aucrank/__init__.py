@@ -1,5 +1,7 @@
 """Learning to rank by maximising the area under the ROC curve."""
 
+from typing import TYPE_CHECKING, Any
+
 try:
     from aucrank._core import ModelFormatError, __version__
 except ModuleNotFoundError as error:
@@ -11,7 +13,21 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucrank._persistence import load
+from aucrank._registry import ESTIMATORS, get_estimator
 from aucrank._show_versions import show_versions
-from aucrank.tree import TreeRank
+
+if TYPE_CHECKING:
+    from aucrank.tree import TreeRank
 
 __all__ = ["ModelFormatError", "TreeRank", "__version__", "load", "show_versions"]
+
+
+def __getattr__(name: str) -> Any:
+    # Estimators are imported when asked for: scikit-learn, their base, imports pandas if it can.
+    if name in ESTIMATORS:
+        return globals().setdefault(name, get_estimator(name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *ESTIMATORS})

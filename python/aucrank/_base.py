@@ -50,7 +50,7 @@ class CoreModel(Protocol):
         """Score rows; above 0 is positive."""
 
 
-class BaseRanker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
     """Base of all rankers: two classes in, a score out.
 
     A subclass writes ``__init__`` (which stores its keyword-only parameters and nothing else),

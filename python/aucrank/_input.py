@@ -11,7 +11,6 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
 from aucrank import _frames
@@ -302,6 +301,7 @@ class _Interchange:
 
 def _with_names(frame: nw.DataFrame[Any]) -> Any:
     native = frame.to_native()
-    if parse_version(sklearn.__version__) >= parse_version("1.9"):
+    major, minor = sklearn.__version__.split(".")[:2]
+    if (int(major), int(minor)) >= (1, 9):
         return native
     return native if frame.implementation.is_pandas() else _Interchange(frame)

@@ -252,7 +252,15 @@ def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
             dtype = np.dtype(name)
             # Fixed-width strings of a forged file must not take all memory.
             if dtype.kind in "biufUO" and dtype.itemsize < 2**20:
-                decoded = np.empty(len(values), dtype=dtype)
-                decoded[:] = [_decode(value) for value in values]
-                return decoded
+                decoded = np.array([_decode(value) for value in values], dtype=object)
+                # Before numpy 2, a number that does not fit would wrap around.
+                in_range = dtype.kind not in "iu" or all(
+                    isinstance(value, int) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+                    for value in values
+                )
+                if in_range and decoded.ndim == 1:
+                    decoded = decoded.astype(dtype)
+                    if _encode_array(decoded)["values"] == values:
+                        return decoded
+                raise ValueError(f"{values} is not an array of dtype {name}")
     raise ValueError("an array has an unknown form")
