@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import (
 
 ESTIMATORS = [
     TreeRank(),
-    TreeRank(split="orthogonal", pruning=None),
-    TreeRank(split=LeafRank(max_depth=2, max_leaves=3), leaf_order="eta", n_jobs=2),
+    TreeRank(split="leafrank", leaf_order="tree", pruning=None),
+    TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
 ]
 

@@ -366,7 +366,7 @@ def test_an_estimator_that_was_not_fitted_says_so():
         ({"min_gain": -0.1}, "min_gain must be in"),
         ({"min_gain": float("nan")}, "min_gain must be in"),
         ({"max_bins": 1}, "max_bins must be from 2 to 65535"),
-        ({"leaf_order": "up"}, "leaf_order must be one of 'tree', 'eta'"),
+        ({"leaf_order": "up"}, "leaf_order must be one of 'eta', 'tree'"),
         ({"split": "random"}, "split must be one of 'orthogonal', 'leafrank'"),
         ({"pruning": "all"}, "pruning must be 'cv'"),
         ({"split": LeafRank(max_depth=0)}, "max_depth of LeafRank must be at least 1"),

@@ -178,22 +178,23 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     Parameters
     ----------
-    split : {"orthogonal", "leafrank"} or split rule, default="leafrank"
+    split : {"orthogonal", "leafrank"} or split rule, default="orthogonal"
         How a node is split: by one stump, by a small tree of stumps whose cells are merged, or by
         an `OrthogonalSplit` or `LeafRank` with parameters of its own.
     max_depth : int, default=10
         Most splits between the root and a leaf.
     min_samples_split : int, default=2
         Rows that a node needs to be split.
-    min_samples_leaf : int, default=1
+    min_samples_leaf : int, default=5
         Rows that each side of a split keeps. A row of whole weight k counts as k rows; where some
         weight is not whole, every row of positive weight counts once.
     min_gain : float, default=0.0
         A split must raise the training AUC by more than this.
     pruning : {"cv"}, CrossValidatedPruning or None, default="cv"
         How the grown tree is pruned; "cv" is ``CrossValidatedPruning()``.
-    leaf_order : {"tree", "eta"}, default="tree"
-        Rank leaves from left to right, as the papers do, or by their share of positives.
+    leaf_order : {"eta", "tree"}, default="eta"
+        Rank leaves by their share of positives, which makes the training curve concave, or from
+        left to right, as the papers do.
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into before the tree is grown, at quantiles of at
         most 200,000 rows; a feature of no more distinct values is exact. None for one bin a
@@ -238,6 +239,11 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     A missing value goes to the side where the rows that missed it gained in training, or with the
     larger side where no row of the node missed it. A category that was not seen counts as missing.
 
+    The defaults are those of largest mean 5-fold AUC over 16 real data sets of at most 20,000 rows
+    (``benches/tree_defaults.py``): stumps, leaves ranked by eta, five rows a leaf reach 0.862; the
+    tree of the papers, LeafRank of depth 3 with leaves ranked from left to right, 0.848
+    (``TreeRank(split="leafrank", min_samples_leaf=1, leaf_order="tree")``).
+
     References
     ----------
     .. [1] Clémençon and Vayatis, "Tree-based ranking methods", IEEE Trans. Inf. Theory 55(9),
@@ -263,13 +269,13 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     def __init__(
         self,
         *,
-        split: Any = "leafrank",
+        split: Any = "orthogonal",
         max_depth: int = 10,
         min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 5,
         min_gain: float = 0.0,
         pruning: Any = "cv",
-        leaf_order: str = "tree",
+        leaf_order: str = "eta",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -301,7 +307,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
             "min_samples_split": check_int(self.min_samples_split, "min_samples_split", low=2),
             "min_samples_leaf": min_samples_leaf,
             "min_gain": check_real(self.min_gain, "min_gain", low=0.0, high_open=True),
-            "leaf_order": check_choice(self.leaf_order, "leaf_order", ("tree", "eta")),
+            "leaf_order": check_choice(self.leaf_order, "leaf_order", ("eta", "tree")),
             "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65535, optional=True),
             **self._split_rule()._core_params(min_samples_leaf),
             **self._pruning_params(),
