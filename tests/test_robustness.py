@@ -1,0 +1,344 @@
+"""Signals, forks, threads, worker processes and stores, around the real estimator."""
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import aucrank
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import TreeRank, _core
+from aucrank._threads import effective_n_threads
+from aucrank.datasets import load_breast_cancer
+from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import cross_val_score
+
+
+def sample(n, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    return X, rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0] * X[:, 1]))
+
+
+def applicants(seed=0):
+    """Rows with numbers, categories and missing values."""
+    rng = np.random.default_rng(seed)
+    n = 400
+    income = rng.lognormal(8, 1, n)
+    trade = rng.choice(["smith", "cook", "clerk"], n)
+    y = rng.random(n) < 1 / (1 + np.exp(-(np.log(income) - 8) - (trade == "cook")))
+    income[rng.random(n) < 0.2] = np.nan
+    X = pd.DataFrame(
+        {
+            "income": income,
+            "trade": pd.Categorical(np.where(rng.random(n) < 0.1, None, trade)),
+            "children": pd.Categorical(rng.integers(0, 4, n)),
+            "owner": rng.random(n) < 0.5,
+        }
+    )
+    return X, y
+
+
+# Signals and forks, in processes of their own.
+
+LONG_FIT = """
+import signal
+import numpy as np
+from aucrank import TreeRank
+from aucrank.tree import CrossValidatedPruning, LeafRank
+from sklearn.exceptions import NotFittedError
+
+# A parent in the background of a shell hands down that Ctrl-C is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200_000, 20))
+y = rng.random(200_000) < 1 / (1 + np.exp(-X[:, 0] * X[:, 1]))
+model = TreeRank(pruning=None, max_depth=1).fit(X[:1000], y[:1000])
+model.set_params(
+    split=LeafRank(max_depth=8),
+    max_depth=60,
+    min_samples_leaf=1,
+    max_bins=None,
+    pruning=CrossValidatedPruning(n_folds=100),
+)
+params = model.get_params()
+print("fitting", flush=True)
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+assert model.get_params() == params
+assert sorted(vars(model)) == sorted(model.get_params(deep=False)), vars(model)
+try:
+    model.predict(X)
+except NotFittedError:
+    print("unfitted", flush=True)
+print(model.set_params(max_depth=1, pruning=None).fit(X[:100], y[:100]).tree_.n_leaves)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
+@pytest.mark.parametrize("delay", [0.5, 3.0], ids=["binning", "growing"])
+def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
+    with subprocess.Popen(
+        [sys.executable, "-c", LONG_FIT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        try:
+            assert child.stdout.readline() == "fitting\n"
+            time.sleep(delay)
+            assert child.poll() is None
+            child.send_signal(signal.SIGINT)
+            # Its 101 trees of some hundred thousand leaves would take minutes; a busy machine gets
+            # more than the second that an idle one needs.
+            out, err = child.communicate(timeout=10)
+        finally:
+            child.kill()
+    assert out.split() == ["interrupted", "unfitted", "2"], err
+    assert child.returncode == 0
+
+
+FORK = """
+import multiprocessing
+import numpy as np
+from aucrank import TreeRank
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20_000, 5))
+y = rng.random(20_000) < 1 / (1 + np.exp(-X[:, 0]))
+
+def fit(_=None):
+    model = TreeRank(n_jobs=2, random_state=0).fit(X, y)
+    return model.tree_.to_text(), model.decision_function(X).tolist()
+
+expected = fit()
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    for found in pool.map_async(fit, range(2)).get(timeout=60):
+        assert found == expected
+assert fit() == expected
+print(len(expected[0]) > 1000)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fit_in_a_forked_child_is_that_of_its_parent():
+    run = subprocess.run(
+        [sys.executable, "-c", FORK], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
+
+
+# Threads and worker processes.
+
+
+def test_threads_may_share_a_fitted_model():
+    X, y = sample(30_000, 5)
+    model = TreeRank(n_jobs=2, pruning=None).fit(X, y)
+    expected = [model.decision_function(X), model.predict_proba(X), model.tree_.apply(X)]
+    start = threading.Barrier(8)
+
+    def ask(_):
+        start.wait(timeout=60)
+        return [
+            [model.decision_function(X), model.predict_proba(X), model.tree_.apply(X)]
+            for _ in range(3)
+        ]
+
+    with ThreadPoolExecutor(8) as pool:
+        for rounds in pool.map(ask, range(8)):
+            for answers in rounds:
+                for answer, wanted in zip(answers, expected, strict=True):
+                    assert_array_equal(answer, wanted)
+
+
+def test_threads_may_fit_estimators_of_their_own():
+    samples = [sample(20_000, 5, seed) for seed in range(2)]
+    model = TreeRank(split="leafrank", n_jobs=2, random_state=0)
+    expected = [clone(model).fit(X, y).tree_.to_text() for X, y in samples]
+    assert expected[0] != expected[1]
+    start = threading.Barrier(2)
+
+    def fit(X, y):
+        start.wait(timeout=60)
+        return clone(model).fit(X, y).tree_.to_text()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(fit, *zip(*samples, strict=True))) == expected
+
+
+def test_other_threads_run_during_a_fit(monkeypatch):
+    X, y = sample(50_000, 10)
+    ticks, stop = [0], threading.Event()
+    before_and_after = []
+    fit = _core.fit_tree_rank
+
+    def watched(*args, **kwargs):
+        before = ticks[0]
+        model = fit(*args, **kwargs)
+        before_and_after.append((before, ticks[0]))
+        return model
+
+    def tick():
+        while not stop.wait(0.001):
+            ticks[0] += 1
+
+    monkeypatch.setattr(_core, "fit_tree_rank", watched)
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    try:
+        TreeRank(n_jobs=1, random_state=0).fit(X, y)
+    finally:
+        stop.set()
+        ticking.join()
+    ((before, after),) = before_and_after
+    # Not one tick could pass while the interpreter is held.
+    assert after - before >= 10
+
+
+def test_worker_processes_find_what_one_process_finds(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeRank(random_state=0)
+    serial = cross_val_score(model, X, y, cv=4)
+    with joblib.parallel_config(backend="loky"):
+        assert_array_equal(cross_val_score(model, X, y, cv=4, n_jobs=2), serial)
+        taken = joblib.Parallel(n_jobs=2)(
+            joblib.delayed(effective_n_threads)(None) for _ in range(4)
+        )
+    # joblib gives each of two workers half of the processors.
+    assert taken == [max(1, joblib.cpu_count() // 2)] * 4
+
+
+# Stores.
+
+
+def parts(params):
+    """Parameters with estimators among them taken apart, so that they compare."""
+    return {
+        name: (type(value), value.get_params()) if isinstance(value, BaseEstimator) else value
+        for name, value in params.items()
+    }
+
+
+def through_file(model, tmp_path):
+    model.save(tmp_path / "model.json")
+    return aucrank.load(tmp_path / "model.json")
+
+
+def through_joblib(model, tmp_path):
+    joblib.dump(model, tmp_path / "model.joblib")
+    return joblib.load(tmp_path / "model.joblib")
+
+
+STORES = {
+    "pickle": lambda model, _: pickle.loads(pickle.dumps(model)),
+    "old pickle": lambda model, _: pickle.loads(pickle.dumps(model, protocol=2)),
+    "deepcopy": lambda model, _: copy.deepcopy(model),
+    "copy": lambda model, _: copy.copy(model),
+    "joblib": through_joblib,
+    "file": through_file,
+}
+
+
+def assert_same(back, model, X):
+    assert type(back) is type(model)
+    assert parts(back.get_params()) == parts(model.get_params())
+    assert back.classes_.dtype == model.classes_.dtype
+    assert_array_equal(back.classes_, model.classes_)
+    assert_array_equal(back.feature_names_in_, model.feature_names_in_)
+    assert back.n_features_in_ == model.n_features_in_
+    assert_array_equal(back.feature_importances_, model.feature_importances_)
+    for question in ("decision_function", "predict_proba", "predict"):
+        assert_array_equal(getattr(back, question)(X), getattr(model, question)(X))
+    pairs = [(back.tree_.nodes, model.tree_.nodes), (back.tree_.strata, model.tree_.strata)]
+    assert (back.pruning_ is None) == (model.pruning_ is None)
+    if model.pruning_ is not None:
+        pairs.append((back.pruning_, model.pruning_))
+    for table, wanted in pairs:
+        assert list(table) == list(wanted)
+        for name, column in wanted.items():
+            assert table[name].dtype == column.dtype
+            assert_array_equal(table[name], column)
+    assert back.tree_.to_text() == model.tree_.to_text()
+    assert back.tree_.auc == model.tree_.auc
+    assert_array_equal(back.tree_.pruning_path().alphas, model.tree_.pruning_path().alphas)
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("weighted", [False, True], ids=["counted", "weighted"])
+def test_every_store_gives_back_all_of_a_model(store, weighted, tmp_path):
+    X, y = applicants()
+    weight = np.random.default_rng(1).random(len(y)) if weighted else None
+    model = TreeRank(
+        split="leafrank", categorical_features=["trade", "children"], random_state=3, n_jobs=1
+    )
+    model.fit(X, y, sample_weight=weight)
+    assert model.tree_.n_leaves > 1
+    assert_same(STORES[store](model, tmp_path), model, applicants(1)[0])
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize(
+    "labels", [["repaid", "default"], [True, False], [7, 3]], ids=["str", "bool", "int"]
+)
+@pytest.mark.parametrize(
+    ("split", "pruning"),
+    [
+        (
+            LeafRank(max_depth=2, max_leaves=3, min_samples_split=4, min_samples_leaf=2),
+            CrossValidatedPruning(n_folds=4, one_standard_error=True),
+        ),
+        (OrthogonalSplit(), None),
+    ],
+    ids=["rules", "none"],
+)
+def test_labels_and_rules_come_back_of_their_kind(labels, split, pruning, store, tmp_path):
+    X, y = applicants()
+    model = TreeRank(split=split, pruning=pruning, min_gain=1e-9, max_bins=None, random_state=0)
+    model.fit(X, np.array(labels)[y.astype(int)])
+    back = STORES[store](model, tmp_path)
+    assert_same(back, model, X)
+    # What came back is as good as new.
+    again = clone(back).fit(X, np.array(labels)[y.astype(int)])
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+FULL_DISK = """
+import resource, signal, sys
+from aucrank import TreeRank
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+model = TreeRank(min_samples_leaf=1, pruning=None).fit([[i] for i in range(200)], [0, 1] * 100)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+try:
+    model.save(sys.argv[1])
+except OSError as err:
+    print(type(err).__name__)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on file sizes on Windows")
+def test_a_save_that_runs_out_of_space_keeps_the_old_file(tmp_path):
+    path = tmp_path / "model.json"
+    X, y = applicants()
+    model = TreeRank(random_state=0).fit(X, y)
+    model.save(path)
+    before = path.read_bytes()
+    run = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "OSError\n"), run.stderr
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
