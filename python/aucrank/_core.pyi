@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ class ColumnError(ValueError):
 
 class ModelFormatError(ValueError): ...
 
+@final
 class TreeRankModel:
     family: ClassVar[str]
     @property
@@ -25,6 +26,7 @@ class TreeRankModel:
     def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
     def probability(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
 
+@final
 class RankingTree:
     @property
     def n_leaves(self) -> int: ...

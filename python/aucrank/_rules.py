@@ -103,7 +103,7 @@ class Words:
         ]
 
     def _answers(self, test: dict[str, Any]) -> tuple[Restriction, Restriction]:
-        """What a stump says of the rows on its left and on its right."""
+        """Return what a stump says of the rows on its left and on its right."""
         missing = test["missing_left"]
         match test["left"]:
             case {"below": bound}:
@@ -200,7 +200,7 @@ def join(first: Region, second: Region) -> Region:
 
 
 def _merge(regions: list[Region]) -> list[Region]:
-    """The same union without regions that hold no row."""
+    """Return the same union without regions that hold no row."""
     return [
         region
         for region in regions
