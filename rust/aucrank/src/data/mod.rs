@@ -3,4 +3,5 @@
 
 mod weights;
 
+pub(crate) use weights::FixedScale;
 pub use weights::FixedWeights;

@@ -35,26 +35,9 @@ impl FixedWeights {
     ///
     /// [`RankError::BadWeight`] for the first weight that is negative, NaN or infinite.
     pub fn new(weights: &[f64]) -> Result<Self, RankError> {
-        let (mut largest, mut total, mut whole) = (0.0_f64, 0.0, true);
-        for (row, &value) in weights.iter().enumerate() {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(RankError::BadWeight { row, value });
-            }
-            largest = largest.max(value);
-            total += value;
-            whole &= value.fract() == 0.0;
-        }
-        if whole && total <= 2_f64.powi(TOTAL_BITS) {
-            let units = weights.iter().map(|&w| w as u64).collect();
-            return Ok(Self { units, exponent: 0 });
-        }
-        // In units of the largest weight the total neither overflows nor underflows. One bit is
-        // left for rounding up.
-        let relative: f64 = weights.iter().map(|&w| w / largest).sum();
-        let exponent = (largest.log2() + relative.log2()).ceil() as i32 + 1 - TOTAL_BITS;
-        let units =
-            weights.iter().map(|&w| times_power_of_two(w, -exponent).round() as u64).collect();
-        Ok(Self { units, exponent })
+        let scale = FixedScale::of(weights)?;
+        let units = weights.iter().map(|&w| scale.units(w)).collect();
+        Ok(Self { units, exponent: scale.exponent })
     }
 
     /// The weights, in units of `2^exponent`.
@@ -76,10 +59,56 @@ impl FixedWeights {
     }
 }
 
+/// The unit of [`FixedWeights`], for sums that read each weight once and store none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FixedScale {
+    exponent: i32,
+    whole: bool,
+    /// Two factors whose product is `2^-exponent`, each of them in range.
+    factors: [f64; 2],
+}
+
+impl FixedScale {
+    /// The unit for `weights`.
+    pub(crate) fn of(weights: &[f64]) -> Result<Self, RankError> {
+        let (mut largest, mut total, mut whole) = (0.0_f64, 0.0, true);
+        for (row, &value) in weights.iter().enumerate() {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(RankError::BadWeight { row, value });
+            }
+            largest = largest.max(value);
+            total += value;
+            // Whether a weight beyond 2^53 is whole does not matter: the total is too large.
+            whole &= value as u64 as f64 == value;
+        }
+        if whole && total <= 2_f64.powi(TOTAL_BITS) {
+            return Ok(Self { exponent: 0, whole, factors: [1.0; 2] });
+        }
+        // In units of the largest weight the total neither overflows nor underflows. One bit is
+        // left for rounding up.
+        let relative: f64 = weights.iter().map(|&w| w / largest).sum();
+        let exponent = (largest.log2() + relative.log2()).ceil() as i32 + 1 - TOTAL_BITS;
+        Ok(Self { exponent, whole: false, factors: power_of_two_factors(-exponent) })
+    }
+
+    /// A weight in units of `2^exponent`.
+    #[inline]
+    pub(crate) fn units(self, weight: f64) -> u64 {
+        if self.whole {
+            return weight as u64;
+        }
+        (weight * self.factors[0] * self.factors[1]).round() as u64
+    }
+}
+
 /// `value * 2^power`, also where `2^power` itself is out of range.
 pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
-    let half = power / 2;
-    value * 2_f64.powi(half) * 2_f64.powi(power - half)
+    let [half, rest] = power_of_two_factors(power);
+    value * half * rest
+}
+
+fn power_of_two_factors(power: i32) -> [f64; 2] {
+    [2_f64.powi(power / 2), 2_f64.powi(power - power / 2)]
 }
 
 #[cfg(test)]
