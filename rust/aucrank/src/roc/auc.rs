@@ -2,7 +2,7 @@
 
 use super::sample::{Fixed, Sample, Unweighted, Weigh};
 use super::score::{Score, Word};
-use super::sort::{Bare, Record, Sink, Weighted, sweep};
+use super::sort::{Record, Sink, sweep};
 use crate::RankError;
 
 /// Chance that a random positive row outranks a random negative one, a tie counting one half
@@ -20,7 +20,7 @@ use crate::RankError;
 /// assert_eq!(aucrank::roc::auc(&[0.1, 0.4, 0.4], &[false, false, true]), Ok(0.75));
 /// ```
 pub fn auc<S: Score>(scores: &[S], positive: &[bool]) -> Result<f64, RankError> {
-    area::<S, _, Bare<S::Key>>(&Sample::new(scores, positive, Unweighted)?)
+    area::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?)
 }
 
 /// [`auc`] of rows with weights: a row of weight k counts as k rows, one of weight 0 as none.
@@ -42,7 +42,7 @@ pub fn weighted_auc<S: Score>(
     weights: &[f64],
 ) -> Result<f64, RankError> {
     let weights = Fixed::new(weights, positive.len())?;
-    area::<S, _, Weighted<S::Key>>(&Sample::new(scores, positive, weights)?)
+    area::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, weights)?)
 }
 
 fn area<S: Score, W: Weigh, R: Record<S::Key>>(

@@ -39,9 +39,9 @@ pub(super) trait Sink<K: Word>: Send {
 }
 
 /// Pairs up to which a range is not dealt further. Measured: sorting is no faster below.
-const PAIRS: usize = 128;
+const PAIRS: usize = 256;
 
-/// A row on its way.
+/// A row on its way. A plain number or pair, for which zeroed memory comes untouched from the system.
 pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
     /// `code << 1 | positive`, the leading bit of the code lost.
     fn word(self) -> K;
@@ -50,13 +50,10 @@ pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
 }
 
 /// A row that counts once.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Bare<K>(K);
-
-impl<K: Word> Record<K> for Bare<K> {
+impl<K: Word> Record<K> for K {
     #[inline]
     fn word(self) -> K {
-        self.0
+        self
     }
 
     #[inline]
@@ -66,15 +63,12 @@ impl<K: Word> Record<K> for Bare<K> {
 
     #[inline]
     fn new(word: K, _: u64) -> Self {
-        Self(word)
+        word
     }
 }
 
 /// A row with a weight.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Weighted<K>(K, u64);
-
-impl<K: Word> Record<K> for Weighted<K> {
+impl<K: Word> Record<K> for (K, u64) {
     #[inline]
     fn word(self) -> K {
         self.0
@@ -87,7 +81,7 @@ impl<K: Word> Record<K> for Weighted<K> {
 
     #[inline]
     fn new(word: K, weight: u64) -> Self {
-        Self(word, weight)
+        (word, weight)
     }
 }
 
@@ -188,7 +182,7 @@ where
         (0..n_shares).map(|i| i * n / n_shares..(i + 1) * n / n_shares).collect();
 
     let code_bits = u64::BITS - coding.last.leading_zeros();
-    let digit_bits = (n / n_shares).max(4).ilog2().min(16).min(code_bits);
+    let digit_bits = (n / 16).max(2).ilog2().min(16).min(code_bits);
     let shift = code_bits - digit_bits;
     let code = |score: S| -> u64 { coding.code(score).into() };
     let weights = sample.weights;
@@ -304,7 +298,7 @@ fn descend<K: Word, R: Record<K>>(
     }
     // Some eight rows a range.
     let range_bits = u64::BITS - (greatest - least).leading_zeros();
-    let digit_bits = rows.len().ilog2().saturating_sub(3).clamp(1, 12).min(range_bits - 1);
+    let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
     let shift = range_bits - digit_bits;
     // The class is the last bit of the digit, so that the classes come apart.
     let digit = |word: K| {
