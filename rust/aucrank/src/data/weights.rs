@@ -70,24 +70,29 @@ pub(crate) struct FixedScale {
 
 impl FixedScale {
     /// The unit for `weights`.
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
     pub(crate) fn of(weights: &[f64]) -> Result<Self, RankError> {
-        let (mut largest, mut total, mut whole) = (0.0_f64, 0.0, true);
+        let (mut largest, mut total, mut whole) = (0.0_f64, 0_u64, true);
         for (row, &value) in weights.iter().enumerate() {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(RankError::BadWeight { row, value });
             }
             largest = largest.max(value);
-            total += value;
-            // Whether a weight beyond 2^53 is whole does not matter: the total is too large.
-            whole &= value as u64 as f64 == value;
+            // A weight beyond the integers, whole or not, saturates the total.
+            let units = value as u64;
+            total = total.saturating_add(units);
+            whole &= units as f64 == value;
         }
-        if whole && total <= 2_f64.powi(TOTAL_BITS) {
+        if whole && total <= 1 << TOTAL_BITS {
             return Ok(Self { exponent: 0, whole, factors: [1.0; 2] });
         }
-        // In units of the largest weight the total neither overflows nor underflows. One bit is
-        // left for rounding up.
-        let relative: f64 = weights.iter().map(|&w| w / largest).sum();
-        let exponent = (largest.log2() + relative.log2()).ceil() as i32 + 1 - TOTAL_BITS;
+        // In units of the largest weight the total neither overflows nor underflows. It is summed
+        // in integers, rounded up: the exponent must not depend on the order of the rows. One bit
+        // is left for rounding up.
+        let fine = 2_f64.powi(32);
+        let relative: u128 = weights.iter().map(|&w| (w / largest * fine) as u128 + 1).sum();
+        let exponent = (largest.log2() + (relative as f64 / fine).log2()).ceil() as i32 + 1;
+        let exponent = exponent - TOTAL_BITS;
         Ok(Self { exponent, whole: false, factors: power_of_two_factors(-exponent) })
     }
 
@@ -101,12 +106,7 @@ impl FixedScale {
     }
 }
 
-/// `value * 2^power`, also where `2^power` itself is out of range.
-pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
-    let [half, rest] = power_of_two_factors(power);
-    value * half * rest
-}
-
+/// Two powers of two, each in range, whose product is `2^power`, which itself may not be.
 fn power_of_two_factors(power: i32) -> [f64; 2] {
     [2_f64.powi(power / 2), 2_f64.powi(power - power / 2)]
 }
@@ -116,7 +116,8 @@ mod tests {
     use super::*;
 
     fn value(weights: &FixedWeights, row: usize) -> f64 {
-        times_power_of_two(weights.units()[row] as f64, weights.exponent())
+        let [half, rest] = power_of_two_factors(weights.exponent());
+        weights.units()[row] as f64 * half * rest
     }
 
     #[test]

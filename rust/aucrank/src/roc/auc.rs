@@ -104,3 +104,149 @@ impl<K: Word> Sink<K> for Pairs {
         self.negative += neg.iter().map(|q| q.weight()).sum::<u64>();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::roc::RocCurve;
+
+    /// The definition, pair by pair.
+    fn auc_by_pairs(scores: &[f64], positive: &[bool]) -> f64 {
+        let (mut half_wins, mut pairs) = (0_u32, 0_u32);
+        for (s, _) in scores.iter().zip(positive).filter(|(_, p)| **p) {
+            for (t, _) in scores.iter().zip(positive).filter(|(_, p)| !**p) {
+                half_wins += u32::from(s > t) + u32::from(s >= t);
+                pairs += 1;
+            }
+        }
+        f64::from(half_wins) / f64::from(2 * pairs)
+    }
+
+    fn repeated<T: Copy>(rows: &[T], counts: &[u8]) -> Vec<T> {
+        let pairs = rows.iter().zip(counts);
+        pairs.flat_map(|(&row, &count)| std::iter::repeat_n(row, count.into())).collect()
+    }
+
+    #[test]
+    fn equals_the_definition_for_every_labelling_of_tied_scores() {
+        let scores = [0.0, 1.0, -0.0, f64::INFINITY, 1.0, -3.5, f64::NEG_INFINITY];
+        for bits in 1..127_u32 {
+            let positive: Vec<bool> = (0..7).map(|row| bits >> row & 1 == 1).collect();
+            assert_eq!(auc(&scores, &positive), Ok(auc_by_pairs(&scores, &positive)));
+        }
+    }
+
+    #[test]
+    fn weights_near_2_to_the_53_do_not_overflow() {
+        let weights = [2_f64.powi(52), 2_f64.powi(52)];
+        assert_eq!(weighted_auc(&[0.0, 1.0], &[false, true], &weights), Ok(1.0));
+        assert_eq!(
+            weighted_auc(&[1.0, 0.0], &[false, true], &[1e300, 1e-5]),
+            Err(RankError::ClassWithoutWeight { class: "positive" })
+        );
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let two = [false, true];
+        let message = |result: Result<f64, RankError>| result.unwrap_err().to_string();
+        assert_eq!(message(auc(&[0.0; 3], &two)), "y_score has 3 rows, but y has 2");
+        assert_eq!(message(auc(&[0.0, f64::NAN], &two)), "the score of row 1 is NaN");
+        assert_eq!(
+            message(auc(&[0.0_f32; 0], &[])),
+            "y has one class only, so there is no pair to rank: 0 positive and 0 negative rows"
+        );
+        assert_eq!(
+            auc(&[0.0, 1.0], &[true, true]),
+            Err(RankError::OneClass { n_pos: 2, n_neg: 0 })
+        );
+        assert_eq!(
+            message(weighted_auc(&[0.0; 2], &two, &[1.0])),
+            "sample_weight has 1 rows, but y has 2"
+        );
+        assert_eq!(
+            weighted_auc(&[0.0; 2], &two, &[1.0, -1.0]),
+            Err(RankError::BadWeight { row: 1, value: -1.0 })
+        );
+        assert_eq!(
+            weighted_auc(&[0.0; 2], &two, &[0.0, 1.0]),
+            Err(RankError::ClassWithoutWeight { class: "negative" })
+        );
+    }
+
+    #[test]
+    fn a_nan_far_down_is_found_in_its_row() {
+        let n = 3 * crate::roc::PARALLEL_FROM;
+        let mut scores = vec![0.5_f32; n];
+        scores[n - 5] = f32::NAN;
+        let positive: Vec<bool> = (0..n).map(|row| row % 2 == 0).collect();
+        assert_eq!(auc(&scores, &positive), Err(RankError::NanScore(n - 5)));
+    }
+
+    /// Rows of both classes with few distinct scores, and a weight for each.
+    fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<bool>, Vec<u8>)> {
+        prop::collection::vec((-4..4_i8, any::<bool>(), 0..4_u8), 0..80).prop_map(|rows| {
+            let mut sample = (vec![1.0, 0.0], vec![true, false], vec![1, 2]);
+            for (score, positive, weight) in rows {
+                sample.0.push(f64::from(score));
+                sample.1.push(positive);
+                sample.2.push(weight);
+            }
+            sample
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition((scores, positive, _) in samples()) {
+            prop_assert_eq!(auc(&scores, &positive), Ok(auc_by_pairs(&scores, &positive)));
+        }
+
+        #[test]
+        fn sees_only_the_order_of_the_scores((scores, positive, _) in samples()) {
+            let value = auc(&scores, &positive);
+            let grown: Vec<f64> = scores.iter().map(|s| s.exp()).collect();
+            let narrow: Vec<f32> = scores.iter().map(|&s| s as f32 * 1e-30).collect();
+            prop_assert_eq!(&auc(&grown, &positive), &value);
+            prop_assert_eq!(&auc(&narrow, &positive), &value);
+        }
+
+        #[test]
+        fn swapping_the_classes_turns_it_round((scores, positive, _) in samples()) {
+            let swapped: Vec<bool> = positive.iter().map(|p| !p).collect();
+            let sum = auc(&scores, &positive).unwrap() + auc(&scores, &swapped).unwrap();
+            prop_assert!((sum - 1.0).abs() < 1e-15);
+        }
+
+        #[test]
+        fn a_weight_is_a_number_of_rows((scores, positive, counts) in samples()) {
+            let weights: Vec<f64> = counts.iter().map(|&c| c.into()).collect();
+            let (s, p) = (repeated(&scores, &counts), repeated(&positive, &counts));
+            prop_assert_eq!(weighted_auc(&scores, &positive, &weights), auc(&s, &p));
+            let halves: Vec<f64> = weights.iter().map(|w| w * 0.5).collect();
+            prop_assert_eq!(weighted_auc(&scores, &positive, &halves), auc(&s, &p));
+        }
+
+        #[test]
+        fn the_order_of_the_rows_does_not_matter(
+            (scores, positive, counts) in samples(), by in 0..80_usize
+        ) {
+            let weights: Vec<f64> = counts.iter().map(|&c| 0.1 * f64::from(c)).collect();
+            let value = weighted_auc(&scores, &positive, &weights);
+            let (mut s, mut p, mut w) = (scores, positive, weights);
+            let by = by % s.len();
+            (s.rotate_left(by), p.rotate_left(by), w.rotate_left(by));
+            (s.reverse(), p.reverse(), w.reverse());
+            prop_assert_eq!(weighted_auc(&s, &p, &w), value);
+        }
+
+        #[test]
+        fn is_the_area_under_the_curve((scores, positive, counts) in samples()) {
+            let weights: Vec<f64> = counts.iter().map(|&c| f64::from(c) / 3.0).collect();
+            let curve = RocCurve::weighted(&scores, &positive, &weights).unwrap();
+            prop_assert_eq!(weighted_auc(&scores, &positive, &weights), Ok(curve.auc()));
+        }
+    }
+}

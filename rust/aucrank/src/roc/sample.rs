@@ -6,9 +6,9 @@ use super::score::{Extremes, Score};
 use crate::RankError;
 use crate::data::FixedScale;
 
-/// Rows from which on the work is dealt to the threads of the pool. Below, a call does not touch
-/// rayon at all, so that it starts no pool.
-pub(super) const PARALLEL_FROM: usize = 1 << 15;
+/// Rows from which on the functions of this module use the threads of the rayon pool they are called
+/// in. With fewer rows they do not touch rayon at all, so that no pool need be there.
+pub const PARALLEL_FROM: usize = 1 << 16;
 
 /// Rows of one task of a pass over the input.
 const CHUNK: usize = 1 << 16;
@@ -18,7 +18,11 @@ pub(super) trait Weigh: Copy + Sync {
     /// Weight of a row as it comes out of [`Weigh::slice`].
     type Raw: Copy;
     /// The weights of the rows `start..end`.
-    fn slice(&self, start: usize, end: usize) -> impl DoubleEndedIterator<Item = Self::Raw> + ExactSizeIterator;
+    fn slice(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl DoubleEndedIterator<Item = Self::Raw> + ExactSizeIterator;
     /// Whether the row counts at all.
     fn counts(&self, raw: Self::Raw) -> bool;
     /// The weight in units.
@@ -33,7 +37,11 @@ impl Weigh for Unweighted {
     type Raw = ();
 
     #[inline]
-    fn slice(&self, start: usize, end: usize) -> impl DoubleEndedIterator<Item = ()> + ExactSizeIterator {
+    fn slice(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl DoubleEndedIterator<Item = ()> + ExactSizeIterator {
         std::iter::repeat_n((), end - start)
     }
 
@@ -72,7 +80,11 @@ impl Weigh for Fixed<'_> {
     type Raw = f64;
 
     #[inline]
-    fn slice(&self, start: usize, end: usize) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
+    fn slice(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
         self.raw[start..end].iter().copied()
     }
 

@@ -96,33 +96,25 @@ impl<S: Score> Extremes<S> {
         above_zero: S::INFINITY,
     };
 
-    /// Extremes of the scores of `self` and the score `s`.
     #[inline]
-    fn with(self, s: S) -> Self {
-        let negative = if s < S::ZERO { s } else { S::NEG_INFINITY };
-        let positive = if s > S::ZERO { s } else { S::INFINITY };
+    fn of_one(s: S) -> Self {
         Self {
-            least: if s < self.least { s } else { self.least },
-            greatest: if s > self.greatest { s } else { self.greatest },
-            below_zero: if negative > self.below_zero { negative } else { self.below_zero },
-            above_zero: if positive < self.above_zero { positive } else { self.above_zero },
+            least: s,
+            greatest: s,
+            below_zero: if s < S::ZERO { s } else { S::NEG_INFINITY },
+            above_zero: if s > S::ZERO { s } else { S::INFINITY },
         }
     }
 
+    #[inline]
     pub fn merge(self, other: Self) -> Self {
-        let both = self.with(other.least).with(other.greatest);
+        let min = |a: S, b: S| if b < a { b } else { a };
+        let max = |a: S, b: S| if b > a { b } else { a };
         Self {
-            below_zero: if other.below_zero > both.below_zero {
-                other.below_zero
-            } else {
-                both.below_zero
-            },
-            above_zero: if other.above_zero < both.above_zero {
-                other.above_zero
-            } else {
-                both.above_zero
-            },
-            ..both
+            least: min(self.least, other.least),
+            greatest: max(self.greatest, other.greatest),
+            below_zero: max(self.below_zero, other.below_zero),
+            above_zero: min(self.above_zero, other.above_zero),
         }
     }
 
@@ -135,10 +127,10 @@ impl<S: Score> Extremes<S> {
         let rest = chunks.remainder();
         for chunk in chunks {
             for (lane, &s) in lanes.iter_mut().zip(chunk) {
-                *lane = lane.with(s);
+                *lane = lane.merge(Self::of_one(s));
             }
         }
-        let rest = rest.iter().fold(Self::NONE, |extremes, &s| extremes.with(s));
+        let rest = rest.iter().fold(Self::NONE, |extremes, &s| extremes.merge(Self::of_one(s)));
         lanes.into_iter().fold(rest, Self::merge)
     }
 }
@@ -161,11 +153,8 @@ impl<S: Score> Coding<S> {
     pub fn new(extremes: Extremes<S>) -> Self {
         let zero = S::ZERO.key();
         let first: u64 = extremes.least.key().into();
-        let n_negative = if extremes.least < S::ZERO {
-            extremes.below_zero.key().into() - first + 1
-        } else {
-            0
-        };
+        let n_negative =
+            if extremes.least < S::ZERO { extremes.below_zero.key().into() - first + 1 } else { 0 };
         let zero_key: u64 = zero.into();
         let above: u64 = extremes.above_zero.key().into();
         // Code of zero is `n_negative`, and that of the least positive score the one after it.

@@ -33,8 +33,8 @@ pub(super) trait Sink<K: Word>: Send {
     /// Rows of one score with the weights of their classes; `code` is that of the score.
     fn tie(&mut self, code: K, positive: u64, negative: u64);
 
-    /// Rows of a range, at most [`PAIRS`] pairs of both classes: first `n_neg` negative ones, then
-    /// the positive ones, in any order. Their codes lack the leading bit, which is in `top`.
+    /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
+    /// both classes, or any number of one class. Their codes lack the leading bit, which is `top`.
     fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
 }
 
@@ -132,8 +132,6 @@ const MOST_BUCKETS: usize = 2048;
 
 /// Where each code goes.
 struct Buckets {
-    /// A code shifted by this much is its index into `of`.
-    shift: u32,
     /// Bucket of a shifted code.
     of: Vec<u16>,
     /// Rows of each bucket.
@@ -144,7 +142,7 @@ struct Buckets {
 
 impl Buckets {
     /// Joins neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
-    fn join(shift: u32, counts: &[usize], middle: usize, target: usize) -> Self {
+    fn join(counts: &[usize], middle: usize, target: usize) -> Self {
         let (mut of, mut sizes, mut upper) = (Vec::with_capacity(counts.len()), vec![0], None);
         for (digit, &count) in counts.iter().enumerate() {
             let filled = sizes[sizes.len() - 1];
@@ -155,11 +153,12 @@ impl Buckets {
                 upper = Some(sizes.len() - 1);
             }
             of.push((sizes.len() - 1) as u16);
-            let last = sizes.len() - 1;
-            sizes[last] += count;
+            if let Some(size) = sizes.last_mut() {
+                *size += count;
+            }
         }
         let upper = upper.unwrap_or(sizes.len());
-        Self { shift, of, sizes, upper }
+        Self { of, sizes, upper }
     }
 }
 
@@ -205,7 +204,7 @@ where
     let totals: Vec<usize> =
         (0..1 << digit_bits).map(|d| counts.iter().map(|share| share[d] as usize).sum()).collect();
     let middle = 1_usize << (S::Key::BITS - 1 - shift).min(usize::BITS - 1);
-    let buckets = Buckets::join(shift, &totals, middle, BUCKET.max(2 * n / MOST_BUCKETS));
+    let buckets = Buckets::join(&totals, middle, BUCKET.max(2 * n / MOST_BUCKETS));
 
     // A piece of memory for each bucket and share, bucket by bucket.
     let mut moved = vec![R::default(); buckets.sizes.iter().sum()];
@@ -255,6 +254,10 @@ where
     }
     let run = |scratch: &mut Vec<R>, (rows, top): (&mut [R], S::Key)| {
         let mut sink = new_sink();
+        if size_of::<R>() > 8 && rows.len() > n / 8 {
+            sort_in_place(rows, top, &mut sink);
+            return sink;
+        }
         if rows.len() > scratch.len() {
             scratch.resize(rows.len(), R::default());
         }
@@ -287,13 +290,7 @@ fn descend<K: Word, R: Record<K>>(
     }
     let least = least & !1;
     if greatest <= least | 1 {
-        let (mut positive, mut negative) = (0, 0);
-        for row in &*rows {
-            let word: u64 = row.word().into();
-            positive += (word & 1) * row.weight();
-            negative += (!word & 1) * row.weight();
-        }
-        sink.tie(K::truncate(least >> 1 | top.into()), positive, negative);
+        for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
         return;
     }
     // Some eight rows a range.
@@ -333,6 +330,34 @@ fn descend<K: Word, R: Record<K>>(
             }
         }
         start = end;
+    }
+}
+
+/// For a bucket so large that a second copy of its records would break the bound on memory.
+fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl Sink<K>) {
+    if rows.len() < PARALLEL_FROM {
+        rows.sort_unstable_by_key(|row| row.word());
+    } else {
+        rows.par_sort_unstable_by_key(|row| row.word());
+    }
+    for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
+}
+
+/// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
+pub(super) fn for_ties<K: Word, R: Record<K>>(
+    rows: &[R],
+    top: K,
+    mut tie: impl FnMut(K, u64, u64),
+) {
+    let code = |row: &R| row.word().into() >> 1 | top.into();
+    for tied in rows.chunk_by(|a, b| code(a) == code(b)) {
+        let (mut positive, mut negative) = (0, 0);
+        for row in tied {
+            let word: u64 = row.word().into();
+            positive += (word & 1) * row.weight();
+            negative += (!word & 1) * row.weight();
+        }
+        tie(K::truncate(code(&tied[0])), positive, negative);
     }
 }
 
@@ -410,5 +435,140 @@ fn sweep_groups<S: Score, W: Weigh>(
     }
     if let Some((score, [negative, positive])) = group {
         sink.tie(coding.code(score), positive, negative);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::super::sample::{Fixed, Unweighted};
+    use super::super::score::Extremes;
+    use super::*;
+
+    /// Keeps what it is given.
+    struct Collect(Vec<(u64, u64, u64)>);
+
+    impl<K: Word> Sink<K> for Collect {
+        fn tie(&mut self, code: K, positive: u64, negative: u64) {
+            self.0.push((code.into(), positive, negative));
+        }
+
+        fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, top: K) {
+            let (negative, positive) = rows.split_at(n_neg);
+            assert!(negative.iter().all(|row| row.word().into() & 1 == 0));
+            assert!(positive.iter().all(|row| row.word().into() & 1 == 1));
+            rows.sort_unstable_by_key(|row| row.word());
+            for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+        }
+    }
+
+    /// Every path must give the groups that an ordered map gives.
+    fn check<S: Score>(scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
+        let mut expected = BTreeMap::<u64, [u64; 2]>::new();
+        let coding = Coding::new(Extremes::of(scores));
+        for (row, score) in scores.iter().enumerate() {
+            let weight = weights.map_or(1, |w| w[row] as u64);
+            if weight > 0 {
+                let sums = expected.entry(coding.code(*score).into()).or_default();
+                sums[usize::from(positive[row])] += weight;
+            }
+        }
+        let expected: Vec<_> = expected.into_iter().map(|(code, [n, p])| (code, p, n)).collect();
+        for n_threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            let parts: Vec<Collect> = pool.install(|| match weights {
+                None => {
+                    let sample = Sample::new(scores, positive, Unweighted).unwrap();
+                    sweep::<_, _, S::Key, _>(&sample, |_| Collect(Vec::new()))
+                }
+                Some(weights) => {
+                    let fixed = Fixed::new(weights, scores.len()).unwrap();
+                    let sample = Sample::new(scores, positive, fixed).unwrap();
+                    sweep::<_, _, (S::Key, u64), _>(&sample, |_| Collect(Vec::new()))
+                }
+            });
+            let groups: Vec<_> = parts.into_iter().flat_map(|part| part.0).collect();
+            assert!(groups == expected, "{} rows, {n_threads} threads", scores.len());
+        }
+    }
+
+    fn check_both_widths(scores: &[f64], positive: &[bool], weights: Option<&[f64]>) {
+        check(scores, positive, weights);
+        let narrow: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
+        check(&narrow, positive, weights);
+    }
+
+    #[test]
+    fn every_path_groups_the_rows_as_an_ordered_map_does() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut uniform = || (rng.next_u64() >> 11) as f64 * 2_f64.powi(-53);
+        for n in [2, 100, BUCKETS_FROM - 1, BUCKETS_FROM, PARALLEL_FROM + 1] {
+            let u: Vec<f64> = (0..n).map(|_| uniform()).collect();
+            let mut positive: Vec<bool> = (0..n).map(|_| uniform() < 0.3).collect();
+            positive[..2].copy_from_slice(&[false, true]);
+            let weights: Vec<f64> = (0..n).map(|_| (uniform() * 4.0).floor()).collect();
+            let shapes: [&dyn Fn(f64) -> f64; 8] = [
+                &|u| u,                                 // one sign
+                &|u| (u / (1.0 - u)).ln(),              // both signs
+                &|u| (u * 5.0).floor() - 2.0,           // few values, zero among them
+                &|u| (u * 1e4).floor() - 5e3,           // many ties
+                &|u| (u - 0.5).powi(3) * 1e-40,         // tiny, denormal in f32
+                &|u| if u < 0.1 { 0.0 } else { u },     // a heap at zero
+                &|u| if u < 1e-3 { 1e300 } else { u },  // outliers leave one giant bucket
+                &|u| f64::from_bits((u * 2e19) as u64), // all magnitudes: no bit to spare
+            ];
+            for shape in shapes {
+                let mut scores: Vec<f64> = u.iter().map(|&u| shape(u)).collect();
+                scores.iter_mut().filter(|s| s.is_nan()).for_each(|s| *s = -0.0);
+                check_both_widths(&scores, &positive, None);
+                check_both_widths(&scores, &positive, Some(&weights));
+                scores.sort_unstable_by(f64::total_cmp);
+                check_both_widths(&scores, &positive, None);
+                check_both_widths(&scores, &positive, Some(&weights));
+                scores.reverse();
+                check_both_widths(&scores, &positive, None);
+                check_both_widths(&scores, &positive, Some(&weights));
+            }
+        }
+    }
+
+    #[test]
+    fn two_clusters_at_opposite_ends_of_the_range_keep_their_leading_bit() {
+        let n = 3 * BUCKETS_FROM;
+        let scores: Vec<f64> = (0..n)
+            .map(|row| {
+                let bits = (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 12;
+                let tiny = f64::from_bits(bits >> 20 | 1);
+                if row % 2 == 0 { -f64::MAX * (1.0 + tiny) } else { tiny }
+            })
+            .chain([f64::MAX, -5e-324])
+            .collect();
+        let positive: Vec<bool> = (0..scores.len()).map(|row| row % 3 == 0).collect();
+        check(&scores, &positive, None);
+        check(&scores[n - 40..], &positive[n - 40..], None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_scores_are_grouped(
+            rows in prop::collection::vec((any::<f64>(), any::<bool>(), 0..3_u8), 0..300),
+            step in prop::option::of(1e-3..1e3),
+        ) {
+            let mut scores = vec![0.0, -1.0];
+            // A step makes ties.
+            let tied = |s: f64| step.map_or(s, |step: f64| (s.log2() / step).round());
+            scores.extend(rows.iter().map(|row| tied(row.0)).map(|s| if s.is_nan() { 0.0 } else { s }));
+            let mut positive = vec![true, false];
+            positive.extend(rows.iter().map(|row| row.1));
+            let mut weights = vec![1.0, 1.0];
+            weights.extend(rows.iter().map(|row| f64::from(row.2)));
+            check_both_widths(&scores, &positive, None);
+            check_both_widths(&scores, &positive, Some(&weights));
+        }
     }
 }
