@@ -128,8 +128,10 @@ class RankingTree:
     @property
     def roc(self) -> RocCurve:
         """Curve of the training rows; its thresholds are the scores of the leaves."""
-        fpr, tpr = self._core.roc()
-        return RocCurve(fpr, tpr, np.concatenate(([np.inf], self._core.leaf_scores())))
+        sums = [self._document["nodes"][leaf]["sums"] for leaf in self._core.leaves()]
+        counts = [np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")]
+        thresholds = np.concatenate(([np.inf], self._core.leaf_scores()))
+        return RocCurve(_core.RocCurve(thresholds, *counts))
 
     @cached_property
     def nodes(self) -> Table:
