@@ -123,7 +123,7 @@ class Words:
 
     def region(self, region: Region) -> str:
         """All restrictions of a region, joined by "and"."""
-        words = [self._restriction(feature, region[feature]) for feature in sorted(region)]
+        words = [self._restriction(feature, region[feature]) for feature in region]
         said = [word for word in words if word]
         if len(said) > 1:
             said = [f"({word})" if " or " in word else word for word in said]
