@@ -2,7 +2,7 @@
 
 Drop-ins for the functions of the same name in :mod:`sklearn.metrics`, and :class:`RocCurve`, which
 keeps the curve as exact counts. Labels, scores and weights may be lists, arrays or columns of
-pandas, polars or pyarrow. Two rules differ from scikit-learn, so that nothing goes wrong in silence:
+pandas, polars or pyarrow. Two rules differ from scikit-learn, so that nothing fails in silence:
 
 - where y has one class there is no AUC, and a ``ValueError`` says so (scikit-learn 1.6 and later
   warns and returns NaN). To average over folds some of which have one class, catch it;
@@ -424,7 +424,9 @@ def _vector(values: Any, name: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} should be a 1d array, got an array of shape {array.shape} instead.")
+        raise ValueError(
+            f"{name} should be a 1d array, got an array of shape {array.shape} instead."
+        )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
@@ -456,7 +458,7 @@ def _weights(sample_weight: ArrayLike) -> NDArray[np.float64]:
 
 
 def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """An array of real numbers, NaN where a value is missing."""
+    """Read real numbers, NaN where a value is missing."""
     if array.dtype.kind == "O":
         try:
             values = [np.nan if _is_missing(value) else float(value) for value in array]
@@ -519,7 +521,8 @@ def _two_classes(labels: NDArray[Any]) -> list[Any]:
     else:
         found = f": {classes[0]!r}" if classes else ""
         raise ValueError(
-            f"Only one class is present in y_true{found}. ROC AUC score is not defined in that case."
+            f"Only one class is present in y_true{found}. "
+            "ROC AUC score is not defined in that case."
         )
     shown = ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
     raise ValueError(

@@ -6,7 +6,7 @@ use aucrank::RankError;
 use aucrank::data::positive_rows;
 use aucrank::roc::{self, Norm, PARALLEL_FROM, Score};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::run::{on_pool, to_py_err};
@@ -25,16 +25,41 @@ fn run<T: Send>(
     }
 }
 
-/// A one-dimensional array of labels of any of the types that the core reads.
-#[derive(FromPyObject)]
-pub enum Labels<'py> {
-    Bool(PyReadonlyArray1<'py, bool>),
-    I64(PyReadonlyArray1<'py, i64>),
-    F64(PyReadonlyArray1<'py, f64>),
-    I32(PyReadonlyArray1<'py, i32>),
-    I8(PyReadonlyArray1<'py, i8>),
-    U8(PyReadonlyArray1<'py, u8>),
-    F32(PyReadonlyArray1<'py, f32>),
+/// An argument that may be an array of any of several types: tries them in turn.
+///
+/// The derived `FromPyObject` makes an exception for every type that it is not, which takes longer
+/// than the AUC of a thousand rows.
+macro_rules! one_of_arrays {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        pub enum $name<'py> {
+            $($variant(PyReadonlyArray1<'py, $type>),)*
+        }
+
+        impl<'py> FromPyObject<'_, 'py> for $name<'py> {
+            type Error = PyErr;
+
+            fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+                $(if let Ok(array) = object.cast::<PyArray1<$type>>() {
+                    return Ok(Self::$variant(array.try_readonly()?));
+                })*
+                Err(PyTypeError::new_err(concat!(
+                    "expected a one-dimensional array of one of",
+                    $(" ", stringify!($type),)*
+                )))
+            }
+        }
+    };
+}
+
+one_of_arrays! {
+    /// Labels of any of the types that the core reads.
+    Labels { I64: i64, Bool: bool, F64: f64, I32: i32, I8: i8, U8: u8, F32: f32, }
+}
+
+one_of_arrays! {
+    /// Scores of either width.
+    Scores { F64: f64, F32: f32, }
 }
 
 /// Borrowed memory of [`Labels`].
@@ -87,13 +112,6 @@ impl<'a> LabelSlice<'a> {
             Self::F32(labels) => positive_rows(labels).map(Cow::Owned),
         }
     }
-}
-
-/// Scores of either width.
-#[derive(FromPyObject)]
-pub enum Scores<'py> {
-    F64(PyReadonlyArray1<'py, f64>),
-    F32(PyReadonlyArray1<'py, f32>),
 }
 
 fn auc<S: Score>(
