@@ -1,0 +1,199 @@
+"""The Rust crate alone reads a saved model and scores a CSV file to the bit."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import TreeRank
+
+CHECKOUT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def score_csv():
+    """Build the example, and return a function that runs it."""
+    manifest = CHECKOUT / "rust" / "aucrank" / "Cargo.toml"
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    if not manifest.exists():
+        pytest.skip("this is not a checkout: rust/aucrank/Cargo.toml is absent")
+    # An example needs all development dependencies, in the profile in which they may be built.
+    built = any((CHECKOUT / "target" / "release" / "deps").glob("libcsv-*"))
+    build = subprocess.run(
+        [
+            *("cargo", "build", "--locked", "--message-format=json-render-diagnostics"),
+            *("--manifest-path", str(manifest), "--example", "score_csv"),
+            *(["--release"] if built else []),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert build.returncode == 0, build.stderr
+    artefacts = [json.loads(line) for line in build.stdout.splitlines()]
+    (program,) = (
+        artefact["executable"]
+        for artefact in artefacts
+        if artefact.get("target", {}).get("name") == "score_csv"
+    )
+
+    def run(*args):
+        return subprocess.run(
+            [program, *map(str, args)],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+def clients(n, seed):
+    """Clients with every kind of column, and who left."""
+    rng = np.random.default_rng(seed)
+    city = rng.choice(["Oslo", "Århus", 'The "Hague", NL', "São\nPaulo", "1"], n)
+    age = rng.normal(40, 12, n)
+    spent = np.exp(rng.normal(0, 30, n))
+    children = rng.integers(0, 5, n)
+    y = rng.random(n) < 1 / (1 + np.exp(-(age - 40) / 6 - (city == "Oslo") + (children > 2)))
+    y ^= rng.random(n) < 0.2 * (spent > 1)
+    age[rng.random(n) < 0.2] = np.nan
+    X = pd.DataFrame(
+        {
+            "age": age,
+            "spent, €": spent,
+            "city": pd.Categorical(np.where(rng.random(n) < 0.1, None, city)),
+            "children": pd.Categorical(children),
+            "rate": pd.Categorical(rng.choice([0.5, 1.0, 2.0**60, -1e-3], n)),
+            "member": pd.Categorical(rng.random(n) < 0.5 + 0.2 * y),
+            "phone": rng.random(n) < 0.5 + 0.1 * y,
+        }
+    )
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    X, y = clients(3000, 0)
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    model = TreeRank(split="leafrank", min_samples_leaf=1, max_depth=8, pruning=None).fit(X, y)
+    assert model.tree_.n_leaves > 50
+    assert (model.feature_importances_ > 0).all()
+    model.save(path)
+    return model, path
+
+
+def strangers(X):
+    """Rows with categories that were not seen, over which there are more columns, in disorder."""
+    X = X.astype({name: object for name in ("city", "children", "rate", "member")})
+    X.loc[::7, "city"] = "Atlantis"
+    X.loc[::11, "children"] = 17
+    X.loc[::13, "rate"] = 0.25
+    X.loc[::17, "member"] = None
+    return X.assign(id=range(len(X)))[["member", "id", *X.columns.drop("member")]]
+
+
+@pytest.mark.parametrize("write", ["pandas", "polars"])
+def test_scores_are_those_of_python_to_the_bit(write, score_csv, model, tmp_path):
+    fitted, path = model
+    X = strangers(clients(2000, 1)[0])
+    if write == "pandas":
+        X.to_csv(tmp_path / "data.csv", index=False, na_rep="NA")
+    else:
+        # Truth values in small letters, missing ones as nothing.
+        polars = pytest.importorskip("polars")
+        kinds = {"city": str, "children": "Int64", "rate": float, "member": "boolean"}
+        frame = polars.from_pandas(X.astype(kinds))
+        frame.with_columns(polars.col("city").replace("nan", None)).write_csv(tmp_path / "data.csv")
+    run = score_csv(path, tmp_path / "data.csv")
+    assert (run.returncode, run.stderr) == (0, "")
+    header, *scores = run.stdout.splitlines()
+    assert header == "score"
+    expected = fitted.decision_function(X[fitted.feature_names_in_])
+    assert len(np.unique(expected)) > 30
+    assert np.array_equal(np.array(scores, dtype=np.float64), expected)
+
+
+def test_every_text_for_a_missing_value_is_that_of_the_command_line(score_csv, model, tmp_path):
+    from aucrank.cli._data import MISSING
+
+    fitted, path = model
+    X = clients(1, 2)[0].astype(object)
+    known, missing = X.iloc[[0] * len(MISSING)], X.iloc[[0] * len(MISSING)].copy()
+    for name in ("age", "city"):
+        texts, missing[name] = known.copy(), None
+        texts[name] = MISSING
+        texts.to_csv(tmp_path / "data.csv", index=False)
+        run = score_csv(path, tmp_path / "data.csv")
+        assert (run.returncode, run.stderr) == (0, "")
+        scores = np.array(run.stdout.split()[1:], dtype=np.float64)
+        frame = missing.assign(
+            age=missing["age"].astype(float), phone=missing["phone"].astype(bool)
+        )
+        frame["spent, €"] = frame["spent, €"].astype(float)
+        assert np.array_equal(scores, fitted.decision_function(frame))
+        missing[name] = known[name]
+
+
+def test_a_file_that_does_not_fit_is_one_line_and_status_1(score_csv, model, tmp_path):
+    _, path = model
+    X, data = clients(3, 3)[0], tmp_path / "data.csv"
+    X.to_csv(data, index=False)
+    good = data.read_bytes()
+    rows = good.decode().splitlines(keepends=True)
+    assert "São" not in good.decode()
+
+    def replaced(column, text):
+        X.astype(object).assign(**{column: text}).to_csv(data, index=False)
+        return data.read_bytes()
+
+    cases = [
+        (replaced("age", "old"), 'line 2, column "age": "old" is neither a finite number nor miss'),
+        (replaced("age", "inf"), 'line 2, column "age": "inf" is neither a finite number'),
+        (replaced("age", "1e999"), '"1e999" is neither a finite number'),
+        (good.replace(b"age", b"Age", 1), 'no column "age", which the model needs'),
+        (good.replace(b"city", b"age", 1), 'two of its columns are called "age"'),
+        ("".join([*rows[:2], "1,2\n"]).encode(), "found record with 2 fields"),
+        (good.replace(b"True", b"\xff\xfe").replace(b"False", b"\xff\xfe"), "invalid UTF-8"),
+        (b"", 'no column "age"'),
+    ]
+    for content, message in cases:
+        data.write_bytes(content)
+        run = score_csv(path, data)
+        assert run.returncode == 1
+        assert run.stdout == ""
+        assert message in run.stderr
+        assert run.stderr.startswith(f"score_csv: {data}: ")
+        assert run.stderr.count("\n") == 1, run.stderr
+
+
+def test_what_is_no_model_is_one_line_and_status_1(score_csv, model, tmp_path):
+    _, path = model
+    X, y = clients(50, 4)
+    X.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "cut.json").write_text(path.read_text(encoding="utf-8")[:500], encoding="utf-8")
+    TreeRank(pruning=None).fit(X[["age"]].to_numpy(), y).save(tmp_path / "nameless.json")
+    cases = [
+        ((tmp_path / "cut.json", tmp_path / "data.csv"), "not a complete JSON document"),
+        ((tmp_path / "none.json", tmp_path / "data.csv"), "none.json: "),
+        ((path, tmp_path / "none.csv"), "none.csv: "),
+        ((tmp_path / "nameless.json", tmp_path / "data.csv"), "columns without names"),
+        ((path,), "usage: score_csv MODEL.json DATA.csv"),
+    ]
+    for args, message in cases:
+        run = score_csv(*args)
+        assert (run.returncode, run.stdout) == (1, "")
+        assert message in run.stderr
+        assert run.stderr.count("\n") == 1, run.stderr
+
+
+def test_a_file_without_rows_gives_no_scores(score_csv, model, tmp_path):
+    clients(1, 5)[0][:0].to_csv(tmp_path / "data.csv", index=False)
+    run = score_csv(model[1], tmp_path / "data.csv")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "score\n", "")
