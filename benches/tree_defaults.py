@@ -13,15 +13,14 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
+from aucrank import TreeRank
+from aucrank.tree import LeafRank
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
-
-from aucrank import TreeRank
-from aucrank.tree import LeafRank
 
 SETTINGS = {
     "orthogonal, tree order": {"split": "orthogonal"},

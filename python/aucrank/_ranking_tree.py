@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,10 @@ class RankingTree:
     @property
     def roc(self) -> RocCurve:
         """Curve of the training rows; its thresholds are the scores of the leaves."""
-        fpr, tpr = self._core.roc()
-        return RocCurve(fpr, tpr, np.concatenate(([np.inf], self._core.leaf_scores())))
+        sums = [self._document["nodes"][leaf]["sums"] for leaf in self._core.leaves()]
+        counts = [np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")]
+        thresholds = np.concatenate(([np.inf], self._core.leaf_scores()))
+        return RocCurve(_core.RocCurve(thresholds, *counts))
 
     @cached_property
     def nodes(self) -> Table:
@@ -325,9 +328,10 @@ class RankingTree:
         place = "" if nodes["left"][node] >= 0 else f"  #{self._rank[node]}"
         yield f"{first}{rule}: {n_pos:g} of {size:g} positive ({nodes['eta'][node]:.1%}){place}"
         if nodes["left"][node] >= 0:
-            yield from self._lines(nodes["left"][node], nodes["rule"][node], rest + "|-- ", rest + "|   ")
+            left, right = nodes["left"][node], nodes["right"][node]
+            yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
             other = self._words.union(self._side(node, left=False))
-            yield from self._lines(nodes["right"][node], other, rest + "`-- ", rest + "    ")
+            yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ")
 
     def to_dot(self) -> str:
         """Return the tree as a Graphviz graph.
@@ -383,8 +387,7 @@ class RankingTree:
         parent, left = self.nodes["parent"], self.nodes["left"]
         path = list(_to_root(leaf, parent))[::-1]
         return self._words.path(
-            self._side(node, left=left[node] == child)
-            for node, child in zip(path, path[1:], strict=False)
+            self._side(node, left=left[node] == child) for node, child in pairwise(path)
         )
 
 

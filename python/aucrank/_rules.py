@@ -103,7 +103,7 @@ class Words:
         ]
 
     def _answers(self, test: dict[str, Any]) -> tuple[Restriction, Restriction]:
-        """What a stump says of the rows on its left and on its right."""
+        """Return what a stump says of the rows on its left and on its right."""
         missing = test["missing_left"]
         match test["left"]:
             case {"below": bound}:
@@ -123,7 +123,7 @@ class Words:
 
     def region(self, region: Region) -> str:
         """All restrictions of a region, joined by "and"."""
-        words = [self._restriction(feature, region[feature]) for feature in sorted(region)]
+        words = [self._restriction(feature, region[feature]) for feature in region]
         said = [word for word in words if word]
         if len(said) > 1:
             said = [f"({word})" if " or " in word else word for word in said]
@@ -200,7 +200,7 @@ def join(first: Region, second: Region) -> Region:
 
 
 def _merge(regions: list[Region]) -> list[Region]:
-    """The same union without regions that hold no row."""
+    """Return the same union without regions that hold no row."""
     return [
         region
         for region in regions

@@ -5,6 +5,9 @@ from numbers import Integral
 
 import joblib
 
+# Thousands of threads bring a machine to a stand, and no result depends on their number.
+_MOST_THREADS = 256
+
 
 def effective_n_threads(n_jobs: int | None) -> int:
     """Return the number of threads that ``n_jobs`` stands for.
@@ -13,8 +16,9 @@ def effective_n_threads(n_jobs: int | None) -> int:
     ----------
     n_jobs : int or None
         ``None`` takes what the machine or container gives, but no more than the environment
-        variable ``OMP_NUM_THREADS`` says; a positive number is taken as given; ``-1`` is every
-        processor, ``-2`` all but one, and so on, but never less than one.
+        variable ``OMP_NUM_THREADS`` says; a positive number is taken as given, up to 256 where
+        there are fewer processors; ``-1`` is every processor, ``-2`` all but one, and so on, but
+        never less than one.
 
     Returns
     -------
@@ -36,7 +40,9 @@ def effective_n_threads(n_jobs: int | None) -> int:
         raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning: take None, -1 or a positive number")
-    return int(n_jobs) if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(n_jobs))
+    if n_jobs > 0:
+        return int(n_jobs) if n_jobs <= _MOST_THREADS else max(_MOST_THREADS, joblib.cpu_count())
+    return max(1, joblib.cpu_count() + 1 + int(n_jobs))
 
 
 def _openmp_limit() -> float:

@@ -28,7 +28,7 @@ __all__ = [
 
 
 @persistable
-class OrthogonalSplit(BaseEstimator):  # type: ignore[misc]
+class OrthogonalSplit(BaseEstimator):
     """Split a node by one question to one feature: a stump.
 
     The question is whether a number lies below a threshold, whether a category is in a set, or
@@ -43,7 +43,8 @@ class OrthogonalSplit(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from aucrank.tree import OrthogonalSplit, TreeRank
-    >>> TreeRank(split=OrthogonalSplit(), pruning=None).fit([[0], [1], [2], [3]], [0, 0, 1, 1]).tree_
+    >>> model = TreeRank(split=OrthogonalSplit(), min_samples_leaf=1, pruning=None)
+    >>> model.fit([[0], [1], [2], [3]], [0, 0, 1, 1]).tree_
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
 
@@ -57,7 +58,7 @@ class OrthogonalSplit(BaseEstimator):  # type: ignore[misc]
 
 
 @persistable
-class LeafRank(BaseEstimator):  # type: ignore[misc]
+class LeafRank(BaseEstimator):
     """Split a node by a small tree of stumps whose cells are merged into two sides.
 
     The cells of the inner tree are ordered by their share of positives, and those whose share is
@@ -90,7 +91,8 @@ class LeafRank(BaseEstimator):  # type: ignore[misc]
     >>> from aucrank.tree import LeafRank, TreeRank
     >>> X = np.random.default_rng(0).random((1000, 2))
     >>> y = (np.abs(X - 0.5) < 0.3).all(axis=1)
-    >>> TreeRank(split=LeafRank(max_depth=4), max_depth=1, pruning=None).fit(X, y).tree_
+    >>> model = TreeRank(split=LeafRank(max_depth=4), max_depth=1, pruning=None, max_bins=None)
+    >>> model.fit(X, y).tree_
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
 
@@ -108,9 +110,8 @@ class LeafRank(BaseEstimator):  # type: ignore[misc]
         self.min_samples_leaf = min_samples_leaf
 
     def _core_params(self, min_samples_leaf: int) -> dict[str, Any]:
-        check = {"low": 1}
         return {
-            "split_max_depth": check_int(self.max_depth, "max_depth of LeafRank", **check),
+            "split_max_depth": check_int(self.max_depth, "max_depth of LeafRank", low=1),
             "split_max_leaves": check_int(
                 self.max_leaves, "max_leaves of LeafRank", low=2, optional=True
             ),
@@ -118,18 +119,18 @@ class LeafRank(BaseEstimator):  # type: ignore[misc]
                 self.min_samples_split, "min_samples_split of LeafRank", low=2
             ),
             "split_min_samples_leaf": check_int(
-                self.min_samples_leaf, "min_samples_leaf of LeafRank", **check
+                self.min_samples_leaf, "min_samples_leaf of LeafRank", low=1
             ),
         }
 
 
 @persistable
-class CrossValidatedPruning(BaseEstimator):  # type: ignore[misc]
+class CrossValidatedPruning(BaseEstimator):
     """Choose the size of a ranking tree by cross-validating the price of a leaf.
 
-    The subtrees that are best for some price form a nested path (Theorem 3 of [1]_). For each fold a
-    tree is grown without it, pruned at each price of the path and scored on the fold; the price of
-    the largest mean AUC is kept, the smallest tree among equals.
+    The subtrees that are best for some price form a nested path (Theorem 3 of [1]_). For each fold
+    a tree is grown without it, pruned at each price of the path and scored on the fold; the price
+    of the largest mean AUC is kept, the smallest tree among equals.
 
     Parameters
     ----------
@@ -383,12 +384,24 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     @property
     def tree_(self) -> RankingTree:
-        """The fitted tree."""
+        """Return the fitted tree.
+
+        Returns
+        -------
+        RankingTree
+            Tables, rules in words, subtrees.
+        """
         return RankingTree(self._fitted_model.tree, self._schema)
 
     @property
     def pruning_(self) -> Table | None:
-        """What cross-validation found for each subtree of the path."""
+        """Return what cross-validation found for each subtree of the path.
+
+        Returns
+        -------
+        Table or None
+            One row for each subtree, None without cross-validation.
+        """
         found = self._fitted_model.cross_validation()
         if found is None:
             return None
@@ -398,6 +411,12 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Square root of the sum of squared AUC gains of the stumps on each feature."""
+        """Return the square root of the sum of squared AUC gains of the stumps on each feature.
+
+        Returns
+        -------
+        ndarray of shape (n_features_in_,)
+            In units of AUC.
+        """
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances

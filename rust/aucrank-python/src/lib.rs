@@ -15,11 +15,15 @@ mod _core {
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
-    use super::roc::auc;
+    use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]
     use super::run::ColumnError;
     #[pymodule_export]
     use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank};
+
+    /// Rows from which on the functions of `aucrank.metrics` use more than one thread.
+    #[pymodule_export]
+    const ROC_PARALLEL_FROM: usize = aucrank::roc::PARALLEL_FROM;
 
     #[pymodule_export]
     const MISSING_CODE: u32 = aucrank::data::MISSING_CODE;

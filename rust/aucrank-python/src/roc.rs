@@ -1,17 +1,289 @@
 //! The room `aucrank::roc` as Python functions.
 
-use aucrank::roc;
-use numpy::PyReadonlyArray1;
+use std::borrow::Cow;
+
+use aucrank::RankError;
+use aucrank::data::positive_rows;
+use aucrank::roc::{self, Norm, PARALLEL_FROM, Score};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::run::on_pool;
+use crate::run::{on_pool, to_py_err};
 
-#[pyfunction]
-pub fn auc(
+/// Runs `work` without the interpreter; on a pool only where the core would use one.
+fn run<T: Send>(
     py: Python<'_>,
-    scores: PyReadonlyArray1<'_, f64>,
-    positive: PyReadonlyArray1<'_, bool>,
-) -> PyResult<f64> {
-    let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
-    on_pool(py, 1, |_| roc::auc(scores, positive))
+    n_rows: usize,
+    n_threads: usize,
+    work: impl FnOnce() -> Result<T, RankError> + Send,
+) -> PyResult<T> {
+    if n_rows < PARALLEL_FROM {
+        py.detach(work).map_err(to_py_err)
+    } else {
+        on_pool(py, n_threads, |_| work())
+    }
+}
+
+/// An argument that may be an array of any of several types: tries them in turn.
+///
+/// The derived `FromPyObject` makes an exception for every type that it is not, which takes longer
+/// than the AUC of a thousand rows.
+macro_rules! one_of_arrays {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        pub enum $name<'py> {
+            $($variant(PyReadonlyArray1<'py, $type>),)*
+        }
+
+        impl<'py> FromPyObject<'_, 'py> for $name<'py> {
+            type Error = PyErr;
+
+            fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+                $(if let Ok(array) = object.cast::<PyArray1<$type>>() {
+                    return Ok(Self::$variant(array.try_readonly()?));
+                })*
+                Err(PyTypeError::new_err(concat!(
+                    "expected a one-dimensional array of one of",
+                    $(" ", stringify!($type),)*
+                )))
+            }
+        }
+    };
+}
+
+one_of_arrays! {
+    /// Labels of any of the types that the core reads.
+    Labels { I64: i64, Bool: bool, F64: f64, I32: i32, I8: i8, U8: u8, F32: f32, }
+}
+
+one_of_arrays! {
+    /// Scores of either width.
+    Scores { F64: f64, F32: f32, }
+}
+
+/// Borrowed memory of [`Labels`].
+enum LabelSlice<'a> {
+    Bool(&'a [bool]),
+    I64(&'a [i64]),
+    F64(&'a [f64]),
+    I32(&'a [i32]),
+    I8(&'a [i8]),
+    U8(&'a [u8]),
+    F32(&'a [f32]),
+}
+
+impl Labels<'_> {
+    fn as_slice(&self) -> PyResult<LabelSlice<'_>> {
+        Ok(match self {
+            Self::Bool(labels) => LabelSlice::Bool(labels.as_slice()?),
+            Self::I64(labels) => LabelSlice::I64(labels.as_slice()?),
+            Self::F64(labels) => LabelSlice::F64(labels.as_slice()?),
+            Self::I32(labels) => LabelSlice::I32(labels.as_slice()?),
+            Self::I8(labels) => LabelSlice::I8(labels.as_slice()?),
+            Self::U8(labels) => LabelSlice::U8(labels.as_slice()?),
+            Self::F32(labels) => LabelSlice::F32(labels.as_slice()?),
+        })
+    }
+}
+
+impl<'a> LabelSlice<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bool(labels) => labels.len(),
+            Self::I64(labels) => labels.len(),
+            Self::F64(labels) => labels.len(),
+            Self::I32(labels) => labels.len(),
+            Self::I8(labels) => labels.len(),
+            Self::U8(labels) => labels.len(),
+            Self::F32(labels) => labels.len(),
+        }
+    }
+
+    /// `None` if there are labels other than 0 and 1, or -1 and 1.
+    fn positive(&self) -> Option<Cow<'a, [bool]>> {
+        match *self {
+            Self::Bool(labels) => Some(Cow::Borrowed(labels)),
+            Self::I64(labels) => positive_rows(labels).map(Cow::Owned),
+            Self::F64(labels) => positive_rows(labels).map(Cow::Owned),
+            Self::I32(labels) => positive_rows(labels).map(Cow::Owned),
+            Self::I8(labels) => positive_rows(labels).map(Cow::Owned),
+            Self::U8(labels) => positive_rows(labels).map(Cow::Owned),
+            Self::F32(labels) => positive_rows(labels).map(Cow::Owned),
+        }
+    }
+}
+
+fn auc<S: Score>(
+    scores: &[S],
+    positive: &[bool],
+    weights: Option<&[f64]>,
+) -> Result<f64, RankError> {
+    match weights {
+        None => roc::auc(scores, positive),
+        Some(weights) => roc::weighted_auc(scores, positive, weights),
+    }
+}
+
+fn curve<S: Score>(
+    scores: &[S],
+    positive: &[bool],
+    weights: Option<&[f64]>,
+) -> Result<roc::RocCurve, RankError> {
+    match weights {
+        None => roc::RocCurve::new(scores, positive),
+        Some(weights) => roc::RocCurve::weighted(scores, positive, weights),
+    }
+}
+
+/// `None` if the labels are not 0 and 1, or -1 and 1.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+pub fn roc_auc(
+    py: Python<'_>,
+    labels: Labels<'_>,
+    scores: Scores<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    n_threads: usize,
+) -> PyResult<Option<f64>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    macro_rules! run_on {
+        ($scores:expr) => {{
+            let scores = $scores.as_slice()?;
+            run(py, labels.len(), n_threads, || {
+                labels.positive().map(|positive| auc(scores, &positive, weights)).transpose()
+            })
+        }};
+    }
+    match scores {
+        Scores::F64(scores) => run_on!(scores),
+        Scores::F32(scores) => run_on!(scores),
+    }
+}
+
+/// An ROC curve that the core holds.
+#[pyclass(frozen, module = "aucrank._core")]
+pub struct RocCurve(roc::RocCurve);
+
+/// A number for each knot, as an array that nobody writes to.
+fn array<'py, T: numpy::Element>(py: Python<'py>, values: Vec<T>) -> Bound<'py, PyArray1<T>> {
+    let array = values.into_pyarray(py);
+    array.readwrite().make_nonwriteable();
+    array
+}
+
+#[pymethods]
+impl RocCurve {
+    /// The curve with these knots.
+    #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn new(
+        thresholds: PyReadonlyArray1<'_, f64>,
+        false_positives: PyReadonlyArray1<'_, u64>,
+        true_positives: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<Self> {
+        let (fp, tp) = (false_positives.to_vec()?, true_positives.to_vec()?);
+        roc::RocCurve::from_counts(thresholds.to_vec()?, fp, tp).map(Self).map_err(to_py_err)
+    }
+
+    /// `None` if the labels are not 0 and 1, or -1 and 1.
+    #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn from_scores(
+        py: Python<'_>,
+        labels: Labels<'_>,
+        scores: Scores<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        n_threads: usize,
+    ) -> PyResult<Option<Self>> {
+        let labels = labels.as_slice()?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        macro_rules! run_on {
+            ($scores:expr) => {{
+                let scores = $scores.as_slice()?;
+                run(py, labels.len(), n_threads, || {
+                    labels.positive().map(|positive| curve(scores, &positive, weights)).transpose()
+                })
+            }};
+        }
+        let curve = match scores {
+            Scores::F64(scores) => run_on!(scores),
+            Scores::F32(scores) => run_on!(scores),
+        };
+        Ok(curve?.map(Self))
+    }
+
+    fn thresholds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        array(py, self.0.thresholds().to_vec())
+    }
+
+    fn false_positives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        array(py, self.0.false_positives().to_vec())
+    }
+
+    fn true_positives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        array(py, self.0.true_positives().to_vec())
+    }
+
+    fn fpr<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        array(py, self.0.fpr())
+    }
+
+    fn tpr<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        array(py, self.0.tpr())
+    }
+
+    fn auc(&self) -> f64 {
+        self.0.auc()
+    }
+
+    fn standardized_auc(&self, max_fpr: f64) -> PyResult<f64> {
+        self.0.standardized_auc(max_fpr).map_err(to_py_err)
+    }
+
+    fn without_intermediate(&self, py: Python<'_>) -> Self {
+        Self(py.detach(|| self.0.without_intermediate()))
+    }
+
+    fn hull(&self, py: Python<'_>) -> Self {
+        Self(py.detach(|| self.0.hull()))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn tpr_at<'py>(
+        &self,
+        py: Python<'py>,
+        fpr: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.0.tpr_at(fpr.as_slice()?).map_err(to_py_err)?.into_pyarray(py))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn fpr_at<'py>(
+        &self,
+        py: Python<'py>,
+        tpr: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.0.fpr_at(tpr.as_slice()?).map_err(to_py_err)?.into_pyarray(py))
+    }
+
+    fn distance(&self, py: Python<'_>, other: &Self, norm: &str) -> PyResult<f64> {
+        let norm = match norm {
+            "l1" => Norm::L1,
+            "linf" => Norm::Linf,
+            other => {
+                let message = format!("norm is {other:?}, but must be \"l1\" or \"linf\"");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        Ok(py.detach(|| self.0.distance(&other.0, norm)))
+    }
+
+    /// Pickled as the numbers that [`RocCurve::new`] takes.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, curve) = (slf.py(), slf.get());
+        let knots = (curve.thresholds(py), curve.false_positives(py), curve.true_positives(py));
+        Ok((slf.getattr("__class__")?, knots.into_pyobject(py)?.into_any()))
+    }
 }

@@ -1,6 +1,7 @@
 //! What comes in: borrowed columns, labels with weights, and bins. The only place where raw values
 //! become codes, and the sums of class weight that every learner asks for.
 
+mod binary;
 mod binned;
 mod columns;
 mod cuts;
@@ -11,6 +12,7 @@ mod source;
 mod sums;
 mod weights;
 
+pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
 pub use folds::{Folds, NO_FOLD};
@@ -19,4 +21,4 @@ pub use labels::Labels;
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource};
 pub use sums::{ClassSums, CountedRows, Counts, RowTally, Tally, WeightedRows};
 pub use weights::FixedWeights;
-pub(crate) use weights::times_power_of_two;
+pub(crate) use weights::{FixedScale, times_power_of_two};

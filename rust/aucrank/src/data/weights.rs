@@ -26,6 +26,7 @@ const TOTAL_BITS: i32 = 53;
 pub struct FixedWeights {
     units: Vec<u64>,
     exponent: i32,
+    is_whole: bool,
 }
 
 impl FixedWeights {
@@ -35,26 +36,9 @@ impl FixedWeights {
     ///
     /// [`RankError::BadWeight`] for the first weight that is negative, NaN or infinite.
     pub fn new(weights: &[f64]) -> Result<Self, RankError> {
-        let (mut largest, mut total, mut whole) = (0.0_f64, 0.0, true);
-        for (row, &value) in weights.iter().enumerate() {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(RankError::BadWeight { row, value });
-            }
-            largest = largest.max(value);
-            total += value;
-            whole &= value.fract() == 0.0;
-        }
-        if whole && total <= 2_f64.powi(TOTAL_BITS) {
-            let units = weights.iter().map(|&w| w as u64).collect();
-            return Ok(Self { units, exponent: 0 });
-        }
-        // In units of the largest weight the total neither overflows nor underflows. One bit is
-        // left for rounding up.
-        let relative: f64 = weights.iter().map(|&w| w / largest).sum();
-        let exponent = (largest.log2() + relative.log2()).ceil() as i32 + 1 - TOTAL_BITS;
-        let units =
-            weights.iter().map(|&w| times_power_of_two(w, -exponent).round() as u64).collect();
-        Ok(Self { units, exponent })
+        let scale = FixedScale::of(weights)?;
+        let units = weights.iter().map(|&w| scale.units(w)).collect();
+        Ok(Self { units, exponent: scale.exponent, is_whole: scale.whole })
     }
 
     /// The weights, in units of `2^exponent`.
@@ -72,14 +56,66 @@ impl FixedWeights {
     /// Whether every weight is a whole number, and so a count of repeated rows.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.exponent == 0
+        self.is_whole
+    }
+}
+
+/// The unit of [`FixedWeights`], for sums that read each weight once and store none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FixedScale {
+    exponent: i32,
+    whole: bool,
+    /// Two factors whose product is `2^-exponent`, each of them in range.
+    factors: [f64; 2],
+}
+
+impl FixedScale {
+    /// The unit for `weights`.
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    pub(crate) fn of(weights: &[f64]) -> Result<Self, RankError> {
+        let (mut largest, mut total, mut whole) = (0.0_f64, 0_u64, true);
+        for (row, &value) in weights.iter().enumerate() {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(RankError::BadWeight { row, value });
+            }
+            largest = largest.max(value);
+            // A weight beyond the integers, whole or not, saturates the total.
+            let units = value as u64;
+            total = total.saturating_add(units);
+            whole &= units as f64 == value;
+        }
+        if whole && total <= 1 << TOTAL_BITS {
+            return Ok(Self { exponent: 0, whole, factors: [1.0; 2] });
+        }
+        // In units of the largest weight the total neither overflows nor underflows. It is summed
+        // in integers, rounded up: the exponent must not depend on the order of the rows. One bit
+        // is left for rounding up.
+        let fine = 2_f64.powi(32);
+        let relative: u128 = weights.iter().map(|&w| (w / largest * fine) as u128 + 1).sum();
+        let exponent = (largest.log2() + (relative as f64 / fine).log2()).ceil() as i32 + 1;
+        let exponent = exponent - TOTAL_BITS;
+        Ok(Self { exponent, whole: false, factors: power_of_two_factors(-exponent) })
+    }
+
+    /// A weight in units of `2^exponent`.
+    #[inline]
+    pub(crate) fn units(self, weight: f64) -> u64 {
+        if self.whole {
+            return weight as u64;
+        }
+        (weight * self.factors[0] * self.factors[1]).round() as u64
     }
 }
 
 /// `value * 2^power`, also where `2^power` itself is out of range.
 pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
-    let half = power / 2;
-    value * 2_f64.powi(half) * 2_f64.powi(power - half)
+    let [half, rest] = power_of_two_factors(power);
+    value * half * rest
+}
+
+/// Two powers of two, each in range, whose product is `2^power`, which itself may not be.
+fn power_of_two_factors(power: i32) -> [f64; 2] {
+    [2_f64.powi(power / 2), 2_f64.powi(power - power / 2)]
 }
 
 #[cfg(test)]

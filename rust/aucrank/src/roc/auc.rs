@@ -1,37 +1,252 @@
 //! Area under the ROC curve, read as the Mann–Whitney statistic.
 
+use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use super::score::{Score, Word};
+use super::sort::{Record, Sink, sweep};
 use crate::RankError;
 
-/// Chance that a random positive row outranks a random negative one, a tie counting one half.
+/// Chance that a random positive row outranks a random negative one, a tie counting one half
+/// (Hanley and McNeil, 1982).
+///
+/// Exact: pairs are counted in integers, and rounding happens in the last division only.
 ///
 /// # Errors
 ///
 /// [`RankError`] if the lengths differ, a score is NaN, or a class is absent.
-#[expect(clippy::float_cmp, reason = "a tie is exact equality")]
-pub fn auc(scores: &[f64], positive: &[bool]) -> Result<f64, RankError> {
-    if scores.len() != positive.len() {
-        return Err(RankError::LengthMismatch {
-            name: "y_score",
-            found: scores.len(),
-            expected: positive.len(),
-        });
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(aucrank::roc::auc(&[0.1, 0.4, 0.4], &[false, false, true]), Ok(0.75));
+/// ```
+pub fn auc<S: Score>(scores: &[S], positive: &[bool]) -> Result<f64, RankError> {
+    area::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?)
+}
+
+/// [`auc`] of rows with weights: a row of weight k counts as k rows, one of weight 0 as none.
+///
+/// # Errors
+///
+/// [`RankError`] as for [`auc`], and if a weight is negative, NaN or infinite, or a class has no
+/// weight.
+///
+/// # Examples
+///
+/// ```
+/// let (scores, positive) = ([0.1, 0.4, 0.4], [false, false, true]);
+/// assert_eq!(aucrank::roc::weighted_auc(&scores, &positive, &[3.0, 1.0, 2.0]), Ok(0.875));
+/// ```
+pub fn weighted_auc<S: Score>(
+    scores: &[S],
+    positive: &[bool],
+    weights: &[f64],
+) -> Result<f64, RankError> {
+    let weights = Fixed::new(weights, positive.len())?;
+    area::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, weights)?)
+}
+
+fn area<S: Score, W: Weigh, R: Record<S::Key>>(
+    sample: &Sample<'_, S, W>,
+) -> Result<f64, RankError> {
+    let parts = sweep::<S, W, R, _>(sample, |_| Pairs::default());
+    let all = parts.into_iter().fold(Pairs::default(), Pairs::then);
+    if all.positive == 0 || all.negative == 0 {
+        let class = if all.positive == 0 { "positive" } else { "negative" };
+        return Err(RankError::ClassWithoutWeight { class });
     }
-    if let Some(row) = scores.iter().position(|s| s.is_nan()) {
-        return Err(RankError::NanScore(row));
+    Ok(all.half_wins as f64 / (2 * u128::from(all.positive) * u128::from(all.negative)) as f64)
+}
+
+/// Pairs of the rows of a range of scores.
+#[derive(Debug, Default, Clone, Copy)]
+struct Pairs {
+    /// Two for each pair whose positive row has the higher score, one for each tie.
+    half_wins: u128,
+    positive: u64,
+    negative: u64,
+}
+
+impl Pairs {
+    /// Pairs of this range and one above it.
+    fn then(self, above: Self) -> Self {
+        Self {
+            half_wins: self.half_wins
+                + above.half_wins
+                + 2 * u128::from(above.positive) * u128::from(self.negative),
+            positive: self.positive + above.positive,
+            negative: self.negative + above.negative,
+        }
     }
-    let n_pos = positive.iter().filter(|&&p| p).count();
-    let n_neg = positive.len() - n_pos;
-    if n_pos == 0 || n_neg == 0 {
-        return Err(RankError::OneClass { n_pos, n_neg });
+}
+
+impl<K: Word> Sink<K> for Pairs {
+    fn tie(&mut self, _: K, positive: u64, negative: u64) {
+        self.half_wins += u128::from(positive) * u128::from(2 * self.negative + negative);
+        self.positive += positive;
+        self.negative += negative;
     }
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-    let (mut half_wins, mut neg_below) = (0, 0);
-    for tied in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
-        let pos = tied.iter().filter(|&&row| positive[row]).count() as u64;
-        let neg = tied.len() as u64 - pos;
-        half_wins += pos * (2 * neg_below + neg);
-        neg_below += neg;
+
+    #[inline]
+    fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
+        let (neg, pos) = rows.split_at(n_neg);
+        // Few pairs are counted one by one: no branch to mispredict. The words of a tie differ in
+        // the last bit, the class.
+        for &p in pos {
+            let word: u64 = p.word().into();
+            let mut below = 0;
+            for &q in neg {
+                let other: u64 = q.word().into();
+                below += q.weight() * (u64::from(other < word) + u64::from(other < word - 1));
+            }
+            self.half_wins += u128::from(p.weight()) * u128::from(2 * self.negative + below);
+            self.positive += p.weight();
+        }
+        self.negative += neg.iter().map(|q| q.weight()).sum::<u64>();
     }
-    Ok(half_wins as f64 / (2 * n_pos as u64 * n_neg as u64) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::roc::RocCurve;
+
+    /// The definition, pair by pair.
+    fn auc_by_pairs(scores: &[f64], positive: &[bool]) -> f64 {
+        let (mut half_wins, mut pairs) = (0_u32, 0_u32);
+        for (s, _) in scores.iter().zip(positive).filter(|(_, p)| **p) {
+            for (t, _) in scores.iter().zip(positive).filter(|(_, p)| !**p) {
+                half_wins += u32::from(s > t) + u32::from(s >= t);
+                pairs += 1;
+            }
+        }
+        f64::from(half_wins) / f64::from(2 * pairs)
+    }
+
+    fn repeated<T: Copy>(rows: &[T], counts: &[u8]) -> Vec<T> {
+        let pairs = rows.iter().zip(counts);
+        pairs.flat_map(|(&row, &count)| std::iter::repeat_n(row, count.into())).collect()
+    }
+
+    #[test]
+    fn equals_the_definition_for_every_labelling_of_tied_scores() {
+        let scores = [0.0, 1.0, -0.0, f64::INFINITY, 1.0, -3.5, f64::NEG_INFINITY];
+        for bits in 1..127_u32 {
+            let positive: Vec<bool> = (0..7).map(|row| bits >> row & 1 == 1).collect();
+            assert_eq!(auc(&scores, &positive), Ok(auc_by_pairs(&scores, &positive)));
+        }
+    }
+
+    #[test]
+    fn weights_near_2_to_the_53_do_not_overflow() {
+        let weights = [2_f64.powi(52), 2_f64.powi(52)];
+        assert_eq!(weighted_auc(&[0.0, 1.0], &[false, true], &weights), Ok(1.0));
+        assert_eq!(
+            weighted_auc(&[1.0, 0.0], &[false, true], &[1e300, 1e-5]),
+            Err(RankError::ClassWithoutWeight { class: "positive" })
+        );
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let two = [false, true];
+        let message = |result: Result<f64, RankError>| result.unwrap_err().to_string();
+        assert_eq!(message(auc(&[0.0; 3], &two)), "y_score has 3 rows, but y has 2");
+        assert_eq!(message(auc(&[0.0, f64::NAN], &two)), "the score of row 1 is NaN");
+        assert_eq!(
+            message(auc(&[0.0_f32; 0], &[])),
+            "y has one class only, so there is no pair to rank: 0 positive and 0 negative rows"
+        );
+        assert_eq!(
+            auc(&[0.0, 1.0], &[true, true]),
+            Err(RankError::OneClass { n_pos: 2, n_neg: 0 })
+        );
+        assert_eq!(
+            message(weighted_auc(&[0.0; 2], &two, &[1.0])),
+            "sample_weight has 1 rows, but y has 2"
+        );
+        assert_eq!(
+            weighted_auc(&[0.0; 2], &two, &[1.0, -1.0]),
+            Err(RankError::BadWeight { row: 1, value: -1.0 })
+        );
+        assert_eq!(
+            weighted_auc(&[0.0; 2], &two, &[0.0, 1.0]),
+            Err(RankError::ClassWithoutWeight { class: "negative" })
+        );
+    }
+
+    #[test]
+    fn a_nan_far_down_is_found_in_its_row() {
+        let n = 3 * crate::roc::PARALLEL_FROM;
+        let mut scores = vec![0.5_f32; n];
+        scores[n - 5] = f32::NAN;
+        let positive: Vec<bool> = (0..n).map(|row| row % 2 == 0).collect();
+        assert_eq!(auc(&scores, &positive), Err(RankError::NanScore(n - 5)));
+    }
+
+    /// Rows of both classes with few distinct scores, and a weight for each.
+    fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<bool>, Vec<u8>)> {
+        prop::collection::vec((-4..4_i8, any::<bool>(), 0..4_u8), 0..80).prop_map(|rows| {
+            let mut sample = (vec![1.0, 0.0], vec![true, false], vec![1, 2]);
+            for (score, positive, weight) in rows {
+                sample.0.push(f64::from(score));
+                sample.1.push(positive);
+                sample.2.push(weight);
+            }
+            sample
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition((scores, positive, _) in samples()) {
+            prop_assert_eq!(auc(&scores, &positive), Ok(auc_by_pairs(&scores, &positive)));
+        }
+
+        #[test]
+        fn sees_only_the_order_of_the_scores((scores, positive, _) in samples()) {
+            let value = auc(&scores, &positive);
+            let grown: Vec<f64> = scores.iter().map(|s| s.exp()).collect();
+            let narrow: Vec<f32> = scores.iter().map(|&s| s as f32 * 1e-30).collect();
+            prop_assert_eq!(&auc(&grown, &positive), &value);
+            prop_assert_eq!(&auc(&narrow, &positive), &value);
+        }
+
+        #[test]
+        fn swapping_the_classes_turns_it_round((scores, positive, _) in samples()) {
+            let swapped: Vec<bool> = positive.iter().map(|p| !p).collect();
+            let sum = auc(&scores, &positive).unwrap() + auc(&scores, &swapped).unwrap();
+            prop_assert!((sum - 1.0).abs() < 1e-15);
+        }
+
+        #[test]
+        fn a_weight_is_a_number_of_rows((scores, positive, counts) in samples()) {
+            let weights: Vec<f64> = counts.iter().map(|&c| c.into()).collect();
+            let (s, p) = (repeated(&scores, &counts), repeated(&positive, &counts));
+            prop_assert_eq!(weighted_auc(&scores, &positive, &weights), auc(&s, &p));
+            let halves: Vec<f64> = weights.iter().map(|w| w * 0.5).collect();
+            prop_assert_eq!(weighted_auc(&scores, &positive, &halves), auc(&s, &p));
+        }
+
+        #[test]
+        fn the_order_of_the_rows_does_not_matter(
+            (scores, positive, counts) in samples(), by in 0..80_usize
+        ) {
+            let weights: Vec<f64> = counts.iter().map(|&c| 0.1 * f64::from(c)).collect();
+            let value = weighted_auc(&scores, &positive, &weights);
+            let (mut s, mut p, mut w) = (scores, positive, weights);
+            let by = by % s.len();
+            (s.rotate_left(by), p.rotate_left(by), w.rotate_left(by));
+            (s.reverse(), p.reverse(), w.reverse());
+            prop_assert_eq!(weighted_auc(&s, &p, &w), value);
+        }
+
+        #[test]
+        fn is_the_area_under_the_curve((scores, positive, counts) in samples()) {
+            let weights: Vec<f64> = counts.iter().map(|&c| f64::from(c) / 3.0).collect();
+            let curve = RocCurve::weighted(&scores, &positive, &weights).unwrap();
+            prop_assert_eq!(weighted_auc(&scores, &positive, &weights), Ok(curve.auc()));
+        }
+    }
 }

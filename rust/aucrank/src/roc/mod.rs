@@ -1,5 +1,23 @@
 //! What is optimised: the area under the ROC curve, the curve and its hull.
+//!
+//! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows. Results
+//! are exact up to one division, and equal bit for bit for any number of threads and any order of
+//! the rows.
+//!
+//! - [`auc`], [`weighted_auc`]: the area, without the curve;
+//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances.
 
 mod auc;
+mod compare;
+mod curve;
+mod hull;
+mod partial;
+mod sample;
+mod score;
+mod sort;
 
-pub use auc::auc;
+pub use auc::{auc, weighted_auc};
+pub use compare::Norm;
+pub use curve::RocCurve;
+pub use sample::PARALLEL_FROM;
+pub use score::Score;

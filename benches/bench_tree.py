@@ -1,0 +1,113 @@
+"""One TreeRank tree beside one tree of LightGBM: time of a fit and peak memory, in one run.
+
+    python benches/bench_tree.py [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
+
+TreeRank: orthogonal splits, depth 8, no pruning, from a float64 matrix, binning included. LightGBM:
+`train` for one round of at most 255 leaves, its `Dataset` included. Both with the same number of
+threads, in turn; the ratio is that of the medians. Before it times anything it checks that the tree
+does not depend on the number of threads, and that its AUC is that of its scores. Peak memory is
+taken in processes of their own, over that of the data alone.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from aucrank import TreeRank
+
+
+def make_data(n_rows, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_features))
+    noise = rng.normal(size=n_rows)
+    return X, (X[:, 0] + X[:, 1] * X[:, 2] + noise > 1).astype(np.int64)
+
+
+def fit_treerank(X, y, n_threads):
+    settings = {"split": "orthogonal", "max_depth": 8, "pruning": None, "random_state": 0}
+    return TreeRank(**settings, n_jobs=n_threads).fit(X, y)
+
+
+def fit_lightgbm(X, y, n_threads):
+    import lightgbm
+
+    params = {"objective": "binary", "num_leaves": 255, "num_threads": n_threads, "verbose": -1}
+    return lightgbm.train(params, lightgbm.Dataset(X, y), num_boost_round=1)
+
+
+FITS = {"TreeRank": fit_treerank, "LightGBM": fit_lightgbm}
+
+
+def seconds(fit, X, y, n_threads):
+    start = perf_counter()
+    fit(X, y, n_threads)
+    return perf_counter() - start
+
+
+def status_bytes(key):
+    """Return a figure of /proc/self/status, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line.split()[1] for line in lines if line.startswith(f"{key}:")))
+
+
+def measure_memory(name, n_rows, n_features, n_threads):
+    """Print by how much one fit raises the peak of this process over what it held before (Linux)."""
+    # What importing and a first small fit take is not the data's.
+    FITS[name](*make_data(1000, n_features), n_threads)
+    X, y = make_data(n_rows, n_features)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = status_bytes("VmRSS")
+    FITS[name](X, y, n_threads)
+    print(status_bytes("VmHWM") - before)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=20)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory_of:
+        measure_memory(options.memory_of, options.rows, options.features, options.threads)
+        return
+
+    X, y = make_data(options.rows, options.features)
+    one, two = fit_treerank(X, y, 1), fit_treerank(X, y, 2)
+    scores = one.decision_function(X)
+    assert np.array_equal(scores, two.decision_function(X))
+    assert abs(roc_auc_score(y, scores) - one.tree_.auc) < 1e-12
+
+    times = {name: [] for name in FITS}
+    for _ in range(options.runs):
+        for name, fit in FITS.items():
+            times[name].append(seconds(fit, X, y, options.threads))
+    result = {"rows": options.rows, "features": options.features, "threads": options.threads}
+    for name in FITS:
+        command = [sys.executable, __file__, "--memory-of", name]
+        for option in ("rows", "features", "threads"):
+            command += [f"--{option}", str(getattr(options, option))]
+        memory = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        bytes_a_value = memory / (options.rows * options.features)
+        median = float(np.median(times[name]))
+        result[name] = {"seconds": median, "bytes_a_value": bytes_a_value, "runs": times[name]}
+        print(
+            f"{name:10} median {median:.3f} s (from {min(times[name]):.3f} to"
+            f" {max(times[name]):.3f}), peak {bytes_a_value:.2f} bytes a value beyond the data"
+        )
+    result["ratio"] = result["LightGBM"]["seconds"] / result["TreeRank"]["seconds"]
+    print(f"TreeRank is {result['ratio']:.2f} times faster")
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

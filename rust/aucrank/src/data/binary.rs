@@ -1,0 +1,110 @@
+//! Labels that are numbers already.
+
+use rayon::prelude::*;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type whose values may be class labels.
+pub trait Label: sealed::Sealed + Copy + PartialEq + Sync {
+    /// The label of the positive class.
+    const ONE: Self;
+    /// Whether the value is 0.
+    fn is_zero(self) -> bool;
+    /// Whether the value is -1.
+    fn is_minus_one(self) -> bool;
+}
+
+macro_rules! label {
+    ($($type:ty: $minus_one:expr;)*) => {$(
+        impl sealed::Sealed for $type {}
+        impl Label for $type {
+            const ONE: Self = 1 as $type;
+
+            #[inline]
+            #[allow(clippy::float_cmp, reason = "labels are exact")]
+            fn is_zero(self) -> bool {
+                self == 0 as $type
+            }
+
+            #[inline]
+            #[allow(clippy::float_cmp, reason = "labels are exact")]
+            fn is_minus_one(self) -> bool {
+                let minus_one: Option<$type> = $minus_one;
+                minus_one.is_some_and(|label| self == label)
+            }
+        }
+    )*};
+}
+
+label! {
+    u8: None;
+    i8: Some(-1);
+    i32: Some(-1);
+    i64: Some(-1);
+    f32: Some(-1.0);
+    f64: Some(-1.0);
+}
+
+/// Rows of one task; fewer rows than that never touch rayon.
+const CHUNK: usize = 1 << 16;
+
+/// Which rows are positive, if the labels are 0 and 1 or -1 and 1 only; `None` for any other label.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::positive_rows;
+///
+/// assert_eq!(positive_rows(&[0, 1, 1]), Some(vec![false, true, true]));
+/// assert_eq!(positive_rows(&[-1.0, 1.0]), Some(vec![false, true]));
+/// assert_eq!(positive_rows(&[1, 2]), None);
+/// ```
+#[must_use]
+pub fn positive_rows<T: Label>(labels: &[T]) -> Option<Vec<bool>> {
+    let mut positive = vec![false; labels.len()];
+    let fill = |(positive, labels): (&mut [bool], &[T])| {
+        let (mut zero_one, mut sign) = (true, true);
+        for (positive, &label) in positive.iter_mut().zip(labels) {
+            *positive = label == T::ONE;
+            zero_one &= *positive | label.is_zero();
+            sign &= *positive | label.is_minus_one();
+        }
+        (zero_one, sign)
+    };
+    let both = |a: (bool, bool), b: (bool, bool)| (a.0 & b.0, a.1 & b.1);
+    let (zero_one, sign) = if labels.len() < CHUNK {
+        fill((&mut positive, labels))
+    } else {
+        let parts = positive.par_chunks_mut(CHUNK).zip(labels.par_chunks(CHUNK));
+        parts.map(fill).reduce(|| (true, true), both)
+    };
+    (zero_one || sign).then_some(positive)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_two_usual_pairs_of_labels_are_taken() {
+        assert_eq!(positive_rows(&[1_i64, -1, 1]), Some(vec![true, false, true]));
+        assert_eq!(positive_rows(&[1_u8, 0]), Some(vec![true, false]));
+        assert_eq!(positive_rows(&[-0.0_f32, 1.0]), Some(vec![false, true]));
+        assert_eq!(positive_rows(&[1_i32, 0, -1]), None);
+        assert_eq!(positive_rows(&[255_u8, 1]), None);
+        assert_eq!(positive_rows(&[0.0, f64::NAN]), None);
+        assert_eq!(positive_rows(&[0.0, 0.5]), None);
+    }
+
+    #[test]
+    fn a_label_far_down_is_seen() {
+        let mut labels = vec![0_i8; 3 * CHUNK];
+        labels[2 * CHUNK + 7] = 1;
+        let positive = positive_rows(&labels).unwrap();
+        assert_eq!(positive.iter().position(|&p| p), Some(2 * CHUNK + 7));
+        labels[2 * CHUNK + 9] = -1;
+        assert_eq!(positive_rows(&labels), None);
+    }
+}

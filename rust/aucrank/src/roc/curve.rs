@@ -1,0 +1,310 @@
+//! The ROC curve as exact counts.
+
+use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use super::score::{Coding, Score};
+use super::sort::{Record, Sink, for_ties, sweep};
+use crate::RankError;
+
+/// Knots of an ROC curve, from (0, 0) to (1, 1); between them it is linear.
+///
+/// The knot of a threshold counts the rows that score at least as high. Counts stay whole numbers
+/// (of rows, or of units of weight), so that areas and slopes are compared exactly.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::RocCurve;
+///
+/// let curve = RocCurve::new(&[0.1, 0.4, 0.4], &[false, false, true]).unwrap();
+/// assert_eq!(curve.thresholds(), [f64::INFINITY, 0.4, 0.1]);
+/// assert_eq!((curve.fpr(), curve.tpr()), (vec![0.0, 0.5, 1.0], vec![0.0, 1.0, 1.0]));
+/// assert_eq!(curve.auc(), 0.75);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RocCurve {
+    thresholds: Vec<f64>,
+    false_positives: Vec<u64>,
+    true_positives: Vec<u64>,
+}
+
+impl RocCurve {
+    /// One knot for each distinct score.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the lengths differ, a score is NaN, or a class is absent.
+    pub fn new<S: Score>(scores: &[S], positive: &[bool]) -> Result<Self, RankError> {
+        Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?)
+    }
+
+    /// The curve of rows with weights: weight k counts as k rows, weight 0 as none.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocCurve::new`], and if a weight is negative, NaN or infinite, or a
+    /// class has no weight.
+    pub fn weighted<S: Score>(
+        scores: &[S],
+        positive: &[bool],
+        weights: &[f64],
+    ) -> Result<Self, RankError> {
+        let weights = Fixed::new(weights, positive.len())?;
+        Self::of::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, weights)?)
+    }
+
+    /// A curve from its knots, as the accessors gave them.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::LengthMismatch`] or [`RankError::BadParameter`] if they are not those of a
+    /// curve: counts that start at 0, never fall, and end above 0 and at no more than 2^53.
+    pub fn from_counts(
+        thresholds: Vec<f64>,
+        false_positives: Vec<u64>,
+        true_positives: Vec<u64>,
+    ) -> Result<Self, RankError> {
+        for (name, counts) in
+            [("false_positives", &false_positives), ("true_positives", &true_positives)]
+        {
+            if counts.len() != thresholds.len() {
+                let (found, expected) = (counts.len(), thresholds.len());
+                return Err(RankError::LengthMismatch { name, found, expected });
+            }
+            let ends = (counts.first().copied(), counts.last().copied());
+            let whole = matches!(ends, (Some(0), Some(last)) if last > 0 && last <= 1 << 53);
+            if !(whole && counts.is_sorted()) {
+                return Err(RankError::BadParameter {
+                    name,
+                    value: format!("{ends:?} at its ends"),
+                    rule: "counts that rise from 0 to at most 2^53",
+                });
+            }
+        }
+        Ok(Self { thresholds, false_positives, true_positives })
+    }
+
+    fn of<S: Score, W: Weigh, R: Record<S::Key>>(
+        sample: &Sample<'_, S, W>,
+    ) -> Result<Self, RankError> {
+        let parts = sweep::<S, W, R, _>(sample, |coding| Groups { coding, groups: Vec::new() });
+        let n_knots = 1 + parts.iter().map(|part| part.groups.len()).sum::<usize>();
+        let mut curve = Self {
+            thresholds: Vec::with_capacity(n_knots),
+            false_positives: Vec::with_capacity(n_knots),
+            true_positives: Vec::with_capacity(n_knots),
+        };
+        let (mut fp, mut tp) = (0, 0);
+        curve.push(f64::INFINITY, fp, tp);
+        for group in parts.iter().rev().flat_map(|part| part.groups.iter().rev()) {
+            fp += group.negative;
+            tp += group.positive;
+            curve.push(group.score.into(), fp, tp);
+        }
+        if fp == 0 || tp == 0 {
+            let class = if tp == 0 { "positive" } else { "negative" };
+            return Err(RankError::ClassWithoutWeight { class });
+        }
+        Ok(curve)
+    }
+
+    fn push(&mut self, threshold: f64, false_positives: u64, true_positives: u64) {
+        self.thresholds.push(threshold);
+        self.false_positives.push(false_positives);
+        self.true_positives.push(true_positives);
+    }
+
+    /// Number of knots.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "there are always two knots at least")]
+    pub fn len(&self) -> usize {
+        self.thresholds.len()
+    }
+
+    /// Score from which on a row counts at each knot; infinity at the first.
+    #[must_use]
+    pub fn thresholds(&self) -> &[f64] {
+        &self.thresholds
+    }
+
+    /// Negative rows at or above each threshold, in units of weight.
+    #[must_use]
+    pub fn false_positives(&self) -> &[u64] {
+        &self.false_positives
+    }
+
+    /// Positive rows at or above each threshold, in units of weight.
+    #[must_use]
+    pub fn true_positives(&self) -> &[u64] {
+        &self.true_positives
+    }
+
+    /// False positive rate of each knot.
+    #[must_use]
+    pub fn fpr(&self) -> Vec<f64> {
+        rates(&self.false_positives)
+    }
+
+    /// True positive rate of each knot.
+    #[must_use]
+    pub fn tpr(&self) -> Vec<f64> {
+        rates(&self.true_positives)
+    }
+
+    /// Area under the curve: equal, to the last bit, to [`auc`](super::auc) of the same rows.
+    #[must_use]
+    pub fn auc(&self) -> f64 {
+        self.twice_area(self.len()) as f64 / self.twice_whole()
+    }
+
+    /// Twice the area under the first `n_knots` knots, in pairs of units.
+    pub(super) fn twice_area(&self, n_knots: usize) -> u128 {
+        let (fp, tp) = (&self.false_positives[..n_knots], &self.true_positives[..n_knots]);
+        fp.windows(2)
+            .zip(tp.windows(2))
+            .map(|(fp, tp)| u128::from(fp[1] - fp[0]) * u128::from(tp[0] + tp[1]))
+            .sum()
+    }
+
+    /// Twice the area of the unit square, in pairs of units.
+    pub(super) fn twice_whole(&self) -> f64 {
+        let last = self.len() - 1;
+        let pairs = u128::from(self.false_positives[last]) * u128::from(self.true_positives[last]);
+        (2 * pairs) as f64
+    }
+
+    /// The knots whose index fulfils `keep`.
+    pub(super) fn filtered(&self, mut keep: impl FnMut(usize) -> bool) -> Self {
+        let mut kept = Self {
+            thresholds: Vec::new(),
+            false_positives: Vec::new(),
+            true_positives: Vec::new(),
+        };
+        for knot in (0..self.len()).filter(|&knot| keep(knot)) {
+            let (fp, tp) = (self.false_positives[knot], self.true_positives[knot]);
+            kept.push(self.thresholds[knot], fp, tp);
+        }
+        kept
+    }
+
+    /// The same curve without most of the knots that lie on a line with their neighbours, by the
+    /// rule of scikit-learn's `drop_intermediate`: a knot goes when the steps before and after it
+    /// are equal. The first two knots and the last stay.
+    #[must_use]
+    pub fn without_intermediate(&self) -> Self {
+        let last = self.len() - 1;
+        let equal_steps = |counts: &[u64], knot: usize| {
+            counts[knot] - counts[knot - 1] == counts[knot + 1] - counts[knot]
+        };
+        self.filtered(|knot| {
+            knot < 2
+                || knot == last
+                || !(equal_steps(&self.false_positives, knot)
+                    && equal_steps(&self.true_positives, knot))
+        })
+    }
+}
+
+fn rates(counts: &[u64]) -> Vec<f64> {
+    let all = counts[counts.len() - 1] as f64;
+    counts.iter().map(|&count| count as f64 / all).collect()
+}
+
+/// Rows of one score.
+struct Group<S> {
+    score: S,
+    positive: u64,
+    negative: u64,
+}
+
+/// Collects the distinct scores of a range.
+struct Groups<S: Score> {
+    coding: Coding<S>,
+    groups: Vec<Group<S>>,
+}
+
+impl<S: Score> Sink<S::Key> for Groups<S> {
+    fn tie(&mut self, code: S::Key, positive: u64, negative: u64) {
+        self.groups.push(Group { score: self.coding.score(code), positive, negative });
+    }
+
+    fn range<R: Record<S::Key>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
+        rows.sort_unstable_by_key(|row| row.word());
+        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Rates at or above each distinct score, by counting.
+    fn knots_by_counting(scores: &[f64], positive: &[bool]) -> Vec<(f64, u64, u64)> {
+        let mut thresholds = scores.to_vec();
+        thresholds.sort_by(|a, b| b.total_cmp(a));
+        thresholds.dedup();
+        let count = |t: f64, class: bool| {
+            scores.iter().zip(positive).filter(|&(&s, &p)| s >= t && p == class).count() as u64
+        };
+        let knots = thresholds.into_iter().map(|t| (t, count(t, false), count(t, true)));
+        std::iter::once((f64::INFINITY, 0, 0)).chain(knots).collect()
+    }
+
+    fn knots(curve: &RocCurve) -> Vec<(f64, u64, u64)> {
+        (0..curve.len())
+            .map(|k| (curve.thresholds[k], curve.false_positives[k], curve.true_positives[k]))
+            .collect()
+    }
+
+    pub(in crate::roc) fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<bool>)> {
+        prop::collection::vec((-9..9_i8, any::<bool>()), 0..60).prop_map(|rows| {
+            let (mut scores, mut positive) = (vec![1.0, 0.0], vec![true, false]);
+            scores.extend(rows.iter().map(|row| f64::from(row.0)));
+            positive.extend(rows.iter().map(|row| row.1));
+            (scores, positive)
+        })
+    }
+
+    #[test]
+    fn a_curve_comes_back_from_its_counts() {
+        let curve = RocCurve::new(&[0.1, 0.4, 0.4], &[false, false, true]).unwrap();
+        let parts = (curve.thresholds.clone(), vec![0, 1, 2], vec![0, 1, 1]);
+        assert_eq!(RocCurve::from_counts(parts.0, parts.1, parts.2), Ok(curve));
+        for counts in [vec![0, 2, 1], vec![1, 1, 2], vec![0, 0, 0], vec![0, 1, 1 << 54], vec![0]] {
+            let thresholds = vec![f64::INFINITY, 0.4, 0.1];
+            assert!(RocCurve::from_counts(thresholds, counts, vec![0, 1, 1]).is_err());
+        }
+        assert!(RocCurve::from_counts(vec![], vec![], vec![]).is_err());
+    }
+
+    #[test]
+    fn a_class_without_weight_has_no_curve() {
+        let curve = RocCurve::weighted(&[0.0, 1.0], &[false, true], &[1.0, 0.0]);
+        assert_eq!(curve, Err(RankError::ClassWithoutWeight { class: "positive" }));
+    }
+
+    proptest! {
+        #[test]
+        fn knots_are_counts_above_each_score((scores, positive) in samples()) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            prop_assert_eq!(knots(&curve), knots_by_counting(&scores, &positive));
+        }
+
+        #[test]
+        fn dropping_knots_keeps_the_area((scores, positive) in samples()) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            let fewer = curve.without_intermediate();
+            prop_assert!(fewer.len() <= curve.len());
+            prop_assert_eq!(fewer.auc(), curve.auc());
+        }
+
+        #[test]
+        fn the_whole_standardised_area_is_the_auc((scores, positive) in samples()) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            prop_assert_eq!(curve.standardized_auc(1.0), Ok(curve.auc()));
+            let nearly = curve.standardized_auc(1.0 - 1e-12).unwrap();
+            prop_assert!((nearly - curve.auc()).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The concave curve that mixtures of thresholds reach.
+
+use super::RocCurve;
+
+impl RocCurve {
+    /// Upper concave hull: the ROC curve of the scores after the best monotone change, ties
+    /// included (Fawcett and Niculescu-Mizil, 2007).
+    ///
+    /// Its knots are the corners only: a knot on the line between two others is left out. Slopes
+    /// are compared exactly, as products of counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::RocCurve;
+    ///
+    /// let curve = RocCurve::new(&[4.0, 3.0, 2.0, 1.0], &[true, false, true, false]).unwrap();
+    /// assert_eq!(curve.hull().thresholds(), [f64::INFINITY, 4.0, 2.0, 1.0]);
+    /// assert_eq!(curve.hull().auc(), 0.875);
+    /// ```
+    #[must_use]
+    pub fn hull(&self) -> Self {
+        let (fp, tp) = (self.false_positives(), self.true_positives());
+        let mut corners: Vec<usize> = Vec::new();
+        for knot in 0..self.len() {
+            while let [.., before, corner] = corners[..] {
+                // Below or on the line from `before` to `knot`. Counts are at most 2^53.
+                let rise = |a: usize, b: usize| i128::from(tp[b]) - i128::from(tp[a]);
+                let run = |a: usize, b: usize| i128::from(fp[b]) - i128::from(fp[a]);
+                if rise(before, corner) * run(corner, knot)
+                    > rise(corner, knot) * run(before, corner)
+                {
+                    break;
+                }
+                corners.pop();
+            }
+            corners.push(knot);
+        }
+        let mut corners = corners.into_iter().peekable();
+        self.filtered(|knot| corners.next_if_eq(&knot).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::roc::curve::tests::samples;
+
+    /// A knot is a corner if no line between two other knots passes at or above it.
+    fn is_corner(fp: &[u64], tp: &[u64], knot: usize) -> bool {
+        let (x, y) = (i128::from(fp[knot]), i128::from(tp[knot]));
+        (0..knot).all(|a| {
+            (knot + 1..fp.len()).all(|b| {
+                let (xa, ya) = (i128::from(fp[a]), i128::from(tp[a]));
+                let (xb, yb) = (i128::from(fp[b]), i128::from(tp[b]));
+                (y - ya) * (xb - xa) > (yb - ya) * (x - xa)
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_corners_are_those_above_every_chord((scores, positive) in samples()) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            let (fp, tp) = (curve.false_positives(), curve.true_positives());
+            let expected = curve.filtered(|knot| is_corner(fp, tp, knot));
+            let hull = curve.hull();
+            prop_assert_eq!(&hull, &expected);
+            prop_assert_eq!(&hull.hull(), &hull);
+        }
+    }
+
+    #[test]
+    fn products_of_the_greatest_counts_do_not_overflow() {
+        let top = 1_u64 << 53;
+        let knots = vec![f64::INFINITY, 3.0, 2.0, 1.0];
+        let curve =
+            RocCurve::from_counts(knots, vec![0, 1, top / 2, top], vec![0, 2, top / 2, top]);
+        assert_eq!(curve.unwrap().hull().false_positives(), [0, 1, top]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Scores with their classes and weights, checked once for every statistic.
+
+use rayon::prelude::*;
+
+use super::score::{Extremes, Score};
+use crate::RankError;
+use crate::data::FixedScale;
+
+/// Rows from which on the functions of this module use the threads of the rayon pool they are called
+/// in. With fewer rows they do not touch rayon at all, so that no pool need be there.
+pub const PARALLEL_FROM: usize = 1 << 16;
+
+/// Rows of one task of a pass over the input.
+const CHUNK: usize = 1 << 16;
+
+/// Weights of rows, raw and as whole numbers.
+pub(super) trait Weigh: Copy + Sync {
+    /// Weight of a row as it comes out of [`Weigh::slice`].
+    type Raw: Copy;
+    /// The weights of the rows `start..end`.
+    fn slice(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl DoubleEndedIterator<Item = Self::Raw> + ExactSizeIterator;
+    /// Whether the row counts at all.
+    fn counts(&self, raw: Self::Raw) -> bool;
+    /// The weight in units.
+    fn units(&self, raw: Self::Raw) -> u64;
+}
+
+/// Every row counts once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unweighted;
+
+impl Weigh for Unweighted {
+    type Raw = ();
+
+    #[inline]
+    fn slice(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl DoubleEndedIterator<Item = ()> + ExactSizeIterator {
+        std::iter::repeat_n((), end - start)
+    }
+
+    #[inline]
+    fn counts(&self, (): ()) -> bool {
+        true
+    }
+
+    #[inline]
+    fn units(&self, (): ()) -> u64 {
+        1
+    }
+}
+
+/// Fixed-point weights, converted as they are read: a copy would take 8 bytes a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fixed<'a> {
+    raw: &'a [f64],
+    scale: FixedScale,
+}
+
+impl<'a> Fixed<'a> {
+    pub fn new(raw: &'a [f64], n: usize) -> Result<Self, RankError> {
+        if raw.len() != n {
+            return Err(RankError::LengthMismatch {
+                name: "sample_weight",
+                found: raw.len(),
+                expected: n,
+            });
+        }
+        Ok(Self { raw, scale: FixedScale::of(raw)? })
+    }
+}
+
+impl Weigh for Fixed<'_> {
+    type Raw = f64;
+
+    #[inline]
+    fn slice(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
+        self.raw[start..end].iter().copied()
+    }
+
+    #[inline]
+    fn counts(&self, raw: f64) -> bool {
+        raw > 0.0
+    }
+
+    #[inline]
+    fn units(&self, raw: f64) -> u64 {
+        self.scale.units(raw)
+    }
+}
+
+/// Order in which the rows come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Ascending,
+    Descending,
+    None,
+}
+
+/// Input that passed every check.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample<'a, S, W> {
+    pub scores: &'a [S],
+    pub positive: &'a [bool],
+    pub weights: W,
+    pub order: Order,
+    pub extremes: Extremes<S>,
+}
+
+impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
+    /// Looks at every row once.
+    pub fn new(scores: &'a [S], positive: &'a [bool], weights: W) -> Result<Self, RankError> {
+        let n = positive.len();
+        if scores.len() != n {
+            return Err(RankError::LengthMismatch {
+                name: "y_score",
+                found: scores.len(),
+                expected: n,
+            });
+        }
+        let survey = if n < PARALLEL_FROM {
+            Survey::of(scores, positive)
+        } else {
+            // One score more than labels: chunks overlap, so that no pair of neighbours is lost.
+            let parts = positive.par_chunks(CHUNK).enumerate().map(|(chunk, positive)| {
+                let start = chunk * CHUNK;
+                let end = (start + positive.len() + 1).min(n);
+                Survey::of(&scores[start..end], positive)
+            });
+            parts.reduce(|| Survey::EMPTY, Survey::merge)
+        };
+        if survey.has_nan {
+            let row = scores.iter().position(|s| s.partial_cmp(s).is_none());
+            return Err(RankError::NanScore(row.unwrap_or_default()));
+        }
+        let (n_pos, n_neg) = (survey.n_pos, n - survey.n_pos);
+        if n_pos == 0 || n_neg == 0 {
+            return Err(RankError::OneClass { n_pos, n_neg });
+        }
+        let order = match (survey.ascending, survey.descending) {
+            (true, _) => Order::Ascending,
+            (false, true) => Order::Descending,
+            (false, false) => Order::None,
+        };
+        Ok(Self { scores, positive, weights, order, extremes: survey.extremes })
+    }
+}
+
+/// What one pass over some rows sees.
+struct Survey<S> {
+    has_nan: bool,
+    n_pos: usize,
+    ascending: bool,
+    descending: bool,
+    extremes: Extremes<S>,
+}
+
+impl<S: Score> Survey<S> {
+    const EMPTY: Self = Self {
+        has_nan: false,
+        n_pos: 0,
+        ascending: true,
+        descending: true,
+        extremes: Extremes::NONE,
+    };
+
+    fn of(scores: &[S], positive: &[bool]) -> Self {
+        let mut survey = Self::EMPTY;
+        // Pieces that stay in the first cache while several loops go over them.
+        const PIECE: usize = 1024;
+        for (piece, positive) in positive.chunks(PIECE).enumerate() {
+            let start = piece * PIECE;
+            let end = start + positive.len();
+            let own = &scores[start..end];
+            survey.n_pos += positive.iter().map(|&p| usize::from(p)).sum::<usize>();
+            survey.has_nan |= own.iter().fold(false, |nan, s| nan | s.partial_cmp(s).is_none());
+            survey.extremes = survey.extremes.merge(Extremes::of(own));
+            if survey.ascending || survey.descending {
+                let next = &scores[start + 1..scores.len().min(end + 1)];
+                let pairs = || own.iter().zip(next);
+                survey.ascending &= pairs().fold(true, |sorted, (a, b)| sorted & (a <= b));
+                survey.descending &= pairs().fold(true, |sorted, (a, b)| sorted & (a >= b));
+            }
+        }
+        survey
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            has_nan: self.has_nan | other.has_nan,
+            n_pos: self.n_pos + other.n_pos,
+            ascending: self.ascending & other.ascending,
+            descending: self.descending & other.descending,
+            extremes: self.extremes.merge(other.extremes),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Scores as whole numbers of the same order.
+
+use std::fmt::Debug;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A type of score: `f32` or `f64`. Infinities are legal scores, NaN is not, and `-0.0` ties with
+/// `0.0`.
+pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send + Sync {
+    /// Unsigned integer of the same width.
+    #[doc(hidden)]
+    type Key: Word;
+
+    #[doc(hidden)]
+    const ZERO: Self;
+    #[doc(hidden)]
+    const INFINITY: Self;
+    #[doc(hidden)]
+    const NEG_INFINITY: Self;
+
+    /// Keys are in the order of the scores, and equal where the scores are.
+    #[doc(hidden)]
+    fn key(self) -> Self::Key;
+
+    /// The score of a key.
+    #[doc(hidden)]
+    fn from_key(key: Self::Key) -> Self;
+}
+
+/// An unsigned integer that holds the code of a score.
+#[doc(hidden)]
+pub trait Word: Copy + Default + Ord + Debug + Send + Sync + Into<u64> {
+    const BITS: u32;
+    /// The low bits of `value`.
+    fn truncate(value: u64) -> Self;
+}
+
+macro_rules! score {
+    ($float:ty, $word:ty, $signed:ty) => {
+        impl Score for $float {
+            type Key = $word;
+
+            const ZERO: Self = 0.0;
+            const INFINITY: Self = <$float>::INFINITY;
+            const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
+
+            #[inline]
+            fn key(self) -> $word {
+                // Adding 0.0 turns -0.0 into 0.0 and leaves every other score as it is.
+                let bits = (self + 0.0).to_bits();
+                let negative = (bits.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned();
+                bits ^ (negative | 1 << (<$word>::BITS - 1))
+            }
+
+            #[inline]
+            fn from_key(key: $word) -> Self {
+                let positive = (key.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned();
+                Self::from_bits(key ^ (!positive | 1 << (<$word>::BITS - 1)))
+            }
+        }
+
+        impl Word for $word {
+            const BITS: u32 = <$word>::BITS;
+
+            #[inline]
+            fn truncate(value: u64) -> Self {
+                value as $word
+            }
+        }
+    };
+}
+
+score!(f32, u32, i32);
+score!(f64, u64, i64);
+
+/// Least and greatest score, and those next to zero on either side.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extremes<S> {
+    pub least: S,
+    pub greatest: S,
+    /// Greatest score below zero; minus infinity if there is none.
+    pub below_zero: S,
+    /// Least score above zero; infinity if there is none.
+    pub above_zero: S,
+}
+
+impl<S: Score> Extremes<S> {
+    pub const NONE: Self = Self {
+        least: S::INFINITY,
+        greatest: S::NEG_INFINITY,
+        below_zero: S::NEG_INFINITY,
+        above_zero: S::INFINITY,
+    };
+
+    #[inline]
+    fn of_one(s: S) -> Self {
+        Self {
+            least: s,
+            greatest: s,
+            below_zero: if s < S::ZERO { s } else { S::NEG_INFINITY },
+            above_zero: if s > S::ZERO { s } else { S::INFINITY },
+        }
+    }
+
+    #[inline]
+    pub fn merge(self, other: Self) -> Self {
+        let min = |a: S, b: S| if b < a { b } else { a };
+        let max = |a: S, b: S| if b > a { b } else { a };
+        Self {
+            least: min(self.least, other.least),
+            greatest: max(self.greatest, other.greatest),
+            below_zero: max(self.below_zero, other.below_zero),
+            above_zero: min(self.above_zero, other.above_zero),
+        }
+    }
+
+    /// Extremes of `scores`; a NaN counts as nothing.
+    pub fn of(scores: &[S]) -> Self {
+        // Independent lanes, so that the compiler takes vector instructions.
+        const LANES: usize = 8;
+        let mut lanes = [Self::NONE; LANES];
+        let chunks = scores.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for (lane, &s) in lanes.iter_mut().zip(chunk) {
+                *lane = lane.merge(Self::of_one(s));
+            }
+        }
+        let rest = rest.iter().fold(Self::NONE, |extremes, &s| extremes.merge(Self::of_one(s)));
+        lanes.into_iter().fold(rest, Self::merge)
+    }
+}
+
+/// Scores numbered from 0 upwards with nothing spent on the values next to zero that do not occur.
+///
+/// Half of all floating-point numbers lie between -1 and 1, most of them so close to zero that no
+/// score is there. Without that gap the leading bits of a code tell scores of both signs apart as
+/// well as those of one sign.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Coding<S: Score> {
+    zero: S::Key,
+    /// What is taken off a key below, at and above that of zero.
+    off: [u64; 3],
+    /// Greatest code.
+    pub last: u64,
+}
+
+impl<S: Score> Coding<S> {
+    pub fn new(extremes: Extremes<S>) -> Self {
+        let zero = S::ZERO.key();
+        let first: u64 = extremes.least.key().into();
+        let n_negative =
+            if extremes.least < S::ZERO { extremes.below_zero.key().into() - first + 1 } else { 0 };
+        let zero_key: u64 = zero.into();
+        let above: u64 = extremes.above_zero.key().into();
+        // Code of zero is `n_negative`, and that of the least positive score the one after it.
+        let mut coding = Self {
+            zero,
+            off: [first, zero_key.wrapping_sub(n_negative), above.wrapping_sub(n_negative + 1)],
+            last: 0,
+        };
+        coding.last = coding.code(extremes.greatest).into();
+        coding
+    }
+
+    #[inline]
+    pub fn code(&self, score: S) -> S::Key {
+        let key = score.key();
+        let off = if key > self.zero {
+            self.off[2]
+        } else if key == self.zero {
+            self.off[1]
+        } else {
+            self.off[0]
+        };
+        S::Key::truncate(Into::<u64>::into(key).wrapping_sub(off))
+    }
+
+    /// The score of a code.
+    pub fn score(&self, code: S::Key) -> S {
+        let code = code.into();
+        let zero: u64 = self.zero.into();
+        let key = |off: u64| S::Key::truncate(code.wrapping_add(off));
+        // Code of zero: what its key is less what is taken off it.
+        match code.cmp(&zero.wrapping_sub(self.off[1])) {
+            std::cmp::Ordering::Less => S::from_key(key(self.off[0])),
+            std::cmp::Ordering::Equal => S::from_key(key(self.off[1])),
+            std::cmp::Ordering::Greater => S::from_key(key(self.off[2])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check_order_and_return<S: Score>(scores: &[S]) {
+        let coding = Coding::new(Extremes::of(scores));
+        for &a in scores {
+            assert_eq!(coding.score(coding.code(a)), a);
+            assert!(coding.code(a).into() <= coding.last);
+            for &b in scores {
+                assert_eq!(coding.code(a).cmp(&coding.code(b)), a.partial_cmp(&b).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn codes_keep_the_order_of_awkward_scores_of_either_width() {
+        let ends = [f64::NEG_INFINITY, f64::MIN, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.0, f64::MAX];
+        for first in 0..ends.len() {
+            for last in first + 1..=ends.len() {
+                check_order_and_return(&ends[first..last]);
+                let narrow: Vec<f32> = ends[first..last].iter().map(|&s| s as f32).collect();
+                check_order_and_return(&narrow);
+            }
+        }
+        check_order_and_return(&[f64::NEG_INFINITY, f64::INFINITY]);
+    }
+
+    #[test]
+    fn codes_of_scores_around_zero_take_no_room_for_the_gap() {
+        let coding = Coding::new(Extremes::of(&[-2.0_f64, -1.0, 0.0, 1.0, 2.0]));
+        assert_eq!(coding.last, 2 * (1 << 52) + 2);
+    }
+
+    proptest! {
+        #[test]
+        fn codes_keep_the_order(scores in prop::collection::vec(any::<f64>(), 1..40)) {
+            let narrow: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
+            check_order_and_return(&scores);
+            check_order_and_return(&narrow);
+        }
+    }
+}

@@ -1,0 +1,574 @@
+//! The order of the rows by score: the kernel of every statistic of this room.
+//!
+//! A statistic needs the rows in ascending order, but only a few at a time, and of rows that all
+//! have one class the AUC needs no order at all. So the rows are dealt into ever finer ranges of
+//! scores, and each range is handed to a [`Sink`] as soon as it is fine enough:
+//!
+//! 1. Scores become whole numbers of the same order ([`Coding`]). A row travels as one word,
+//!    `code << 1 | positive`: as wide as its score.
+//! 2. The leading bits of the codes are counted, and neighbouring counts joined to some thousand
+//!    buckets of about equal size. The rows move to their buckets, each thread with its own share
+//!    of every bucket. A bucket never straddles the middle of all codes, so the bit that the shift
+//!    pushed out is known from the bucket.
+//! 3. Each bucket, now small enough for the cache, is dealt once more by the leading bits in which
+//!    its own codes differ, and by class. That leaves a handful of rows a range; a range that
+//!    still holds too many is dealt again.
+//!
+//! Rows that come in ascending or descending order skip all of it. Sums of weights are integers,
+//! hence equal for any number of threads.
+//!
+//! Extra memory: one record a row (step 2), and one record for each row of the buckets in work
+//! (step 3). A bucket that holds a large part of all rows, as after an outlier many orders of
+//! magnitude away, is sorted in place.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::sample::{Order, PARALLEL_FROM, Sample, Weigh};
+use super::score::{Coding, Score, Word};
+
+/// Takes the rows in ascending order of their scores, range by range.
+pub(super) trait Sink<K: Word>: Send {
+    /// Rows of one score with the weights of their classes; `code` is that of the score.
+    fn tie(&mut self, code: K, positive: u64, negative: u64);
+
+    /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
+    /// both classes, or any number of one class. Their codes lack the leading bit, which is `top`.
+    fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
+}
+
+/// Pairs up to which a range is not dealt further. Measured: sorting is no faster below.
+const PAIRS: usize = 256;
+
+/// A row on its way. A plain number or pair, for which zeroed memory comes untouched from the system.
+pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
+    /// `code << 1 | positive`, the leading bit of the code lost.
+    fn word(self) -> K;
+    fn weight(self) -> u64;
+    fn new(word: K, weight: u64) -> Self;
+}
+
+/// A row that counts once.
+impl<K: Word> Record<K> for K {
+    #[inline]
+    fn word(self) -> K {
+        self
+    }
+
+    #[inline]
+    fn weight(self) -> u64 {
+        1
+    }
+
+    #[inline]
+    fn new(word: K, _: u64) -> Self {
+        word
+    }
+}
+
+/// A row with a weight.
+impl<K: Word> Record<K> for (K, u64) {
+    #[inline]
+    fn word(self) -> K {
+        self.0
+    }
+
+    #[inline]
+    fn weight(self) -> u64 {
+        self.1
+    }
+
+    #[inline]
+    fn new(word: K, weight: u64) -> Self {
+        (word, weight)
+    }
+}
+
+/// Runs sinks over all rows; their results come in ascending order of the scores.
+pub(super) fn sweep<S, W, R, T>(
+    sample: &Sample<'_, S, W>,
+    sink: impl Fn(Coding<S>) -> T + Sync,
+) -> Vec<T>
+where
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key>,
+    T: Sink<S::Key>,
+{
+    let coding = Coding::new(sample.extremes);
+    let new_sink = || sink(coding);
+    let n = sample.scores.len();
+    if sample.order != Order::None {
+        return sweep_sorted(sample, coding, new_sink);
+    }
+    // The leading bit of a code is lost unless buckets remember it.
+    let fits = coding.last >> (S::Key::BITS - 1) == 0;
+    if n < BUCKETS_FROM && fits {
+        let mut sink = new_sink();
+        let mut rows: Vec<R> = Vec::with_capacity(n);
+        let parts = sample.scores.iter().zip(sample.positive).zip(sample.weights.slice(0, n));
+        for ((&score, &positive), weight) in parts {
+            if sample.weights.counts(weight) {
+                let word = coding.code(score).into() << 1 | u64::from(positive);
+                rows.push(R::new(S::Key::truncate(word), sample.weights.units(weight)));
+            }
+        }
+        let mut scratch = vec![R::default(); rows.len()];
+        descend(&mut rows, &mut scratch, S::Key::default(), &mut sink);
+        return vec![sink];
+    }
+    sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
+}
+
+/// Rows from which on dealing into buckets first pays.
+const BUCKETS_FROM: usize = 1 << 13;
+
+/// Rows of a bucket aimed at.
+const BUCKET: usize = 4096;
+
+/// At most that many buckets: more would not stay in the translation buffers of the processor.
+const MOST_BUCKETS: usize = 2048;
+
+/// Where each code goes.
+struct Buckets {
+    /// Bucket of a shifted code.
+    of: Vec<u16>,
+    /// Rows of each bucket.
+    sizes: Vec<usize>,
+    /// First bucket of the codes with the leading bit set.
+    upper: usize,
+}
+
+impl Buckets {
+    /// Joins neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
+    fn join(counts: &[usize], middle: usize, target: usize) -> Self {
+        let (mut of, mut sizes, mut upper) = (Vec::with_capacity(counts.len()), vec![0], None);
+        for (digit, &count) in counts.iter().enumerate() {
+            let filled = sizes[sizes.len() - 1];
+            if digit == middle || filled > 0 && filled + count > target {
+                sizes.push(0);
+            }
+            if digit == middle {
+                upper = Some(sizes.len() - 1);
+            }
+            of.push((sizes.len() - 1) as u16);
+            if let Some(size) = sizes.last_mut() {
+                *size += count;
+            }
+        }
+        let upper = upper.unwrap_or(sizes.len());
+        Self { of, sizes, upper }
+    }
+}
+
+fn sweep_buckets<S, W, R, T>(
+    sample: &Sample<'_, S, W>,
+    coding: Coding<S>,
+    new_sink: impl Fn() -> T + Sync,
+) -> Vec<T>
+where
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key>,
+    T: Sink<S::Key>,
+{
+    let n = sample.scores.len();
+    let n_threads = if n < PARALLEL_FROM { 1 } else { rayon::current_num_threads() };
+    // More shares than threads even out a thread that is held up.
+    let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
+    let shares: Vec<Range<usize>> =
+        (0..n_shares).map(|i| i * n / n_shares..(i + 1) * n / n_shares).collect();
+
+    let code_bits = u64::BITS - coding.last.leading_zeros();
+    let digit_bits = (n / 16).max(2).ilog2().min(16).min(code_bits);
+    let shift = code_bits - digit_bits;
+    let code = |score: S| -> u64 { coding.code(score).into() };
+    let weights = sample.weights;
+
+    let count = |share: &Range<usize>| {
+        let mut counts = vec![0_u32; 1 << digit_bits];
+        let rows = sample.scores[share.clone()].iter().zip(weights.slice(share.start, share.end));
+        for (&score, weight) in rows {
+            if weights.counts(weight) {
+                counts[(code(score) >> shift) as usize] += 1;
+            }
+        }
+        counts
+    };
+    let counts: Vec<Vec<u32>> = if n_shares == 1 {
+        shares.iter().map(count).collect()
+    } else {
+        shares.par_iter().map(count).collect()
+    };
+    let totals: Vec<usize> =
+        (0..1 << digit_bits).map(|d| counts.iter().map(|share| share[d] as usize).sum()).collect();
+    let middle = 1_usize << (S::Key::BITS - 1 - shift).min(usize::BITS - 1);
+    let buckets = Buckets::join(&totals, middle, BUCKET.max(2 * n / MOST_BUCKETS));
+
+    // A piece of memory for each bucket and share, bucket by bucket.
+    let mut moved = vec![R::default(); buckets.sizes.iter().sum()];
+    let mut places: Vec<Vec<_>> =
+        shares.iter().map(|_| Vec::with_capacity(buckets.sizes.len())).collect();
+    let mut rest = moved.as_mut_slice();
+    let mut digits = 0..0;
+    for bucket in 0..buckets.sizes.len() {
+        digits.end = digits.start
+            + buckets.of[digits.start..].iter().take_while(|&&b| usize::from(b) == bucket).count();
+        for (share, places) in counts.iter().zip(&mut places) {
+            let size: usize = share[digits.clone()].iter().map(|&c| c as usize).sum();
+            let (place, after) = rest.split_at_mut(size);
+            places.push(place.iter_mut());
+            rest = after;
+        }
+        digits.start = digits.end;
+    }
+    let scatter = |(share, mut places): (&Range<usize>, Vec<std::slice::IterMut<'_, R>>)| {
+        let scores = &sample.scores[share.clone()];
+        let positive = &sample.positive[share.clone()];
+        let rows = scores.iter().zip(positive).zip(weights.slice(share.start, share.end));
+        for ((&score, &positive), weight) in rows {
+            if weights.counts(weight) {
+                let code = code(score);
+                let bucket = usize::from(buckets.of[(code >> shift) as usize]);
+                let word = S::Key::truncate(code << 1 | u64::from(positive));
+                if let Some(place) = places[bucket].next() {
+                    *place = R::new(word, weights.units(weight));
+                }
+            }
+        }
+    };
+    if n_shares == 1 {
+        shares.iter().zip(places).for_each(scatter);
+    } else {
+        shares.par_iter().zip(places).for_each(scatter);
+    }
+
+    let mut rest = moved.as_mut_slice();
+    let mut tasks = Vec::with_capacity(buckets.sizes.len());
+    for (bucket, &size) in buckets.sizes.iter().enumerate() {
+        let (rows, after) = rest.split_at_mut(size);
+        let top = u64::from(bucket >= buckets.upper) << (S::Key::BITS - 1);
+        tasks.push((rows, S::Key::truncate(top)));
+        rest = after;
+    }
+    let run = |scratch: &mut Vec<R>, (rows, top): (&mut [R], S::Key)| {
+        let mut sink = new_sink();
+        if size_of::<R>() > 8 && rows.len() > n / 8 {
+            sort_in_place(rows, top, &mut sink);
+            return sink;
+        }
+        if rows.len() > scratch.len() {
+            scratch.resize(rows.len(), R::default());
+        }
+        descend(rows, &mut scratch[..rows.len()], top, &mut sink);
+        sink
+    };
+    if n_shares == 1 {
+        let mut scratch = Vec::new();
+        tasks.into_iter().map(|task| run(&mut scratch, task)).collect()
+    } else {
+        tasks.into_par_iter().with_min_len(8).map_init(Vec::new, run).collect()
+    }
+}
+
+/// Deals `rows` by the leading bits in which their codes differ, into `scratch` of the same length,
+/// and hands the ranges to `sink`, in order.
+fn descend<K: Word, R: Record<K>>(
+    rows: &mut [R],
+    scratch: &mut [R],
+    top: K,
+    sink: &mut impl Sink<K>,
+) {
+    let (mut least, mut greatest) = (u64::MAX, 0);
+    for row in &*rows {
+        least = least.min(row.word().into());
+        greatest = greatest.max(row.word().into());
+    }
+    if rows.is_empty() {
+        return;
+    }
+    let least = least & !1;
+    if greatest <= least | 1 {
+        for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
+        return;
+    }
+    // Some eight rows a range.
+    let range_bits = u64::BITS - (greatest - least).leading_zeros();
+    let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
+    let shift = range_bits - digit_bits;
+    // The class is the last bit of the digit, so that the classes come apart.
+    let digit = |word: K| {
+        let word: u64 = word.into();
+        ((word - least) >> shift << 1 | word & 1) as usize
+    };
+    let mut ends = vec![0_u32; 2 << digit_bits];
+    for row in &*rows {
+        ends[digit(row.word())] += 1;
+    }
+    let mut end = 0;
+    for count in &mut ends {
+        let start = end;
+        end += *count;
+        *count = start;
+    }
+    for &row in &*rows {
+        let place = &mut ends[digit(row.word())];
+        scratch[*place as usize] = row;
+        *place += 1;
+    }
+    let mut start = 0;
+    for ends in ends.chunks_exact(2) {
+        let (middle, end) = (ends[0] as usize, ends[1] as usize);
+        let (n_neg, n_pos) = (middle - start, end - middle);
+        if n_neg + n_pos > 0 {
+            let range = &mut scratch[start..end];
+            if n_neg * n_pos <= PAIRS {
+                sink.range(range, n_neg, top);
+            } else {
+                descend(range, &mut rows[start..end], top, sink);
+            }
+        }
+        start = end;
+    }
+}
+
+/// For a bucket so large that a second copy of its records would break the bound on memory.
+fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl Sink<K>) {
+    if rows.len() < PARALLEL_FROM {
+        rows.sort_unstable_by_key(|row| row.word());
+    } else {
+        rows.par_sort_unstable_by_key(|row| row.word());
+    }
+    for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
+}
+
+/// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
+pub(super) fn for_ties<K: Word, R: Record<K>>(
+    rows: &[R],
+    top: K,
+    mut tie: impl FnMut(K, u64, u64),
+) {
+    let code = |row: &R| row.word().into() >> 1 | top.into();
+    for tied in rows.chunk_by(|a, b| code(a) == code(b)) {
+        let (mut positive, mut negative) = (0, 0);
+        for row in tied {
+            let word: u64 = row.word().into();
+            positive += (word & 1) * row.weight();
+            negative += (!word & 1) * row.weight();
+        }
+        tie(K::truncate(code(&tied[0])), positive, negative);
+    }
+}
+
+/// Sinks over rows that are in order already, in either direction.
+fn sweep_sorted<S, W, T>(
+    sample: &Sample<'_, S, W>,
+    coding: Coding<S>,
+    new_sink: impl Fn() -> T + Sync,
+) -> Vec<T>
+where
+    S: Score,
+    W: Weigh,
+    T: Sink<S::Key>,
+{
+    let scores = sample.scores;
+    let n = scores.len();
+    let n_shares = if n < PARALLEL_FROM { 1 } else { 2 * rayon::current_num_threads() };
+    // Shares begin where a score does.
+    let mut shares: Vec<Range<usize>> = Vec::with_capacity(n_shares);
+    let mut start = 0;
+    for share in 1..=n_shares {
+        let mut end = (share * n / n_shares).max(start);
+        if end > start {
+            end += scores[end..].iter().take_while(|s| **s == scores[end - 1]).count();
+            shares.push(start..end);
+        }
+        start = end;
+    }
+    let run = |share: Range<usize>| {
+        let mut sink = new_sink();
+        let rows = scores[share.clone()]
+            .iter()
+            .zip(&sample.positive[share.clone()])
+            .zip(sample.weights.slice(share.start, share.end))
+            .map(|((&score, &positive), weight)| (score, positive, weight));
+        if sample.order == Order::Ascending {
+            sweep_groups(rows, sample.weights, coding, &mut sink);
+        } else {
+            sweep_groups(rows.rev(), sample.weights, coding, &mut sink);
+        }
+        sink
+    };
+    if sample.order == Order::Descending {
+        shares.reverse();
+    }
+    if n_shares == 1 {
+        shares.into_iter().map(run).collect()
+    } else {
+        shares.into_par_iter().map(run).collect()
+    }
+}
+
+fn sweep_groups<S: Score, W: Weigh>(
+    rows: impl Iterator<Item = (S, bool, W::Raw)>,
+    weights: W,
+    coding: Coding<S>,
+    sink: &mut impl Sink<S::Key>,
+) {
+    let mut group: Option<(S, [u64; 2])> = None;
+    for (score, positive, weight) in rows {
+        if !weights.counts(weight) {
+            continue;
+        }
+        let units = weights.units(weight);
+        match &mut group {
+            Some((current, sums)) if *current == score => sums[usize::from(positive)] += units,
+            group => {
+                let mut sums = [0; 2];
+                sums[usize::from(positive)] = units;
+                if let Some((score, [negative, positive])) = group.replace((score, sums)) {
+                    sink.tie(coding.code(score), positive, negative);
+                }
+            }
+        }
+    }
+    if let Some((score, [negative, positive])) = group {
+        sink.tie(coding.code(score), positive, negative);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::super::sample::{Fixed, Unweighted};
+    use super::super::score::Extremes;
+    use super::*;
+
+    /// Keeps what it is given.
+    struct Collect(Vec<(u64, u64, u64)>);
+
+    impl<K: Word> Sink<K> for Collect {
+        fn tie(&mut self, code: K, positive: u64, negative: u64) {
+            self.0.push((code.into(), positive, negative));
+        }
+
+        fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, top: K) {
+            let (negative, positive) = rows.split_at(n_neg);
+            assert!(negative.iter().all(|row| row.word().into() & 1 == 0));
+            assert!(positive.iter().all(|row| row.word().into() & 1 == 1));
+            rows.sort_unstable_by_key(|row| row.word());
+            for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+        }
+    }
+
+    /// Every path must give the groups that an ordered map gives.
+    fn check<S: Score>(scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
+        let mut expected = BTreeMap::<u64, [u64; 2]>::new();
+        let coding = Coding::new(Extremes::of(scores));
+        for (row, score) in scores.iter().enumerate() {
+            let weight = weights.map_or(1, |w| w[row] as u64);
+            if weight > 0 {
+                let sums = expected.entry(coding.code(*score).into()).or_default();
+                sums[usize::from(positive[row])] += weight;
+            }
+        }
+        let expected: Vec<_> = expected.into_iter().map(|(code, [n, p])| (code, p, n)).collect();
+        for n_threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            let parts: Vec<Collect> = pool.install(|| match weights {
+                None => {
+                    let sample = Sample::new(scores, positive, Unweighted).unwrap();
+                    sweep::<_, _, S::Key, _>(&sample, |_| Collect(Vec::new()))
+                }
+                Some(weights) => {
+                    let fixed = Fixed::new(weights, scores.len()).unwrap();
+                    let sample = Sample::new(scores, positive, fixed).unwrap();
+                    sweep::<_, _, (S::Key, u64), _>(&sample, |_| Collect(Vec::new()))
+                }
+            });
+            let groups: Vec<_> = parts.into_iter().flat_map(|part| part.0).collect();
+            assert!(groups == expected, "{} rows, {n_threads} threads", scores.len());
+        }
+    }
+
+    fn check_both_widths(scores: &[f64], positive: &[bool], weights: Option<&[f64]>) {
+        check(scores, positive, weights);
+        let narrow: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
+        check(&narrow, positive, weights);
+    }
+
+    #[test]
+    fn every_path_groups_the_rows_as_an_ordered_map_does() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut uniform = || (rng.next_u64() >> 11) as f64 * 2_f64.powi(-53);
+        for n in [2, 100, BUCKETS_FROM - 1, BUCKETS_FROM, PARALLEL_FROM + 1] {
+            let u: Vec<f64> = (0..n).map(|_| uniform()).collect();
+            let mut positive: Vec<bool> = (0..n).map(|_| uniform() < 0.3).collect();
+            positive[..2].copy_from_slice(&[false, true]);
+            let weights: Vec<f64> = (0..n).map(|_| (uniform() * 4.0).floor()).collect();
+            let shapes: [&dyn Fn(f64) -> f64; 8] = [
+                &|u| u,                                 // one sign
+                &|u| (u / (1.0 - u)).ln(),              // both signs
+                &|u| (u * 5.0).floor() - 2.0,           // few values, zero among them
+                &|u| (u * 1e4).floor() - 5e3,           // many ties
+                &|u| (u - 0.5).powi(3) * 1e-40,         // tiny, denormal in f32
+                &|u| if u < 0.1 { 0.0 } else { u },     // a heap at zero
+                &|u| if u < 1e-3 { 1e300 } else { u },  // outliers leave one giant bucket
+                &|u| f64::from_bits((u * 2e19) as u64), // all magnitudes: no bit to spare
+            ];
+            for shape in shapes {
+                let mut scores: Vec<f64> = u.iter().map(|&u| shape(u)).collect();
+                scores.iter_mut().filter(|s| s.is_nan()).for_each(|s| *s = -0.0);
+                check_both_widths(&scores, &positive, None);
+                check_both_widths(&scores, &positive, Some(&weights));
+                scores.sort_unstable_by(f64::total_cmp);
+                check_both_widths(&scores, &positive, None);
+                check_both_widths(&scores, &positive, Some(&weights));
+                scores.reverse();
+                check_both_widths(&scores, &positive, None);
+                check_both_widths(&scores, &positive, Some(&weights));
+            }
+        }
+    }
+
+    #[test]
+    fn two_clusters_at_opposite_ends_of_the_range_keep_their_leading_bit() {
+        let n = 3 * BUCKETS_FROM;
+        let scores: Vec<f64> = (0..n)
+            .map(|row| {
+                let bits = (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 12;
+                let tiny = f64::from_bits(bits >> 20 | 1);
+                if row % 2 == 0 { -f64::MAX * (1.0 + tiny) } else { tiny }
+            })
+            .chain([f64::MAX, -5e-324])
+            .collect();
+        let positive: Vec<bool> = (0..scores.len()).map(|row| row % 3 == 0).collect();
+        check(&scores, &positive, None);
+        check(&scores[n - 40..], &positive[n - 40..], None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_scores_are_grouped(
+            rows in prop::collection::vec((any::<f64>(), any::<bool>(), 0..3_u8), 0..300),
+            step in prop::option::of(1e-3..1e3),
+        ) {
+            let mut scores = vec![0.0, -1.0];
+            // A step makes ties.
+            let tied = |s: f64| step.map_or(s, |step: f64| (s.log2() / step).round());
+            scores.extend(rows.iter().map(|row| tied(row.0)).map(|s| if s.is_nan() { 0.0 } else { s }));
+            let mut positive = vec![true, false];
+            positive.extend(rows.iter().map(|row| row.1));
+            let mut weights = vec![1.0, 1.0];
+            weights.extend(rows.iter().map(|row| f64::from(row.2)));
+            check_both_widths(&scores, &positive, None);
+            check_both_widths(&scores, &positive, Some(&weights));
+        }
+    }
+}
