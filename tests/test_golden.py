@@ -8,12 +8,24 @@ import json
 from pathlib import Path
 
 import aucrank
-import numpy as np
 import pandas as pd
 import pytest
 from aucrank.tree import CrossValidatedPruning, LeafRank
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+TEXT = """
+all rows: 38.059 of 70.967 positive (53.6%)
+|-- amount < 1563.24: 26.602 of 32.992 positive (80.6%)
+|   |-- (amount < 933.16) or (amount >= 933.16 and months < 30): 23.876 of 24.773 positive (96.4%)  #1
+|   `-- amount >= 933.16 and months >= 30: 2.726 of 8.219 positive (33.2%)  #3
+`-- amount >= 1563.24: 11.457 of 37.975 positive (30.2%)
+    |-- (status in {low, none} or status is missing) or (status in {high, overdrawn} and amount < 2278.3): 11.457 of 23.263 positive (49.2%)
+    |   |-- (months < 30 and (savings < 229.3 or savings is missing)) or (months >= 30 and savings < 131.75): 10.257 of 13.578 positive (75.5%)  #2
+    |   `-- (months < 30 and savings >= 229.3) or (months >= 30 and (savings >= 131.75 or savings is missing)): 1.2 of 9.685 positive (12.4%)  #4
+    `-- status in {high, overdrawn} and amount >= 2278.3: 0 of 14.712 positive (0.0%)  #5
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +38,15 @@ def model():
     return aucrank.load(GOLDEN / "tree_rank_v1.json")
 
 
-def test_a_tree_of_format_1_is_described_in_the_same_words(model, stored):
-    assert model.tree_.to_text().splitlines() == stored["text"]
+def test_a_tree_of_format_1_has_the_same_nodes_and_leaves(model, stored):
+    tables = {"nodes": model.tree_.nodes, "strata": model.tree_.strata, "pruning": model.pruning_}
+    for key, table in tables.items():
+        assert {name: table[name].tolist() for name in stored[key]} == stored[key]
+
+
+def test_a_tree_of_format_1_asks_the_same_questions(model):
+    # The words may change with the version, and then here; what they say may not.
+    assert model.tree_.to_text().splitlines() == TEXT.strip().splitlines()
 
 
 def test_a_tree_of_format_1_scores_the_same_bits(model, stored):
@@ -58,6 +77,3 @@ def test_a_tree_of_format_1_remembers_how_it_was_fitted(model, stored):
     }
     assert model.classes_.tolist() == ["bad", "good"]
     assert model.feature_names_in_.tolist() == list(stored["columns"])
-    assert model.pruning_.n_rows == 5
-    assert model.pruning_["n_leaves"][model.pruning_["kept"]] == [model.tree_.n_leaves]
-    assert np.isfinite(model.feature_importances_).all()

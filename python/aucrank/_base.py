@@ -2,8 +2,6 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -21,7 +19,7 @@ from aucrank._persistence import (
     read_document,
     write_atomically,
 )
-from aucrank._schema import Schema
+from aucrank._schema import Schema, errors_by_name
 from aucrank._threads import effective_n_threads
 from aucrank._validation import (
     check_class_weight,
@@ -155,7 +153,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
             categorical_features = getattr(self, "categorical_features", "from_dtype")
             columns, schema = learn_columns(self, X, categorical_features, positive, kept)
             seed = check_seed(getattr(self, "random_state", None))
-            with _column_names(schema):
+            with errors_by_name(schema):
                 model = self._fit_model(columns, schema, positive, weight, seed, n_threads)
             self._remember(classes, schema, model)
         except BaseException:
@@ -251,7 +249,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
         columns = read_columns(self, X, self._schema)
         wanted = effective_n_threads(getattr(self, "n_jobs", None))
         n_threads = min(wanted, 1 + count_rows(columns) // _ROWS_PER_THREAD)
-        with _column_names(self._schema):
+        with errors_by_name(self._schema):
             return getattr(self._model, question)(columns, n_threads)
 
     def _remember(self, classes: NDArray[Any], schema: Schema, model: CoreModel) -> None:
@@ -335,13 +333,3 @@ class ProbabilityMixin:
         """
         positive: NDArray[np.float64] = self._ask("probability", X)  # type: ignore[attr-defined]
         return np.column_stack((1 - positive, positive))
-
-
-@contextmanager
-def _column_names(schema: Schema) -> Iterator[None]:
-    """Let errors of the core speak of columns by name, where it counts them."""
-    try:
-        yield
-    except _core.ColumnError as err:
-        counted, named = f"column {err.column} ", f"column {schema.label(err.column)} "
-        raise ValueError(str(err).replace(counted, named, 1)) from None

@@ -5,6 +5,8 @@ from math import isnan
 from numbers import Integral, Real
 from typing import Any
 
+_MAX_INT = 2**63 - 1
+
 
 def check_int(
     value: Any, name: str, *, low: int, high: int | None = None, optional: bool = False
@@ -18,7 +20,7 @@ def check_int(
     name : str
         Name of the parameter, for messages.
     low, high : int
-        Smallest and largest value; ``high=None`` is no bound.
+        Smallest and largest value; ``high=None`` is the largest integer that the core takes.
     optional : bool, default=False
         Whether None is a value too; it is returned as it is.
 
@@ -39,8 +41,9 @@ def check_int(
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int{' or None' * optional}, got {value!r}")
     number = int(value)
-    if number < low or (high is not None and number > high):
-        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+    if not low <= number <= (_MAX_INT if high is None else high):
+        at_least = high is None and number < low
+        bounds = f"at least {low}" if at_least else f"from {low} to {high or _MAX_INT}"
         raise ValueError(f"{name} must be {bounds}, got {value!r}")
     return number
 

@@ -15,7 +15,7 @@ from aucrank import _core
 from aucrank._input import read_columns
 from aucrank._params import check_int, check_real
 from aucrank._rules import Region, Words
-from aucrank._schema import Schema
+from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
 from aucrank._threads import effective_n_threads
 from aucrank.metrics import RocCurve
@@ -129,7 +129,9 @@ class RankingTree:
     def roc(self) -> RocCurve:
         """Curve of the training rows; its thresholds are the scores of the leaves."""
         sums = [self._document["nodes"][leaf]["sums"] for leaf in self._core.leaves()]
-        counts = [np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")]
+        counts = [
+            np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")
+        ]
         thresholds = np.concatenate(([np.inf], self._core.leaf_scores()))
         return RocCurve(_core.RocCurve(thresholds, *counts))
 
@@ -287,7 +289,8 @@ class RankingTree:
             Numbers of nodes, as in `nodes` and `strata`.
         """
         columns = read_columns(self._reader, X, self._schema)
-        return self._core.leaves()[self._core.apply(columns, effective_n_threads(None))]
+        with errors_by_name(self._schema):
+            return self._core.leaves()[self._core.apply(columns, effective_n_threads(None))]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each row passes, from the root to its leaf.

@@ -1,6 +1,7 @@
 """What a fitted estimator remembers of its columns: names, kinds and category levels."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._core import MISSING_CODE
+from aucrank._core import MISSING_CODE, ColumnError
 
 Level = str | int | float | bool
 
@@ -126,6 +127,16 @@ class Schema:
         if len({feature.name is None for feature in read}) != 1:
             raise ValueError("some columns of `features` have a name and some have none")
         return cls(tuple(read))
+
+
+@contextmanager
+def errors_by_name(schema: Schema) -> Iterator[None]:
+    """Let errors of the core speak of columns by name, where it counts them."""
+    try:
+        yield
+    except ColumnError as err:
+        counted, named = f"column {err.column} ", f"column {schema.label(err.column)} "
+        raise ValueError(str(err).replace(counted, named, 1)) from None
 
 
 def column_label(name: Any, index: int) -> str:

@@ -66,12 +66,19 @@ def main():
     }
     content = {
         "columns": columns,
-        "text": model.tree_.to_text().splitlines(),
+        "nodes": numbers(model.tree_.nodes),
+        "strata": numbers(model.tree_.strata),
+        "pruning": numbers(model.pruning_),
         "scores": model.decision_function(frame(columns)).tolist(),
         "probabilities": model.predict_proba(frame(columns))[:, 1].tolist(),
         "labels": model.predict(frame(columns)).tolist(),
     }
     SCORES.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def numbers(table):
+    """Columns of a table but the rules in words, which may be worded better one day."""
+    return {name: column.tolist() for name, column in table.items() if name != "rule"}
 
 
 def frame(columns):
