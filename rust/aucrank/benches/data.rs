@@ -25,9 +25,11 @@ fn data(c: &mut Criterion) {
     let (values, positive) = sample();
     let columns = Columns::from_row_major(&values, N_FEATURES).expect("a matrix");
     let labels = Labels::new(&positive, None).expect("both classes");
-    let bin = || Binned::new(&columns, &labels, BinningParams::default()).expect("finite values");
-
     let interrupt = Interrupt::default();
+    let bin = || {
+        let params = BinningParams::default();
+        Binned::new(&columns, &labels, params, &interrupt).expect("finite values")
+    };
     let binned = bin();
     let source = MemorySource::new(&binned, CountedRows(&positive), labels.rows(), &interrupt);
     let count = || source.histograms(&[0]).expect("nobody interrupts");

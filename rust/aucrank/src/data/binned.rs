@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
 use super::cuts;
 use super::labels::Labels;
-use crate::RankError;
+use crate::{Interrupt, RankError};
 
 /// Rows of a seeded sample from which quantile cuts are taken, where there are more.
 const CUT_SAMPLE: usize = 200_000;
@@ -130,17 +130,19 @@ impl Binned {
     ///
     /// # Errors
     ///
-    /// [`RankError`] for an infinite value, a category code out of range, lengths that differ, or
-    /// `max_bins` out of range.
+    /// [`RankError`] for an infinite value, a category code out of range, lengths that differ,
+    /// `max_bins` out of range, or when interrupted.
     ///
     /// # Examples
     ///
     /// ```
+    /// use aucrank::Interrupt;
     /// use aucrank::data::{Binned, BinningParams, Columns, FeatureBins, Labels};
     ///
     /// let columns = Columns::from_row_major(&[1.0, 2.0, f64::NAN, 4.0], 1).unwrap();
     /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
-    /// let binned = Binned::new(&columns, &labels, BinningParams::default()).unwrap();
+    /// let params = BinningParams::default();
+    /// let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
     /// assert_eq!(binned.features(), [FeatureBins::Numeric { cuts: vec![1.5, 3.0] }]);
     /// assert_eq!((0..4).map(|row| binned.code(row, 0)).collect::<Vec<_>>(), [0, 1, 3, 2]);
     /// ```
@@ -148,6 +150,7 @@ impl Binned {
         columns: &Columns<'_>,
         labels: &Labels<'_>,
         params: BinningParams,
+        interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         params.validate()?;
         if columns.n_rows() != labels.n_rows() {
@@ -161,28 +164,32 @@ impl Binned {
         let sample = sample_rows(&rows, params.seed);
         let features: Vec<FeatureBins> = (0..columns.n_features())
             .into_par_iter()
-            .map(|feature| match columns[feature] {
-                Column::F64(column) => FeatureBins::Numeric {
-                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
-                },
-                Column::F32(column) => FeatureBins::Numeric {
-                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
-                },
-                Column::Codes { n_levels, .. } => FeatureBins::Categorical { n_levels },
+            .map(|feature| {
+                interrupt.check()?;
+                Ok(match columns[feature] {
+                    Column::F64(column) => FeatureBins::Numeric {
+                        cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                    },
+                    Column::F32(column) => FeatureBins::Numeric {
+                        cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                    },
+                    Column::Codes { n_levels, .. } => FeatureBins::Categorical { n_levels },
+                })
             })
-            .collect();
+            .collect::<Result<_, RankError>>()?;
         drop((rows, sample));
-        Self::with_features(columns, features)
+        Self::with_features(columns, features, interrupt)
     }
 
     /// Codes every row by given bins, as a chunk of a file or a part of a cluster needs.
     ///
     /// # Errors
     ///
-    /// [`RankError`] for an infinite value or a category code out of range.
+    /// [`RankError`] for an infinite value, a category code out of range, or when interrupted.
     pub fn with_features(
         columns: &Columns<'_>,
         features: Vec<FeatureBins>,
+        interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let n_rows = columns.n_rows();
         let (mut n_narrow, mut n_wide) = (0, 0);
@@ -208,6 +215,7 @@ impl Binned {
         if n_narrow > 0 {
             narrow.par_chunks_mut(TILE_ROWS * n_narrow).enumerate().try_for_each(
                 |(tile, codes)| {
+                    interrupt.check()?;
                     let start = tile * TILE_ROWS;
                     let rows = start..start + codes.len() / n_narrow;
                     for (j, &feature) in narrow_features.iter().enumerate() {
@@ -221,6 +229,7 @@ impl Binned {
         let wide = wide_features
             .into_par_iter()
             .map(|feature| {
+                interrupt.check()?;
                 let all = 0..n_rows;
                 if features[feature].n_codes() <= 1 << 16 {
                     let mut codes = vec![0; n_rows];
@@ -410,7 +419,7 @@ mod tests {
         let columns = Columns::from_row_major(&values, 2).unwrap();
         for max_bins in [Some(2), Some(16), Some(255), Some(1000), None] {
             let params = BinningParams { max_bins, seed: 0 };
-            let binned = Binned::new(&columns, &labels, params).unwrap();
+            let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             for feature in 0..2 {
                 let FeatureBins::Numeric { cuts } = &binned.features()[feature] else { panic!() };
                 assert!(cuts.is_sorted() && cuts.len() < max_bins.unwrap_or(usize::MAX));
@@ -425,16 +434,35 @@ mod tests {
     }
 
     #[test]
+    fn binning_stops_when_asked_to() {
+        let positive = labels_for(4);
+        let labels = Labels::new(&positive, None).unwrap();
+        let columns = Columns::from_row_major(&[0.0, 1.0, 2.0, 3.0], 1).unwrap();
+        let interrupt = Interrupt::default();
+        let params = BinningParams::default();
+        let binned = Binned::new(&columns, &labels, params, &interrupt).unwrap();
+        interrupt.stop();
+        let err = Binned::new(&columns, &labels, params, &interrupt).unwrap_err();
+        assert_eq!(err, RankError::Interrupted);
+        let features = binned.features().to_vec();
+        let err = Binned::with_features(&columns, features, &interrupt).unwrap_err();
+        assert_eq!(err, RankError::Interrupted);
+    }
+
+    #[test]
     fn infinity_and_foreign_codes_are_refused_by_name() {
         let positive = labels_for(4);
         let labels = Labels::new(&positive, None).unwrap();
+        let bin = |columns: &Columns<'_>| {
+            Binned::new(columns, &labels, BinningParams::default(), &Interrupt::default())
+        };
         let values = [0.0, 1.0, 2.0, 3.0, 4.0, f64::NEG_INFINITY, 6.0, 7.0];
         let columns = Columns::from_row_major(&values, 2).unwrap();
-        let err = Binned::new(&columns, &labels, BinningParams::default()).unwrap_err();
+        let err = bin(&columns).unwrap_err();
         assert_eq!(err, RankError::InfiniteValue { column: 1, row: 2, value: f64::NEG_INFINITY });
         let column = Column::Codes { codes: &[0, 1, MISSING_CODE, 2], n_levels: 2 };
         let columns = Columns::new(vec![column], 4).unwrap();
-        let err = Binned::new(&columns, &labels, BinningParams::default()).unwrap_err();
+        let err = bin(&columns).unwrap_err();
         assert_eq!(err, RankError::BadCode { column: 0, row: 3, code: 2, n_levels: 2 });
     }
 

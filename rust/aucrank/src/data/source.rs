@@ -452,7 +452,7 @@ mod tests {
         for max_bins in [Some(200), None] {
             let params = BinningParams { max_bins, seed: 0 };
             let labels = Labels::new(&data.positive, None).unwrap();
-            let binned = Binned::new(&columns, &labels, params).unwrap();
+            let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             let counted = CountedRows(&data.positive);
             check_source(MemorySource::new(&binned, counted, labels.rows(), &interrupt), &labels);
             let labels = Labels::new(&data.positive, Some(&data.weights)).unwrap();
@@ -472,7 +472,7 @@ mod tests {
                 .unwrap();
         for max_bins in [Some(200), None] {
             let params = BinningParams { max_bins, seed: 0 };
-            let binned = Binned::new(&columns, &labels, params).unwrap();
+            let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             let tally = CountedRows(&data.positive);
             // Few rows, so that the wide feature is a list of bins; then many, so that it is not.
             for n_rows in [300, N_ROWS as u32] {

@@ -90,7 +90,7 @@ pub fn fit(
     if let Some(pruning) = &params.pruning {
         pruning.validate()?;
     }
-    let binned = Binned::new(columns, labels, params.binning)?;
+    let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     let folds = params
         .pruning
         .map(|pruning| Folds::deal(columns, labels, pruning.n_folds, pruning.seed))

@@ -169,8 +169,8 @@ mod tests {
         min_rows: u64,
     ) -> (Option<Stump>, Binned) {
         let labels = Labels::new(positive, None).unwrap();
-        let binned = Binned::new(columns, &labels, BinningParams::default()).unwrap();
         let interrupt = Interrupt::default();
+        let binned = Binned::new(columns, &labels, BinningParams::default(), &interrupt).unwrap();
         let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
         let histogram = source.histograms(&[0]).unwrap().remove(0);
         (best_stump(binned.features(), &histogram, labels.total(), min_rows), binned)
