@@ -3,6 +3,13 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "ROC_PARALLEL_FROM",
+    "RocCurve",
+    "__version__",
+    "roc_auc",
+]
+
 __version__: str
 ROC_PARALLEL_FROM: Final[int]
 

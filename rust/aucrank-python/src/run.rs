@@ -49,7 +49,7 @@ where
                         return Err(PyRuntimeError::new_err("a worker thread died"));
                     }
                     Err(RecvTimeoutError::Timeout) if signal.is_none() => {
-                        if let Err(err) = Python::attach(|py| py.check_signals()) {
+                        if let Err(err) = Python::attach(Python::check_signals) {
                             interrupt.stop();
                             signal = Some(err);
                         }

@@ -58,7 +58,7 @@ fn area<S: Score, W: Weigh, R: Record<S::Key>>(
 }
 
 /// Pairs of the rows of a range of scores.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Pairs {
     /// Two for each pair whose positive row has the higher score, one for each tie.
     half_wins: u128,
