@@ -167,7 +167,7 @@ pub fn roc_auc(
 pub struct RocCurve(roc::RocCurve);
 
 /// A number for each knot, as an array that nobody writes to.
-fn array<'py, T: numpy::Element>(py: Python<'py>, values: Vec<T>) -> Bound<'py, PyArray1<T>> {
+fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     let array = values.into_pyarray(py);
     array.readwrite().make_nonwriteable();
     array

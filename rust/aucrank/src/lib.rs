@@ -11,6 +11,8 @@
 //! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
 //! threads.
 
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
+
 pub mod data;
 pub mod model;
 pub mod roc;

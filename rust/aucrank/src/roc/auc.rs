@@ -58,7 +58,7 @@ fn area<S: Score, W: Weigh, R: Record<S::Key>>(
 }
 
 /// Pairs of the rows of a range of scores.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Pairs {
     /// Two for each pair whose positive row has the higher score, one for each tie.
     half_wins: u128,
@@ -237,8 +237,12 @@ mod tests {
             let value = weighted_auc(&scores, &positive, &weights);
             let (mut s, mut p, mut w) = (scores, positive, weights);
             let by = by % s.len();
-            (s.rotate_left(by), p.rotate_left(by), w.rotate_left(by));
-            (s.reverse(), p.reverse(), w.reverse());
+            s.rotate_left(by);
+            p.rotate_left(by);
+            w.rotate_left(by);
+            s.reverse();
+            p.reverse();
+            w.reverse();
             prop_assert_eq!(weighted_auc(&s, &p, &w), value);
         }
 

@@ -13,6 +13,9 @@ pub const PARALLEL_FROM: usize = 1 << 16;
 /// Rows of one task of a pass over the input.
 const CHUNK: usize = 1 << 16;
 
+/// Rows that stay in the first cache while several loops go over them.
+const PIECE: usize = 1024;
+
 /// Weights of rows, raw and as whole numbers.
 pub(super) trait Weigh: Copy + Sync {
     /// Weight of a row as it comes out of [`Weigh::slice`].
@@ -157,6 +160,7 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
 }
 
 /// What one pass over some rows sees.
+#[derive(Clone, Copy)]
 struct Survey<S> {
     has_nan: bool,
     n_pos: usize,
@@ -176,8 +180,6 @@ impl<S: Score> Survey<S> {
 
     fn of(scores: &[S], positive: &[bool]) -> Self {
         let mut survey = Self::EMPTY;
-        // Pieces that stay in the first cache while several loops go over them.
-        const PIECE: usize = 1024;
         for (piece, positive) in positive.chunks(PIECE).enumerate() {
             let start = piece * PIECE;
             let end = start + positive.len();
@@ -187,9 +189,13 @@ impl<S: Score> Survey<S> {
             survey.extremes = survey.extremes.merge(Extremes::of(own));
             if survey.ascending || survey.descending {
                 let next = &scores[start + 1..scores.len().min(end + 1)];
-                let pairs = || own.iter().zip(next);
-                survey.ascending &= pairs().fold(true, |sorted, (a, b)| sorted & (a <= b));
-                survey.descending &= pairs().fold(true, |sorted, (a, b)| sorted & (a >= b));
+                let (mut rises, mut falls) = (false, false);
+                for (a, b) in own.iter().zip(next) {
+                    rises |= a < b;
+                    falls |= a > b;
+                }
+                survey.ascending &= !falls;
+                survey.descending &= !rises;
             }
         }
         survey

@@ -170,14 +170,9 @@ impl<S: Score> Coding<S> {
     #[inline]
     pub fn code(&self, score: S) -> S::Key {
         let key = score.key();
-        let off = if key > self.zero {
-            self.off[2]
-        } else if key == self.zero {
-            self.off[1]
-        } else {
-            self.off[0]
-        };
-        S::Key::truncate(Into::<u64>::into(key).wrapping_sub(off))
+        // No branch: scores of either sign come in any order.
+        let side = usize::from(key >= self.zero) + usize::from(key > self.zero);
+        S::Key::truncate(Into::<u64>::into(key).wrapping_sub(self.off[side]))
     }
 
     /// The score of a code.

@@ -1,0 +1,17 @@
+"""Exact ROC curves and the area under them.
+
+Drop-ins for the functions of the same name in :mod:`sklearn.metrics`, and :class:`RocCurve`, which
+keeps the curve as exact counts. Labels, scores and weights may be lists, arrays or columns of
+pandas, polars or pyarrow. Two rules differ from scikit-learn, so that nothing fails in silence:
+
+- where y has one class there is no AUC, and a ``ValueError`` says so (scikit-learn 1.6 and later
+  warns and returns NaN). To average over folds some of which have one class, catch it;
+- a negative weight is an error.
+
+Infinite scores are legal: they rank first or last.
+"""
+
+from aucrank.metrics._auc import roc_auc_score
+from aucrank.metrics._curve import RocCurve, roc_curve
+
+__all__ = ["RocCurve", "roc_auc_score", "roc_curve"]

@@ -1,0 +1,304 @@
+"""The ROC curve: its knots, its hull, its points, and distances between curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucrank import _core
+from aucrank.metrics._inputs import equal_to, of_two_classes, to_scores, vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def roc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: float | bool | str | None = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = True,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Knots of the ROC curve, from (0, 0) to (1, 1).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels: 0 and 1, or -1 and 1, or any if ``pos_label`` is given.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is more positive.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class; every other label is negative. ``None`` means 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights: a row of weight k counts as k rows, one of weight 0 as none.
+    drop_intermediate : bool, default=True
+        Whether to leave out knots between two equal steps of the curve. The curve stays the same.
+
+    Returns
+    -------
+    fpr : ndarray of shape (n_thresholds,)
+        False positive rate: share of negative rows that score at least the threshold.
+    tpr : ndarray of shape (n_thresholds,)
+        True positive rate: share of positive rows that score at least the threshold.
+    thresholds : ndarray of shape (n_thresholds,)
+        Falling scores, one for each distinct score; infinity comes first, at (0, 0).
+
+    Raises
+    ------
+    ValueError
+        If one class is absent, ``pos_label`` is needed or not a label, a score is NaN, lengths
+        differ, or a weight is negative or not finite.
+
+    See Also
+    --------
+    RocCurve.from_scores : The curve as an object, with its hull and its points.
+
+    Notes
+    -----
+    With weights that are not whole numbers, whether two steps are equal is decided on weights
+    rounded to 2^-53 of their total, where scikit-learn compares sums of floats.
+
+    Examples
+    --------
+    >>> from aucrank.metrics import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([1, 1, 2, 2], [0.1, 0.4, 0.35, 0.8], pos_label=2)
+    >>> fpr
+    array([0. , 0. , 0.5, 0.5, 1. ])
+    >>> tpr
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    >>> thresholds
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
+    """
+    labels = vector(y_true, "y_true")
+    if pos_label is not None:
+        labels = equal_to(labels, pos_label)
+    curve = core_curve(labels, y_score, sample_weight, any_labels=False)
+    if drop_intermediate:
+        curve = curve.without_intermediate()
+    # A caller of a drop-in may write into what it returns.
+    return curve.fpr().copy(), curve.tpr().copy(), curve.thresholds().copy()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve:
+    """ROC curve of scores: a knot for each distinct score, linear in between.
+
+    Made by :meth:`from_scores`. The counts behind the rates are kept as whole numbers, so that the
+    area and the slopes of the hull are exact.
+
+    Attributes
+    ----------
+    fpr : ndarray of shape (n_knots,)
+        False positive rates, rising from 0 to 1; read-only.
+    tpr : ndarray of shape (n_knots,)
+        True positive rates, rising from 0 to 1; read-only.
+    thresholds : ndarray of shape (n_knots,)
+        Score from which on a row counts as positive, falling; infinity at (0, 0); read-only.
+    auc : float
+        Area under the curve.
+
+    See Also
+    --------
+    roc_curve : The knots alone, as scikit-learn gives them.
+
+    Examples
+    --------
+    >>> from aucrank.metrics import RocCurve
+    >>> curve = RocCurve.from_scores([0, 1, 0, 1], [0.1, 0.35, 0.4, 0.8])
+    >>> curve
+    RocCurve(n_knots=5, auc=0.75)
+    >>> curve.hull()
+    RocCurve(n_knots=4, auc=0.875)
+    >>> float(curve.tpr_at(0.25)), float(curve.fpr_at(0.75))
+    (0.5, 0.5)
+    """
+
+    _curve: _core.RocCurve
+    fpr: NDArray[np.float64] = field(init=False)
+    tpr: NDArray[np.float64] = field(init=False)
+    thresholds: NDArray[np.float64] = field(init=False)
+    auc: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("fpr", "tpr", "thresholds", "auc"):
+            object.__setattr__(self, name, getattr(self._curve, name)())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_knots={self.fpr.size}, auc={self.auc!r})"
+
+    def __reduce__(self) -> tuple[type[RocCurve], tuple[_core.RocCurve]]:
+        return type(self), (self._curve,)
+
+    @classmethod
+    def from_scores(
+        cls, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> RocCurve:
+        """Curve of scores against labels.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of two classes; the greater label is the positive class.
+        y_score : array-like of shape (n_samples,)
+            Scores; higher is more positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: a row of weight k counts as k rows, one of weight 0 as none.
+
+        Returns
+        -------
+        RocCurve
+            With a knot for each distinct score; none is dropped.
+
+        Raises
+        ------
+        ValueError
+            As for :func:`roc_auc_score`.
+        """
+        return cls(core_curve(y_true, y_score, sample_weight))
+
+    def hull(self) -> RocCurve:
+        """Upper concave hull: the least concave curve that is nowhere below this one.
+
+        It is the curve of the scores after the best monotone change, ties included. Its knots are
+        the corners only: a knot on the line between two others is left out.
+
+        Returns
+        -------
+        RocCurve
+            A subset of the knots, thresholds included.
+        """
+        return type(self)(self._curve.hull())
+
+    def tpr_at(self, fpr: ArrayLike) -> NDArray[np.float64]:
+        """Highest true positive rate at a false positive rate, linear between knots.
+
+        Parameters
+        ----------
+        fpr : float or array-like of any shape
+            False positive rates from 0 to 1.
+
+        Returns
+        -------
+        ndarray
+            Rates of the shape of ``fpr``.
+        """
+        return _at(self._curve.tpr_at, fpr)
+
+    def fpr_at(self, tpr: ArrayLike) -> NDArray[np.float64]:
+        """Lowest false positive rate that reaches a true positive rate, linear between knots.
+
+        Parameters
+        ----------
+        tpr : float or array-like of any shape
+            True positive rates from 0 to 1.
+
+        Returns
+        -------
+        ndarray
+            Rates of the shape of ``tpr``.
+        """
+        return _at(self._curve.fpr_at, tpr)
+
+    def distance(self, other: RocCurve, norm: Literal["l1", "linf"] = "l1") -> float:
+        """Distance to another curve, exact for the two piecewise linear curves [1]_.
+
+        Parameters
+        ----------
+        other : RocCurve
+            The other curve.
+        norm : {"l1", "linf"}, default="l1"
+            Area between the curves, which is the difference of their AUCs if they do not cross;
+            or the greatest difference of true positive rates at one false positive rate.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        References
+        ----------
+        .. [1] Clémençon and Vayatis, "Approximation of the optimal ROC curve and a tree-based
+           ranking algorithm", ALT 2008, sec. 2.3. :doi:`10.1007/978-3-540-87987-9_7`
+        """
+        return self._curve.distance(other._curve, norm)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        plot_chance_level: bool = False,
+        **curve_kwargs: Any,
+    ) -> Axes:
+        """Draw the curve with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None`` makes a new figure.
+        name : str, default=None
+            Name for the legend, which shows the AUC as well.
+        plot_chance_level : bool, default=False
+            Whether to draw the diagonal.
+        **curve_kwargs : dict
+            Passed to :meth:`matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as err:
+            raise ImportError(
+                "RocCurve.plot needs matplotlib: run `pip install 'aucrank[plot]'`"
+            ) from err
+        if ax is None:
+            ax = plt.subplots()[1]
+        area = f"AUC = {self.auc:.2f}"
+        label = area if name is None else f"{name} ({area})"
+        ax.plot(self.fpr, self.tpr, **{"label": label, **curve_kwargs})
+        if plot_chance_level:
+            ax.plot([0, 1], [0, 1], "k--", label="Chance level (AUC = 0.5)")
+        ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        ax.legend(loc="lower right")
+        return ax
+
+
+def core_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    *,
+    any_labels: bool = True,
+) -> _core.RocCurve:
+    """Curve with every knot."""
+    scores, distinct = to_scores(y_score)
+    curve = of_two_classes(
+        _core.RocCurve.from_scores, y_true, scores, sample_weight, any_labels=any_labels
+    )
+    if distinct is None:
+        return curve
+    thresholds = curve.thresholds().copy()
+    thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
+    return _core.RocCurve(thresholds, curve.false_positives(), curve.true_positives())
+
+
+def _at(
+    curve: Callable[[NDArray[np.float64]], NDArray[np.float64]], rates: ArrayLike
+) -> NDArray[np.float64]:
+    """Values of a curve at rates of any shape."""
+    rates = np.asarray(rates, dtype=np.float64)
+    return curve(np.ravel(rates)).reshape(rates.shape)
