@@ -17,9 +17,8 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
-
 from aucrank import TreeRank
+from sklearn.metrics import roc_auc_score
 
 
 def make_data(n_rows, n_features):
@@ -57,7 +56,7 @@ def status_bytes(key):
 
 
 def measure_memory(name, n_rows, n_features, n_threads):
-    """Print by how much one fit raises the peak of this process over what it held before (Linux)."""
+    """Print by how much one fit raises the peak memory of this process (Linux only)."""
     # What importing and a first small fit take is not the data's.
     FITS[name](*make_data(1000, n_features), n_threads)
     X, y = make_data(n_rows, n_features)

@@ -20,7 +20,7 @@ from aucrank._persistence import (
     write_atomically,
 )
 from aucrank._schema import Schema, errors_by_name
-from aucrank._threads import effective_n_threads
+from aucrank._threads import effective_n_threads, threads_for
 from aucrank._validation import (
     check_class_weight,
     check_seed,
@@ -28,9 +28,6 @@ from aucrank._validation import (
     encode_binary,
     match_labels,
 )
-
-# Below this many rows a further thread costs more than it saves.
-_ROWS_PER_THREAD = 8192
 
 
 class CoreModel(Protocol):
@@ -247,8 +244,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
         """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
         check_is_fitted(self)
         columns = read_columns(self, X, self._schema)
-        wanted = effective_n_threads(getattr(self, "n_jobs", None))
-        n_threads = min(wanted, 1 + count_rows(columns) // _ROWS_PER_THREAD)
+        n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))
         with errors_by_name(self._schema):
             return getattr(self._model, question)(columns, n_threads)
 

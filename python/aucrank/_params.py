@@ -5,6 +5,8 @@ from math import isnan
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 _MAX_INT = 2**63 - 1
 
 
@@ -96,6 +98,19 @@ def check_real(
         opening, closing = "(["[not low_open], ")]"[not high_open]
         raise ValueError(f"{name} must be in {opening}{low}, {high}{closing}, got {value!r}")
     return number
+
+
+def check_bool(value: Any, name: str) -> bool:
+    """Return a parameter that is true or false as a bool.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def check_choice(value: Any, name: str, choices: Collection[str | None]) -> Any:

@@ -12,12 +12,12 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
-from aucrank._input import read_columns
+from aucrank._input import count_rows, read_columns
 from aucrank._params import check_int, check_real
 from aucrank._rules import Region, Words
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
-from aucrank._threads import effective_n_threads
+from aucrank._threads import threads_for
 from aucrank.metrics import RocCurve
 
 
@@ -290,7 +290,8 @@ class RankingTree:
         """
         columns = read_columns(self._reader, X, self._schema)
         with errors_by_name(self._schema):
-            return self._core.leaves()[self._core.apply(columns, effective_n_threads(None))]
+            places = self._core.apply(columns, threads_for(None, count_rows(columns)))
+        return self._core.leaves()[places]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each row passes, from the root to its leaf.

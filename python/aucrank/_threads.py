@@ -8,6 +8,9 @@ import joblib
 # Thousands of threads bring a machine to a stand, and no result depends on their number.
 _MOST_THREADS = 256
 
+# Below this many rows to score, a further thread costs more than it saves.
+_ROWS_PER_THREAD = 8192
+
 
 def effective_n_threads(n_jobs: int | None) -> int:
     """Return the number of threads that ``n_jobs`` stands for.
@@ -43,6 +46,11 @@ def effective_n_threads(n_jobs: int | None) -> int:
     if n_jobs > 0:
         return int(n_jobs) if n_jobs <= _MOST_THREADS else max(_MOST_THREADS, joblib.cpu_count())
     return max(1, joblib.cpu_count() + 1 + int(n_jobs))
+
+
+def threads_for(n_jobs: int | None, n_rows: int) -> int:
+    """Return the number of threads to score ``n_rows`` rows with, at most that of ``n_jobs``."""
+    return min(effective_n_threads(n_jobs), 1 + n_rows // _ROWS_PER_THREAD)
 
 
 def _openmp_limit() -> float:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._input import Columns
-from aucrank._params import check_choice, check_int, check_real
+from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._persistence import persistable
 from aucrank._ranking_tree import PruningPath, RankingTree
 from aucrank._schema import Schema
@@ -164,7 +164,12 @@ class CrossValidatedPruning(BaseEstimator):
 
     def _core_params(self) -> dict[str, Any]:
         n_folds = check_int(self.n_folds, "n_folds of CrossValidatedPruning", low=2, high=65534)
-        return {"n_folds": n_folds, "one_standard_error": bool(self.one_standard_error)}
+        return {
+            "n_folds": n_folds,
+            "one_standard_error": check_bool(
+                self.one_standard_error, "one_standard_error of CrossValidatedPruning"
+            ),
+        }
 
 
 _SPLITS: dict[str, type[Any]] = {"orthogonal": OrthogonalSplit, "leafrank": LeafRank}

@@ -39,7 +39,10 @@ pub enum RankError {
         value: f64,
     },
     /// All weight lies on one class.
-    #[error("sample_weight is zero on every row of the {class} class, so there is no pair to rank")]
+    #[error(
+        "sample_weight is zero, or nothing beside the other weights, on every row of the {class} \
+         class, so there is no pair to rank"
+    )]
     ClassWithoutWeight {
         /// `"positive"` or `"negative"`.
         class: &'static str,

@@ -125,7 +125,8 @@ fn cross_validation_is_a_plain_loop_over_folds() {
         let model = fit_rows(&values, &positive, &params);
         let found = model.cross_validation.unwrap();
         let columns = Columns::from_row_major(&values, 3).unwrap();
-        let folds = Folds::deal(&columns, &Labels::new(&positive, None).unwrap(), 4, 5);
+        let labels = Labels::new(&positive, None).unwrap();
+        let folds = Folds::deal(&columns, &labels, 4, 5, &Interrupt::default()).unwrap();
 
         let path = &found.steps;
         let mut means = vec![0.0; path.len()];

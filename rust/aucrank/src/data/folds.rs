@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::columns::{Column, Columns};
 use super::labels::Labels;
+use crate::{Interrupt, RankError};
 
 /// Fold of a row that has no weight, and so is in none.
 pub const NO_FOLD: u16 = u16::MAX;
@@ -24,13 +25,24 @@ impl Folds {
     ///
     /// So a row of weight k and k copies of it are dealt alike, the order of the rows does not
     /// matter, and duplicates never sit on both sides of a split.
-    #[must_use]
-    pub fn deal(columns: &Columns<'_>, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`].
+    pub fn deal(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        n_folds: u16,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
         let hashed = |row| {
+            interrupt.check()?;
             let positive = labels.positive()[row as usize];
-            (positive, content_hash(columns, row as usize, seed), row)
+            Ok((positive, content_hash(columns, row as usize, seed), row))
         };
-        let mut rows: Vec<(bool, u64, u32)> = labels.rows().into_par_iter().map(hashed).collect();
+        let mut rows: Vec<(bool, u64, u32)> =
+            labels.rows().into_par_iter().map(hashed).collect::<Result<_, RankError>>()?;
         rows.par_sort_unstable();
         let copies = || rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let n_distinct = |class: bool| copies().filter(|copies| copies[0].0 == class).count();
@@ -46,7 +58,7 @@ impl Folds {
             }
             *place += 1;
         }
-        Self { of_row, n_folds }
+        Ok(Self { of_row, n_folds })
     }
 }
 
@@ -87,7 +99,7 @@ mod tests {
     ) -> Vec<(u64, bool, u16)> {
         let columns = Columns::from_row_major(values, 1).unwrap();
         let labels = Labels::new(positive, weights).unwrap();
-        let folds = Folds::deal(&columns, &labels, 5, 3).of_row;
+        let folds = Folds::deal(&columns, &labels, 5, 3, &Interrupt::default()).unwrap().of_row;
         let mut by_content: Vec<_> = (0..values.len())
             .filter(|&row| folds[row] != NO_FOLD)
             .map(|row| (values[row].to_bits(), positive[row], folds[row]))
@@ -115,7 +127,7 @@ mod tests {
         let positive: Vec<bool> = (0..1003).map(|i| i % 10 == 0).collect();
         let columns = Columns::from_row_major(&values, 1).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
-        let folds = Folds::deal(&columns, &labels, 10, 0).of_row;
+        let folds = Folds::deal(&columns, &labels, 10, 0, &Interrupt::default()).unwrap().of_row;
         for class in [true, false] {
             let sizes: Vec<usize> = (0..10)
                 .map(|k| (0..1003).filter(|&r| positive[r] == class && folds[r] == k).count())
@@ -132,7 +144,7 @@ mod tests {
         let columns = Columns::from_row_major(&values, 1).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         // Copies count once: two distinct positive rows make two folds.
-        let folds = Folds::deal(&columns, &labels, 10, 0);
+        let folds = Folds::deal(&columns, &labels, 10, 0, &Interrupt::default()).unwrap();
         assert_eq!(folds.n_folds, 2);
         for fold in 0..2 {
             for class in [true, false] {

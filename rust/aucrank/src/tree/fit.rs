@@ -93,7 +93,8 @@ pub fn fit(
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     let folds = params
         .pruning
-        .map(|pruning| Folds::deal(columns, labels, pruning.n_folds, pruning.seed))
+        .map(|pruning| Folds::deal(columns, labels, pruning.n_folds, pruning.seed, interrupt))
+        .transpose()?
         .filter(|folds| folds.n_folds > 1);
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
