@@ -227,7 +227,7 @@ def test_zeros_of_either_sign_tie():
             [0, 1],
             [0.0, 1.0],
             [1.0, 0.0],
-            "sample_weight is zero, or nothing beside the other weights, on every row of the positive",
+            "sample_weight is zero, or nothing beside the other weights, on every row of the pos",
         ),
         ([0, 1], [0.0, 1.0], ["a", "b"], "sample_weight must hold numbers"),
         ([0, 1], ["a", "b"], None, "y_score must hold numbers"),

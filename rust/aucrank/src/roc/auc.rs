@@ -253,4 +253,19 @@ mod tests {
             prop_assert_eq!(weighted_auc(&scores, &positive, &weights), Ok(curve.auc()));
         }
     }
+
+    #[test]
+    fn a_million_weighted_rows_in_two_rounds_are_their_copies() {
+        let n = (1 << 20) + 7;
+        let number = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let scores: Vec<f64> = (0..n).map(|i| (number(i) >> 44) as f64 - 4e5).collect();
+        let positive: Vec<bool> = (0..n).map(|i| number(i) >> 40 & 15 < 5).collect();
+        let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        let copies = || (0..n).flat_map(|i| std::iter::repeat_n(i, i % 3));
+        let copied_scores: Vec<f64> = copies().map(|i| scores[i]).collect();
+        let copied_positive: Vec<bool> = copies().map(|i| positive[i]).collect();
+        let expected = auc(&copied_scores, &copied_positive).unwrap();
+        let value = weighted_auc(&scores, &positive, &weights).unwrap();
+        assert_eq!(value.to_bits(), expected.to_bits());
+    }
 }

@@ -18,7 +18,8 @@
 //! hence equal for any number of threads.
 //!
 //! Extra memory: one record a row (step 2), and one record for each row of the buckets in work
-//! (step 3). A bucket that holds a large part of all rows, as after an outlier many orders of
+//! (step 3). Records with a weight are twice as large, so the buckets come in two rounds, half of
+//! the rows each, at the price of reading the input once more. A bucket that holds a large part of all rows, as after an outlier many orders of
 //! magnitude away, is sorted in place.
 
 use std::ops::Range;
@@ -130,6 +131,9 @@ const BUCKET: usize = 4096;
 /// At most that many buckets: more would not stay in the translation buffers of the processor.
 const MOST_BUCKETS: usize = 2048;
 
+/// Rows from which on it matters that records with weights take 16 bytes a row.
+const TWO_ROUNDS_FROM: usize = 1 << 20;
+
 /// Where each code goes.
 struct Buckets {
     /// Bucket of a shifted code.
@@ -206,70 +210,94 @@ where
     let middle = 1_usize << (S::Key::BITS - 1 - shift).min(usize::BITS - 1);
     let buckets = Buckets::join(&totals, middle, BUCKET.max(2 * n / MOST_BUCKETS));
 
-    // A piece of memory for each bucket and share, bucket by bucket.
-    let mut moved = vec![R::default(); buckets.sizes.iter().sum()];
-    let mut places: Vec<Vec<_>> =
-        shares.iter().map(|_| Vec::with_capacity(buckets.sizes.len())).collect();
-    let mut rest = moved.as_mut_slice();
+    let in_two_rounds = size_of::<R>() > 8 && n >= TWO_ROUNDS_FROM;
+    let rounds = rounds(&buckets.sizes, if in_two_rounds { n.div_ceil(2) } else { n });
+    let n_moved = rounds.iter().map(|round| buckets.sizes[round.clone()].iter().sum()).max();
+    let mut moved = vec![R::default(); n_moved.unwrap_or(0)];
     let mut digits = 0..0;
-    for bucket in 0..buckets.sizes.len() {
-        digits.end = digits.start
-            + buckets.of[digits.start..].iter().take_while(|&&b| usize::from(b) == bucket).count();
-        for (share, places) in counts.iter().zip(&mut places) {
-            let size: usize = share[digits.clone()].iter().map(|&c| c as usize).sum();
-            let (place, after) = rest.split_at_mut(size);
-            places.push(place.iter_mut());
-            rest = after;
+    let mut sinks = Vec::with_capacity(buckets.sizes.len());
+    for round in rounds {
+        // A piece of memory for each bucket and share, bucket by bucket.
+        let mut places: Vec<Vec<_>> =
+            shares.iter().map(|_| Vec::with_capacity(round.len())).collect();
+        let mut rest = moved.as_mut_slice();
+        for bucket in round.clone() {
+            let of = &buckets.of[digits.start..];
+            digits.end =
+                digits.start + of.iter().take_while(|&&b| usize::from(b) == bucket).count();
+            for (share, places) in counts.iter().zip(&mut places) {
+                let size: usize = share[digits.clone()].iter().map(|&c| c as usize).sum();
+                let (place, after) = rest.split_at_mut(size);
+                places.push(place.iter_mut());
+                rest = after;
+            }
+            digits.start = digits.end;
         }
-        digits.start = digits.end;
-    }
-    let scatter = |(share, mut places): (&Range<usize>, Vec<std::slice::IterMut<'_, R>>)| {
-        let scores = &sample.scores[share.clone()];
-        let positive = &sample.positive[share.clone()];
-        let rows = scores.iter().zip(positive).zip(weights.slice(share.start, share.end));
-        for ((&score, &positive), weight) in rows {
-            if weights.counts(weight) {
-                let code = code(score);
-                let bucket = usize::from(buckets.of[(code >> shift) as usize]);
-                let word = S::Key::truncate(code << 1 | u64::from(positive));
-                if let Some(place) = places[bucket].next() {
-                    *place = R::new(word, weights.units(weight));
+        let scatter = |(share, mut places): (&Range<usize>, Vec<std::slice::IterMut<'_, R>>)| {
+            let scores = &sample.scores[share.clone()];
+            let positive = &sample.positive[share.clone()];
+            let rows = scores.iter().zip(positive).zip(weights.slice(share.start, share.end));
+            for ((&score, &positive), weight) in rows {
+                if weights.counts(weight) {
+                    let code = code(score);
+                    let bucket = usize::from(buckets.of[(code >> shift) as usize]);
+                    let word = S::Key::truncate(code << 1 | u64::from(positive));
+                    // Buckets of other rounds have no places: below the first the index wraps.
+                    let places = places.get_mut(bucket.wrapping_sub(round.start));
+                    if let Some(place) = places.and_then(Iterator::next) {
+                        *place = R::new(word, weights.units(weight));
+                    }
                 }
             }
+        };
+        if n_shares == 1 {
+            shares.iter().zip(places).for_each(scatter);
+        } else {
+            shares.par_iter().zip(places).for_each(scatter);
         }
-    };
-    if n_shares == 1 {
-        shares.iter().zip(places).for_each(scatter);
-    } else {
-        shares.par_iter().zip(places).for_each(scatter);
-    }
 
-    let mut rest = moved.as_mut_slice();
-    let mut tasks = Vec::with_capacity(buckets.sizes.len());
-    for (bucket, &size) in buckets.sizes.iter().enumerate() {
-        let (rows, after) = rest.split_at_mut(size);
-        let top = u64::from(bucket >= buckets.upper) << (S::Key::BITS - 1);
-        tasks.push((rows, S::Key::truncate(top)));
-        rest = after;
-    }
-    let run = |scratch: &mut Vec<R>, (rows, top): (&mut [R], S::Key)| {
-        let mut sink = new_sink();
-        if size_of::<R>() > 8 && rows.len() > n / 8 {
-            sort_in_place(rows, top, &mut sink);
-            return sink;
+        let mut rest = moved.as_mut_slice();
+        let mut tasks = Vec::with_capacity(round.len());
+        for bucket in round {
+            let (rows, after) = rest.split_at_mut(buckets.sizes[bucket]);
+            let top = u64::from(bucket >= buckets.upper) << (S::Key::BITS - 1);
+            tasks.push((rows, S::Key::truncate(top)));
+            rest = after;
         }
-        if rows.len() > scratch.len() {
-            scratch.resize(rows.len(), R::default());
+        let run = |scratch: &mut Vec<R>, (rows, top): (&mut [R], S::Key)| {
+            let mut sink = new_sink();
+            if size_of::<R>() > 8 && rows.len() > n / 8 {
+                sort_in_place(rows, top, &mut sink);
+                return sink;
+            }
+            if rows.len() > scratch.len() {
+                scratch.resize(rows.len(), R::default());
+            }
+            descend(rows, &mut scratch[..rows.len()], top, &mut sink);
+            sink
+        };
+        if n_shares == 1 {
+            let mut scratch = Vec::new();
+            sinks.extend(tasks.into_iter().map(|task| run(&mut scratch, task)));
+        } else {
+            sinks.par_extend(tasks.into_par_iter().with_min_len(8).map_init(Vec::new, run));
         }
-        descend(rows, &mut scratch[..rows.len()], top, &mut sink);
-        sink
-    };
-    if n_shares == 1 {
-        let mut scratch = Vec::new();
-        tasks.into_iter().map(|task| run(&mut scratch, task)).collect()
-    } else {
-        tasks.into_par_iter().with_min_len(8).map_init(Vec::new, run).collect()
     }
+    sinks
+}
+
+/// Runs of buckets of at most `most` rows together, or of a single bucket that has more.
+fn rounds(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
+    let (mut rounds, mut start, mut filled) = (Vec::new(), 0, 0);
+    for (bucket, &size) in sizes.iter().enumerate() {
+        if bucket > start && filled + size > most {
+            rounds.push(start..bucket);
+            (start, filled) = (bucket, 0);
+        }
+        filled += size;
+    }
+    rounds.push(start..sizes.len());
+    rounds
 }
 
 /// Deals `rows` by the leading bits in which their codes differ, into `scratch` of the same length,
