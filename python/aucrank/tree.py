@@ -226,14 +226,14 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         What cross-validation found for each subtree of the path: ``alpha``, ``n_leaves``,
         ``train_auc``, ``mean_auc``, ``standard_error``, and ``kept``, which marks the one that
         ``tree_`` is. None without cross-validation.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC
         (sec. 5.1 of [2]_).
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if they had any.
 
     See Also
@@ -420,7 +420,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
         Returns
         -------
-        ndarray of shape (n_features_in_,)
+        ndarray of shape (n_features,)
             In units of AUC.
         """
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
