@@ -1,6 +1,6 @@
 //! Borrowed features: numbers of either width in either layout, and category codes.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
 use crate::RankError;
 
@@ -25,6 +25,16 @@ impl<T: Value> Strided<'_, T> {
     #[must_use]
     pub fn get(&self, row: usize) -> f64 {
         self.values[row * self.step].into()
+    }
+
+    /// Copies the values of some rows; returns whether one of them is infinite.
+    fn read<'b>(&self, rows: Range<usize>, places: impl Iterator<Item = &'b mut f64>) -> bool {
+        let mut any_infinite = false;
+        for (row, place) in rows.zip(places) {
+            *place = self.get(row);
+            any_infinite |= place.is_infinite();
+        }
+        any_infinite
     }
 }
 
@@ -143,45 +153,41 @@ impl<'a> Columns<'a> {
         self.columns.len()
     }
 
-    /// Checks that no number is infinite.
+    /// Copies some rows to `out`, row by row, in double precision: numbers as they are, category
+    /// codes as numbers, NaN for what is missing. Returns whether a number is infinite.
     ///
-    /// # Errors
+    /// # Panics
     ///
-    /// [`RankError::InfiniteValue`] for the first column that holds one, with its first row.
-    pub fn check_finite(&self) -> Result<(), RankError> {
-        /// Rows looked at together: in a row-major matrix their columns share cache lines.
-        const TILE_ROWS: usize = 1024;
-        let n_tiles = self.n_rows.div_ceil(TILE_ROWS);
-        let any_infinite = (0..n_tiles).into_par_iter().any(|tile| {
-            let rows = tile * TILE_ROWS..self.n_rows.min((tile + 1) * TILE_ROWS);
-            self.iter().any(|column| match column {
-                // Without a branch a value, so that a tile is one vector loop.
-                Column::F64(values) => {
-                    rows.clone().fold(false, |any, row| any | values.get(row).is_infinite())
+    /// If `out` has not the size of the rows.
+    pub(crate) fn read_rows(&self, rows: Range<usize>, out: &mut [f64]) -> bool {
+        let n_features = self.columns.len();
+        assert_eq!(out.len(), rows.len() * n_features, "a place for every value");
+        self.columns.iter().enumerate().any(|(j, column)| {
+            let places = out.iter_mut().skip(j).step_by(n_features);
+            match column {
+                Column::F64(values) => values.read(rows.clone(), places),
+                Column::F32(values) => values.read(rows.clone(), places),
+                Column::Codes { codes, .. } => {
+                    for (&code, place) in codes[rows.clone()].iter().zip(places) {
+                        *place = if code == MISSING_CODE { f64::NAN } else { code.into() };
+                    }
+                    false
                 }
-                Column::F32(values) => {
-                    rows.clone().fold(false, |any, row| any | values.get(row).is_infinite())
-                }
-                Column::Codes { .. } => false,
-            })
-        });
-        if !any_infinite {
-            return Ok(());
-        }
-        let infinite = |column: &Column<'_>, row| {
-            let value = match column {
+            }
+        })
+    }
+
+    /// The error for the first column that holds infinity, with its first row.
+    pub(crate) fn infinite_value(&self) -> Option<RankError> {
+        self.iter().enumerate().find_map(|(column, values)| {
+            let value = |row| match values {
                 Column::F64(values) => values.get(row),
                 Column::F32(values) => values.get(row),
                 Column::Codes { .. } => 0.0,
             };
-            value.is_infinite().then_some((row, value))
-        };
-        for (column, values) in self.iter().enumerate() {
-            if let Some((row, value)) = (0..self.n_rows).find_map(|row| infinite(values, row)) {
-                return Err(RankError::InfiniteValue { column, row, value });
-            }
-        }
-        Ok(())
+            let row = (0..self.n_rows).find(|&row| value(row).is_infinite())?;
+            Some(RankError::InfiniteValue { column, row, value: value(row) })
+        })
     }
 
     /// The features, in order.

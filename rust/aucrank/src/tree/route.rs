@@ -7,8 +7,8 @@ use super::test::Test;
 use crate::RankError;
 use crate::data::{Column, Columns};
 
-/// Rows that one thread takes at a time.
-const CHUNK_ROWS: usize = 4096;
+/// Rows that are read together: in any layout their values then lie side by side in the cache.
+const TILE_ROWS: usize = 128;
 
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
@@ -110,12 +110,30 @@ impl RankingTree {
     {
         self.check_columns(columns)?;
         let router = Router::new(self, Test::clone);
+        let n_features = columns.n_features();
+        if n_features == 0 {
+            return Ok(vec![values[0]; columns.n_rows()]);
+        }
         let mut out = vec![V::default(); columns.n_rows()];
-        out.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, out)| {
-            for (row, out) in (chunk * CHUNK_ROWS..).zip(out) {
-                *out = values[router.leaf(|test| test.goes_left(columns, row))];
-            }
-        });
+        let any_infinite = out
+            .par_chunks_mut(TILE_ROWS)
+            .enumerate()
+            .with_min_len(16)
+            .map_init(Vec::new, |tile, (chunk, out)| {
+                let rows = chunk * TILE_ROWS..chunk * TILE_ROWS + out.len();
+                tile.resize(out.len() * n_features, 0.0);
+                if columns.read_rows(rows, tile) {
+                    return true;
+                }
+                for (row, out) in tile.chunks_exact(n_features).zip(out) {
+                    *out = values[router.leaf(|test| test.goes_left(row))];
+                }
+                false
+            })
+            .reduce(|| false, |a, b| a | b);
+        if any_infinite && let Some(err) = columns.infinite_value() {
+            return Err(err);
+        }
         Ok(out)
     }
 
@@ -135,6 +153,6 @@ impl RankingTree {
                 });
             }
         }
-        columns.check_finite()
+        Ok(())
     }
 }

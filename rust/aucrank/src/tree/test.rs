@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::data::{CodeRule, CodeTest, Column, Columns, FeatureBins, MISSING_CODE};
+use crate::data::{CodeRule, CodeTest, FeatureBins};
 
 /// Which known values go left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,27 +31,18 @@ pub struct Test {
 }
 
 impl Test {
-    /// The side of a row.
+    /// The side of a row, given as [`Columns::read_rows`](crate::data::Columns) gives it.
     #[inline]
-    pub(super) fn goes_left(&self, columns: &Columns<'_>, row: usize) -> bool {
-        let value = match columns[self.feature] {
-            Column::F64(values) => values.get(row),
-            Column::F32(values) => values.get(row),
-            Column::Codes { codes, .. } => {
-                return match &self.left {
-                    Rule::Levels(left) if codes[row] != MISSING_CODE => {
-                        left.get(codes[row] as usize).copied().unwrap_or(false)
-                    }
-                    Rule::Known(known) if codes[row] != MISSING_CODE => *known,
-                    _ => self.missing_left,
-                };
-            }
-        };
-        match self.left {
-            Rule::Below(threshold) if value < threshold => true,
-            Rule::AtLeast(threshold) if value >= threshold => true,
-            Rule::Known(known) if !value.is_nan() => known,
-            _ => value.is_nan() && self.missing_left,
+    pub(super) fn goes_left(&self, row: &[f64]) -> bool {
+        let value = row[self.feature];
+        if value.is_nan() {
+            return self.missing_left;
+        }
+        match &self.left {
+            Rule::Below(threshold) => value < *threshold,
+            Rule::AtLeast(threshold) => value >= *threshold,
+            Rule::Known(known) => *known,
+            Rule::Levels(left) => left.get(value as usize).copied().unwrap_or(false),
         }
     }
 
@@ -131,15 +122,14 @@ mod tests {
     fn raw_values_and_codes_get_the_same_answer() {
         let bins = FeatureBins::Numeric { cuts: vec![0.5, 1.5, 2.5] };
         let values = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, f64::NAN];
-        let columns = Columns::from_row_major(&values, 1).unwrap();
         for rule in [Rule::Below(1.5), Rule::AtLeast(2.5), Rule::Known(true), Rule::Known(false)] {
             for missing_left in [true, false] {
                 let test = Test { feature: 0, left: rule.clone(), missing_left };
                 let in_codes = test.to_codes(&bins);
                 assert_eq!(Test::of_codes(&in_codes, &bins), test);
-                for (row, &value) in values.iter().enumerate() {
+                for value in values {
                     let code = if value.is_nan() { 4 } else { (value + 0.5).floor() as u32 };
-                    assert_eq!(test.goes_left(&columns, row), in_codes.goes_left(code, 4));
+                    assert_eq!(test.goes_left(&[value]), in_codes.goes_left(code, 4));
                 }
             }
         }
