@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator
 
 from aucrank import _core
 from aucrank._input import count_rows, read_columns
-from aucrank._params import check_int, check_real
+from aucrank._params import check_choice, check_int, check_real
 from aucrank._rules import Region, Words
 from aucrank._schema import Schema, errors_by_name
+from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._table import Table
 from aucrank._threads import threads_for
 from aucrank.metrics import RocCurve
@@ -358,6 +359,46 @@ class RankingTree:
             lines.append(f'  {node} -> {nodes["left"][node]} [label="yes"];')
             lines.append(f'  {node} -> {nodes["right"][node]} [label="no"];')
         return "\n".join([*lines, "}"])
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """Return a SQL expression that scores a row as `TreeRank.decision_function` does.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
+            and Oracle.
+
+        Returns
+        -------
+        str
+            Nested ``CASE`` expressions over the columns of the fit (``x0``, ``x1``, ... where they
+            had no names), without a trailing semicolon. NULL is a missing value; a category that
+            was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> model = TreeRank(min_samples_leaf=1, pruning=None).fit(X, y)
+        >>> print(model.tree_.to_sql())
+        CASE WHEN ("x0" IS NULL OR "x0" >= 2.5) THEN 1
+        ELSE 0
+        END
+        """
+        check_choice(dialect, "dialect", tuple(DIALECTS))
+        writer = SqlWriter(self._schema, dialect)
+        scores = dict(zip(self._core.leaves().tolist(), self._core.leaf_scores(), strict=True))
+
+        def score(node: int, indent: str) -> str:
+            split = self._document["nodes"][node]["split"]
+            if split is None:
+                return f"{scores[node]:.0f}"
+            left, right = (score(split[side], indent + "  ") for side in ("left", "right"))
+            condition = writer.condition(split["cuts"])
+            return f"CASE WHEN {condition} THEN {left}\n{indent}ELSE {right}\n{indent}END"
+
+        return score(0, "")
 
     def __repr__(self) -> str:
         return f"RankingTree(n_leaves={self.n_leaves}, depth={self.depth}, auc={self.auc:.4f})"
