@@ -34,8 +34,8 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeLong {
     aucs: Vec<f64>,
-    /// Row by row; empty if a class has one row only.
-    covariances: Vec<f64>,
+    /// `None` if a class has one row only.
+    spread: Option<Spread>,
     n_pos: usize,
     n_neg: usize,
     effective: [f64; 2],
@@ -52,17 +52,22 @@ impl DeLong {
             return Ok(of_one(&Sample::new(scores, positive, Unweighted)?));
         }
         let placed = Placed::of_models(models, positive, Unweighted)?;
-        let covariances = covariances(&placed, |class| {
+        let spread = Spread::of(&placed, |class| {
             let m = class.rows.len() as u64;
-            let divisor = 2.0 * (class.others as f64);
+            let divisor = 2.0 * class.others as f64;
             let sums: Vec<u128> = class.values.iter().map(|v| sum(v.iter().copied())).collect();
             move |a: usize, b: usize| {
-                let products = class.values[a].iter().zip(&class.values[b]);
-                let products: u128 = products.map(|(&v, &w)| u128::from(v) * u128::from(w)).sum();
-                scatter(m, products, sums[a], sums[b]) / divisor / divisor
+                let (mut products, mut squares) = (0, 0);
+                for (&v, &w) in class.values[a].iter().zip(&class.values[b]) {
+                    products += u128::from(v) * u128::from(w);
+                    squares += u128::from(v.abs_diff(w)).pow(2);
+                }
+                let gap = sums[a].abs_diff(sums[b]);
+                [scatter(m, products, sums[a], sums[b]), scatter(m, squares, gap, gap)]
+                    .map(|value| value / divisor / divisor)
             }
         });
-        Ok(placed.finish(covariances))
+        Ok(placed.finish(spread))
     }
 
     /// The same for rows with weights.
@@ -83,22 +88,24 @@ impl DeLong {
         weights: &[f64],
     ) -> Result<Self, RankError> {
         let placed = Placed::of_models(models, positive, Fixed::new(weights, positive.len())?)?;
-        let covariances = covariances(&placed, |class| {
+        let spread = Spread::of(&placed, |class| {
             let (own, others) = (class.total as f64, 2.0 * class.others as f64);
             let (rows, aucs) = (&class.rows, &placed.aucs);
             let m = rows.len() as f64;
             move |a: usize, b: usize| {
-                let centred = |model: usize, row: usize| {
-                    class.values[model][row] as f64 / others - aucs[model]
-                };
-                let terms = rows.iter().enumerate().map(|(row, &(_, units))| {
-                    let share = units as f64 / own;
-                    (share * centred(a, row)) * (share * centred(b, row))
-                });
-                m / (m - 1.0) * terms.sum::<f64>()
+                let mut sums = [0.0, 0.0];
+                for (row, &(_, units)) in rows.iter().enumerate() {
+                    let [x, y] = [a, b].map(|model| {
+                        let placement = class.values[model][row] as f64 / others;
+                        units as f64 / own * (placement - aucs[model])
+                    });
+                    sums[0] += x * y;
+                    sums[1] += (x - y) * (x - y);
+                }
+                sums.map(|sum| m / (m - 1.0) * sum)
             }
         });
-        Ok(placed.finish(covariances))
+        Ok(placed.finish(spread))
     }
 
     /// AUC of each model.
@@ -117,7 +124,21 @@ impl DeLong {
     pub fn covariance(&self, a: usize, b: usize) -> Option<f64> {
         let n_models = self.aucs.len();
         assert!(a < n_models && b < n_models, "there are {n_models} models");
-        self.covariances.get(a * n_models + b).copied()
+        self.spread.as_ref().map(|spread| spread.covariances[a * n_models + b])
+    }
+
+    /// Variance of the difference of the AUCs of models `a` and `b`: of rankings that hardly differ
+    /// too, where the variances less twice the covariance would be rounding errors. `None` as for
+    /// [`DeLong::covariance`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such model.
+    #[must_use]
+    pub fn difference_variance(&self, a: usize, b: usize) -> Option<f64> {
+        let n_models = self.aucs.len();
+        assert!(a < n_models && b < n_models, "there are {n_models} models");
+        self.spread.as_ref().map(|spread| spread.differences[a * n_models + b])
     }
 
     /// Positive rows of positive weight.
@@ -248,14 +269,14 @@ impl Placed {
         Ok(Self { classes, aucs })
     }
 
-    fn finish(self, covariances: Vec<f64>) -> DeLong {
+    fn finish(self, spread: Option<Spread>) -> DeLong {
         let [n_neg, n_pos] = [0, 1].map(|class: usize| self.classes[class].rows.len());
         let effective = [1, 0].map(|class: usize| {
             let Class { rows, total, .. } = &self.classes[class];
             let squares: f64 = rows.iter().map(|row| (row.1 as f64 / *total as f64).powi(2)).sum();
             squares.recip()
         });
-        DeLong { aucs: self.aucs, covariances, n_pos, n_neg, effective }
+        DeLong { aucs: self.aucs, spread, n_pos, n_neg, effective }
     }
 }
 
@@ -326,30 +347,45 @@ fn place<S: Score>(scores: &[S], classes: &[Class; 2]) -> [Vec<u64>; 2] {
     })
 }
 
-/// What both classes add to the covariance of each two models, or nothing if a class has one row.
-fn covariances<'a, F>(placed: &'a Placed, of_class: impl Fn(&'a Class) -> F) -> Vec<f64>
-where
-    F: Fn(usize, usize) -> f64,
-{
-    let n_models = placed.aucs.len();
-    if placed.classes.iter().any(|class| class.rows.len() < 2) {
-        return Vec::new();
-    }
-    let mut matrix = vec![0.0; n_models * n_models];
-    for class in &placed.classes {
-        let covariance = of_class(class);
-        for a in 0..n_models {
-            for b in 0..=a {
-                matrix[a * n_models + b] += covariance(a, b);
+/// Matrices over the models, row by row.
+#[derive(Debug, Clone, PartialEq)]
+struct Spread {
+    covariances: Vec<f64>,
+    /// Variances of differences.
+    differences: Vec<f64>,
+}
+
+impl Spread {
+    /// Adds what both classes give for each two models; nothing if a class has one row.
+    fn of<'a, F>(placed: &'a Placed, of_class: impl Fn(&'a Class) -> F) -> Option<Self>
+    where
+        F: Fn(usize, usize) -> [f64; 2],
+    {
+        if placed.classes.iter().any(|class| class.rows.len() < 2) {
+            return None;
+        }
+        let n_models = placed.aucs.len();
+        let zeros = vec![0.0; n_models * n_models];
+        let mut spread = Self { covariances: zeros.clone(), differences: zeros };
+        for class in &placed.classes {
+            let of_models = of_class(class);
+            for a in 0..n_models {
+                for b in 0..=a {
+                    let [covariance, difference] = of_models(a, b);
+                    spread.covariances[a * n_models + b] += covariance;
+                    spread.differences[a * n_models + b] += difference;
+                }
             }
         }
-    }
-    for a in 0..n_models {
-        for b in 0..a {
-            matrix[b * n_models + a] = matrix[a * n_models + b];
+        for a in 0..n_models {
+            for b in 0..a {
+                for matrix in [&mut spread.covariances, &mut spread.differences] {
+                    matrix[b * n_models + a] = matrix[a * n_models + b];
+                }
+            }
         }
+        Some(spread)
     }
-    matrix
 }
 
 fn sum(values: impl Iterator<Item = u64>) -> u128 {
@@ -377,7 +413,7 @@ fn of_one<S: Score>(sample: &Sample<'_, S, Unweighted>) -> DeLong {
     let (n_pos, n_neg) = (all.positive, all.negative);
     let pairs = 2 * u128::from(n_pos) * u128::from(n_neg);
     let aucs = vec![all.half_wins as f64 / pairs as f64];
-    let mut covariances = Vec::new();
+    let mut spread = None;
     if n_pos > 1 && n_neg > 1 {
         let part = |m: u64, others: u64, squares: u128, sum: u128| {
             let divisor = 2.0 * others as f64;
@@ -385,11 +421,11 @@ fn of_one<S: Score>(sample: &Sample<'_, S, Unweighted>) -> DeLong {
         };
         let of_pos = part(n_pos, n_neg, all.pos_squares, all.half_wins);
         let of_neg = part(n_neg, n_pos, all.neg_squares, pairs - all.half_wins);
-        covariances.push(of_neg + of_pos);
+        spread = Some(Spread { covariances: vec![of_neg + of_pos], differences: vec![0.0] });
     }
     let effective = [n_pos as f64, n_neg as f64];
     let (n_pos, n_neg) = (n_pos as usize, n_neg as usize);
-    DeLong { aucs, covariances, n_pos, n_neg, effective }
+    DeLong { aucs, spread, n_pos, n_neg, effective }
 }
 
 /// Sums of half-wins of the rows of a range of scores, among the rows of the range.
@@ -526,6 +562,9 @@ mod tests {
             for b in 0..models.len() {
                 let value = found.covariance(a, b).unwrap();
                 assert!((value - covariances[a][b]).abs() < 1e-12, "{value} {covariances:?}");
+                let difference = covariances[a][a] + covariances[b][b] - 2.0 * covariances[a][b];
+                let value = found.difference_variance(a, b).unwrap();
+                assert!((value - difference).abs() < 1e-12, "{value} {difference}");
             }
         }
     }
@@ -602,6 +641,23 @@ mod tests {
                 assert_eq!(found[0], found[1]);
             }
         }
+    }
+
+    #[test]
+    fn one_swap_among_many_rows_has_a_variance() {
+        // Rows 0..n of either class in turn; the second model swaps the two lowest.
+        let n = 40_000;
+        let positive: Vec<bool> = (0..n).map(|row| row % 2 == 1).collect();
+        let first: Vec<f64> = (0..n).map(f64::from).collect();
+        let mut second = first.clone();
+        second.swap(0, 1);
+        let delong = DeLong::new(&[&first, &second], &positive).unwrap();
+        // One placement value of each class differs, by 1 / m: the variance of the mean of m values
+        // of which one is 1 / m and the others 0 is 1 / m^4.
+        let m = f64::from(n / 2);
+        let expected = 2.0 / m.powi(4);
+        let found = delong.difference_variance(0, 1).unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     }
 
     #[test]
