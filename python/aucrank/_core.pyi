@@ -105,3 +105,35 @@ class RocCurve:
     def fpr_at(self, tpr: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def distance(self, other: RocCurve, norm: Literal["l1", "linf"]) -> float: ...
     def __reduce__(self) -> tuple[type[RocCurve], tuple[NDArray[Any], ...]]: ...
+
+# How far an AUC may be off.
+def delong(
+    labels: NDArray[Any],
+    models: Sequence[NDArray[np.float32]] | Sequence[NDArray[np.float64]],
+    weights: NDArray[np.float64] | None,
+    n_threads: int,
+) -> tuple[list[float], tuple[list[float], float] | None, list[float]] | None: ...
+def placements(
+    labels: NDArray[Any],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    n_threads: int,
+) -> NDArray[np.float64] | None: ...
+def bootstrap_aucs(
+    labels: NDArray[Any],
+    models: Sequence[NDArray[np.float32]] | Sequence[NDArray[np.float64]],
+    weights: NDArray[np.float64] | None,
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> NDArray[np.float64] | None: ...
+def bootstrap_tprs(
+    labels: NDArray[Any],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    fpr: NDArray[np.float64],
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> NDArray[np.float64] | None: ...
+def hanley_mcneil_variance(auc: float, n_pos: float, n_neg: float) -> float: ...

@@ -12,6 +12,20 @@ Infinite scores are legal: they rank first or last.
 """
 
 from aucrank.metrics._auc import roc_auc_score
+from aucrank.metrics._band import RocBand, roc_band
+from aucrank.metrics._cross_validated import cross_validated_auc
 from aucrank.metrics._curve import RocCurve, roc_curve
+from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 
-__all__ = ["RocCurve", "roc_auc_score", "roc_curve"]
+__all__ = [
+    "AucComparison",
+    "AucInterval",
+    "RocBand",
+    "RocCurve",
+    "auc_compare",
+    "auc_interval",
+    "cross_validated_auc",
+    "roc_auc_score",
+    "roc_band",
+    "roc_curve",
+]

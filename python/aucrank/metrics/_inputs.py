@@ -21,7 +21,7 @@ _LABELS = _FLOATS | {np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32
 def of_two_classes(
     statistic: Callable[..., _T | None],
     y_true: ArrayLike,
-    scores: NDArray[Any],
+    scores: NDArray[Any] | list[NDArray[Any]],
     sample_weight: ArrayLike | None,
     *,
     any_labels: bool = True,
@@ -136,6 +136,11 @@ def _positive_rows(labels: NDArray[Any], any_labels: bool) -> NDArray[np.bool_]:
                 "y_true take value in {0, 1} or {-1, 1} or pass pos_label explicitly."
             )
     return equal_to(labels, _two_classes(labels)[1])
+
+
+def positive_rows(y_true: ArrayLike) -> NDArray[np.bool_]:
+    """Rows of the greater of two labels."""
+    return _positive_rows(vector(y_true, "y_true"), any_labels=True)
 
 
 def _two_classes(labels: NDArray[Any]) -> list[Any]:

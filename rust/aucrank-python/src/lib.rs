@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
 mod columns;
+mod inference;
 mod model;
 mod roc;
 mod run;
@@ -12,6 +13,10 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::inference::{
+        bootstrap_aucs, bootstrap_tprs, delong, hanley_mcneil_variance, placements,
+    };
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
     #[pymodule_export]

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::run::{on_pool, to_py_err};
 
 /// Runs `work` without the interpreter; on a pool only where the core would use one.
-fn run<T: Send>(
+pub fn run<T: Send>(
     py: Python<'_>,
     n_rows: usize,
     n_threads: usize,
@@ -63,7 +63,7 @@ one_of_arrays! {
 }
 
 /// Borrowed memory of [`Labels`].
-enum LabelSlice<'a> {
+pub enum LabelSlice<'a> {
     Bool(&'a [bool]),
     I64(&'a [i64]),
     F64(&'a [f64]),
@@ -74,7 +74,7 @@ enum LabelSlice<'a> {
 }
 
 impl Labels<'_> {
-    fn as_slice(&self) -> PyResult<LabelSlice<'_>> {
+    pub fn as_slice(&self) -> PyResult<LabelSlice<'_>> {
         Ok(match self {
             Self::Bool(labels) => LabelSlice::Bool(labels.as_slice()?),
             Self::I64(labels) => LabelSlice::I64(labels.as_slice()?),
@@ -88,7 +88,7 @@ impl Labels<'_> {
 }
 
 impl<'a> LabelSlice<'a> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             Self::Bool(labels) => labels.len(),
             Self::I64(labels) => labels.len(),
@@ -101,7 +101,7 @@ impl<'a> LabelSlice<'a> {
     }
 
     /// `None` if there are labels other than 0 and 1, or -1 and 1.
-    fn positive(&self) -> Option<Cow<'a, [bool]>> {
+    pub fn positive(&self) -> Option<Cow<'a, [bool]>> {
         match *self {
             Self::Bool(labels) => Some(Cow::Borrowed(labels)),
             Self::I64(labels) => positive_rows(labels).map(Cow::Owned),

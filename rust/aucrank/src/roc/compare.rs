@@ -31,12 +31,7 @@ impl RocCurve {
     pub fn tpr_at(&self, fpr: &[f64]) -> Result<Vec<f64>, RankError> {
         check_rates("fpr", fpr)?;
         let (x, y) = (self.fpr(), self.tpr());
-        let at = |&rate: &f64| {
-            // The last of the knots at this rate is the highest.
-            let beyond = x.partition_point(|&knot| knot <= rate);
-            if beyond == x.len() { 1.0 } else { on_segment(&x, &y, beyond - 1, rate) }
-        };
-        Ok(fpr.iter().map(at).collect())
+        Ok(fpr.iter().map(|&rate| highest_at(&x, &y, rate)).collect())
     }
 
     /// Lowest false positive rate that reaches each true positive rate, linear between knots.
@@ -116,6 +111,13 @@ fn area_between([left, right]: [f64; 2]) -> f64 {
     }
 }
 
+/// Highest point at `rate` of the line through the knots, which rises from (0, 0) to (1, 1).
+pub(super) fn highest_at(x: &[f64], y: &[f64], rate: f64) -> f64 {
+    // The last of the knots at this rate is the highest.
+    let beyond = x.partition_point(|&knot| knot <= rate);
+    if beyond == x.len() { 1.0 } else { on_segment(x, y, beyond - 1, rate) }
+}
+
 /// The line through the knots `segment` and `segment + 1`, at `at`.
 fn on_segment(x: &[f64], y: &[f64], segment: usize, at: f64) -> f64 {
     let share = (at - x[segment]) / (x[segment + 1] - x[segment]);
@@ -123,7 +125,7 @@ fn on_segment(x: &[f64], y: &[f64], segment: usize, at: f64) -> f64 {
     (1.0 - share) * y[segment] + share * y[segment + 1]
 }
 
-fn check_rates(name: &'static str, rates: &[f64]) -> Result<(), RankError> {
+pub(super) fn check_rates(name: &'static str, rates: &[f64]) -> Result<(), RankError> {
     match rates.iter().find(|rate| !(0.0..=1.0).contains(*rate)) {
         None => Ok(()),
         Some(rate) => {

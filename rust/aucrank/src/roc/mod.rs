@@ -5,11 +5,14 @@
 //! the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
+//! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
 //! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances.
 
 mod auc;
+mod bootstrap;
 mod compare;
 mod curve;
+mod delong;
 mod hull;
 mod partial;
 mod sample;
@@ -17,7 +20,9 @@ mod score;
 mod sort;
 
 pub use auc::{auc, weighted_auc};
+pub use bootstrap::Bootstrap;
 pub use compare::Norm;
 pub use curve::RocCurve;
+pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub use sample::PARALLEL_FROM;
 pub use score::Score;

@@ -1,0 +1,194 @@
+"""Confidence interval of a cross-validated AUC."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from aucrank import _core
+from aucrank.metrics._inference import (
+    AucInterval,
+    check_confidence,
+    exact_interval,
+    normal_interval,
+)
+from aucrank.metrics._inputs import of_two_classes, positive_rows, to_scores, to_weights, vector
+
+
+def cross_validated_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    fold: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> AucInterval:
+    """Mean AUC over the folds of a cross-validation, with an interval from influence curves.
+
+    Scores of different folds come from different models, so rows are ranked within their fold
+    alone, and the AUCs of the folds are averaged. The interval needs no refitting [1]_.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes; the greater label is the positive class.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_repeats)
+        Score of each row by the model that was fitted without its fold; higher is more positive.
+        Repeated cross-validation has a column for each repeat.
+    fold : array-like of the shape of ``y_score``
+        Fold in which the row was held out: a label of any type.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows; only their ratios matter. A row of weight 0 is no row.
+    confidence : float, default=0.95
+        Level of the interval, in (0, 1).
+
+    Returns
+    -------
+    AucInterval
+        Whose ``method`` is ``"influence"``, or ``"exact"`` where every fold has AUC 1, or 0.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If every fold has AUC 1, or 0, so that the variance is 0: the interval is then that of
+        :func:`auc_interval`, for as many independent pairs as the folds hold.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`roc_auc_score`, if a fold has one class (its name is given), and if a fold
+        label is missing.
+
+    See Also
+    --------
+    auc_interval : Interval of the AUC of one model.
+
+    Notes
+    -----
+    With V folds, the influence curve of row i, of fold v with AUC Aᵥ, is
+    ``(placement - Aᵥ) / p``: the placement value is the share of the other class in the fold that
+    the row is on the right side of, and p the share of the row's own class in all rows. The
+    variance of the mean AUC is ``Σᵥ mean(influence² in fold v) / V / n_samples`` [1]_. It is that
+    of the AUC of models fitted on samples of this size, given the models: how much they would
+    differ if fitted on other data is not in it.
+
+    Repeats rank the same rows again, which makes the estimate steadier but adds no rows: the
+    influence of a row is averaged over the repeats, and its square enters once.
+
+    With weights, the shares and means are weighted, and a squared influence counts by the square
+    of its weight, as for a sample with unequal weights.
+
+    References
+    ----------
+    .. [1] LeDell, Petersen and van der Laan, "Computationally efficient confidence intervals for
+       cross-validated area under the ROC curve estimates", Electronic Journal of Statistics 9(1),
+       2015. :doi:`10.1214/15-EJS1035`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import StratifiedKFold
+    >>> import numpy as np
+    >>> from aucrank.metrics import cross_validated_auc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, fold, score = X[:, :4] / X[:, :4].max(axis=0), np.zeros(len(y)), np.zeros(len(y))
+    >>> for number, (train, test) in enumerate(StratifiedKFold(5).split(X, y)):
+    ...     model = LogisticRegression().fit(X[train], y[train])
+    ...     fold[test], score[test] = number, model.decision_function(X[test])
+    >>> interval = cross_validated_auc(y, score, fold)
+    >>> interval.low < interval.auc < interval.high
+    True
+    """
+    alpha = 1 - check_confidence(confidence)
+    positive = positive_rows(y_true)
+    scores, folds = _columns(y_score, "y_score"), _columns(fold, "fold")
+    n_rows = positive.size
+    for name, columns in (("y_score", scores), ("fold", folds)):
+        if columns[0].size != n_rows:
+            raise ValueError(f"{name} has {columns[0].size} rows, but y has {n_rows}")
+    if len(scores) != len(folds):
+        raise ValueError(
+            f"y_score has {len(scores)} columns, but fold has {len(folds)}: one for each repeat"
+        )
+    weights = np.ones(n_rows) if sample_weight is None else to_weights(sample_weight)
+    # Checks the weights, and that both classes have some.
+    of_two_classes(_core.delong, positive, [to_scores(scores[0])[0]], weights)
+    present = weights > 0
+    weights = weights / weights[present].mean()
+    aucs, pairs = [], []
+    influence = np.zeros(n_rows)
+    for number, (column, labels) in enumerate(zip(scores, folds, strict=True)):
+        within, auc, n_pairs = _of_one_repeat(
+            positive, to_scores(column)[0], labels, present, weights, number
+        )
+        influence += within / len(scores)
+        aucs.append(auc)
+        pairs.append(n_pairs)
+    auc = float(np.mean(aucs))
+    error = float(np.sqrt(np.sum(influence**2))) / int(present.sum())
+    if auc in (0.0, 1.0):
+        warnings.warn(
+            f"The AUC is {auc:g} in every fold, and a variance of 0 says nothing of other samples, "
+            f"so the interval is the exact one of {min(pairs):.6g} independent pairs.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
+        return AucInterval(auc, *exact_interval(auc, min(pairs), alpha), 0.0, confidence, "exact")
+    low, high = normal_interval(auc, error, alpha)
+    return AucInterval(auc, low, high, error, confidence, "influence")
+
+
+def _of_one_repeat(
+    positive: NDArray[np.bool_],
+    scores: NDArray[Any],
+    labels: NDArray[Any],
+    present: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    repeat: int,
+) -> tuple[NDArray[np.float64], float, float]:
+    """Influence of each row, scaled so that the sum of squares is n² times the variance."""
+    n_present = int(present.sum())
+    shares = [weights[~positive].sum() / n_present, weights[positive].sum() / n_present]
+    names, codes = np.unique(labels[present], return_inverse=True)
+    influence = np.zeros(positive.size)
+    aucs, pairs = [], 0.0
+    rows_present = np.flatnonzero(present)
+    for code, name in enumerate(names.tolist()):
+        rows = rows_present[codes == code]
+        own, own_weights = positive[rows], weights[rows]
+        if own.all() or not own.any():
+            where = "" if repeat == 0 else f" of repeat {repeat}"
+            raise ValueError(f"Only one class is present in fold {name!r}{where}: it has no AUC.")
+        values = of_two_classes(_core.placements, own, scores[rows], own_weights)
+        auc = float(np.average(values[own], weights=own_weights[own]))
+        # A fold counts as much as another, whatever its weight.
+        size = rows.size * own_weights / own_weights.sum()
+        scale = math.sqrt(n_present / (names.size * rows.size))
+        influence[rows] = scale * size * (values - auc) / np.where(own, shares[1], shares[0])
+        aucs.append(auc)
+        pairs += min(_effective(own_weights[own]), _effective(own_weights[~own]))
+    return influence, float(np.mean(aucs)), pairs
+
+
+def _effective(weights: NDArray[np.float64]) -> float:
+    """Kish's effective number of rows."""
+    return float(weights.sum() ** 2 / np.sum(weights**2))
+
+
+def _columns(values: ArrayLike, name: str) -> list[NDArray[Any]]:
+    """One-dimensional arrays: the values, or each of their columns."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] > 0:
+        columns = [vector(np.ascontiguousarray(column), name) for column in array.T]
+    else:
+        columns = [vector(values, name)]
+    for column in columns:
+        if name == "fold" and column.dtype.kind in "fO" and np.any(column != column):
+            raise ValueError("fold holds a missing value")
+    return columns

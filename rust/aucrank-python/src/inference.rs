@@ -1,0 +1,167 @@
+//! How far an AUC may be off: `aucrank::roc`'s `DeLong` and bootstrap as Python functions.
+
+use aucrank::RankError;
+use aucrank::roc::{self, Bootstrap, Score};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::roc::{Labels, Scores, run};
+use crate::run::on_pool;
+
+type Floats<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Borrowed scores of several models, if all have the type `T`.
+fn slices<'a, T: Element>(
+    models: &'a [Scores<'_>],
+    of_type: impl Fn(&'a Scores<'_>) -> Option<&'a PyReadonlyArray1<'a, T>>,
+) -> PyResult<Vec<&'a [T]>> {
+    let one = |scores| {
+        let array = of_type(scores);
+        let array = array.ok_or_else(|| PyTypeError::new_err("models have scores of two types"))?;
+        Ok(array.as_slice()?)
+    };
+    models.iter().map(one).collect()
+}
+
+/// Evaluates an expression with the slices of all models, whatever their width.
+macro_rules! with_models {
+    ($models:expr, |$slices:ident| $body:expr) => {
+        if let Some(Scores::F32(_)) = $models.first() {
+            let $slices = slices(&$models, |scores| match scores {
+                Scores::F32(array) => Some(array),
+                Scores::F64(_) => None,
+            })?;
+            $body
+        } else {
+            let $slices = slices(&$models, |scores| match scores {
+                Scores::F64(array) => Some(array),
+                Scores::F32(_) => None,
+            })?;
+            $body
+        }
+    };
+}
+
+fn delong_of<S: Score>(
+    models: &[&[S]],
+    positive: &[bool],
+    weights: Option<&[f64]>,
+) -> Result<roc::DeLong, RankError> {
+    match weights {
+        None => roc::DeLong::new(models, positive),
+        Some(weights) => roc::DeLong::weighted(models, positive, weights),
+    }
+}
+
+/// AUCs, their variances and the variance of the difference of the first and the last (`None` if a
+/// class has one row), and effective rows, positive first.
+type Summary = (Vec<f64>, Option<(Vec<f64>, f64)>, [f64; 2]);
+
+/// `None` if the labels are not 0 and 1, or -1 and 1.
+#[pyfunction]
+pub fn delong(
+    py: Python<'_>,
+    labels: Labels<'_>,
+    models: Vec<Scores<'_>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    n_threads: usize,
+) -> PyResult<Option<Summary>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let found = with_models!(models, |models| run(py, labels.len(), n_threads, || {
+        labels.positive().map(|positive| delong_of(&models, &positive, weights)).transpose()
+    })?);
+    Ok(found.map(|delong| {
+        let last = delong.aucs().len() - 1;
+        let variances = (0..=last).map(|model| delong.covariance(model, model)).collect();
+        let variances = Option::zip(variances, delong.difference_variance(0, last));
+        (delong.aucs().to_vec(), variances, delong.effective_rows())
+    }))
+}
+
+/// Placement value of each row. `None` as for [`delong`].
+#[pyfunction]
+pub fn placements<'py>(
+    py: Python<'py>,
+    labels: Labels<'_>,
+    scores: Scores<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    n_threads: usize,
+) -> PyResult<Option<Floats<'py>>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    macro_rules! run_on {
+        ($scores:expr) => {{
+            let scores = $scores.as_slice()?;
+            run(py, labels.len(), n_threads, || {
+                let positive = labels.positive();
+                positive.map(|positive| roc::placements(scores, &positive, weights)).transpose()
+            })
+        }};
+    }
+    let values = match scores {
+        Scores::F64(scores) => run_on!(scores),
+        Scores::F32(scores) => run_on!(scores),
+    };
+    Ok(values?.map(|values| values.into_pyarray(py)))
+}
+
+/// AUCs of every resample, one a model. `None` as for [`delong`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "labels, models and weights, then how")]
+pub fn bootstrap_aucs<'py>(
+    py: Python<'py>,
+    labels: Labels<'_>,
+    models: Vec<Scores<'_>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Option<Floats<'py>>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let bootstrap = Bootstrap { n_resamples, seed };
+    let aucs = with_models!(models, |models| on_pool(py, n_threads, |interrupt| {
+        let positive = labels.positive();
+        positive.map(|rows| bootstrap.aucs(&models, &rows, weights, interrupt)).transpose()
+    })?);
+    Ok(aucs.map(|aucs| aucs.into_pyarray(py)))
+}
+
+/// True positive rates of every resample, one a false positive rate. `None` as for [`delong`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "labels, scores and weights, then how")]
+pub fn bootstrap_tprs<'py>(
+    py: Python<'py>,
+    labels: Labels<'_>,
+    scores: Scores<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    fpr: PyReadonlyArray1<'_, f64>,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Option<Floats<'py>>> {
+    let (labels, fpr) = (labels.as_slice()?, fpr.as_slice()?);
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let bootstrap = Bootstrap { n_resamples, seed };
+    macro_rules! run_on {
+        ($scores:expr) => {{
+            let scores = $scores.as_slice()?;
+            on_pool(py, n_threads, |interrupt| {
+                let tprs = |rows: &[bool]| bootstrap.tprs(scores, rows, weights, fpr, interrupt);
+                labels.positive().map(|positive| tprs(&positive)).transpose()
+            })
+        }};
+    }
+    let tprs = match scores {
+        Scores::F64(scores) => run_on!(scores),
+        Scores::F32(scores) => run_on!(scores),
+    };
+    Ok(tprs?.map(|tprs| tprs.into_pyarray(py)))
+}
+
+#[pyfunction]
+pub fn hanley_mcneil_variance(auc: f64, n_pos: f64, n_neg: f64) -> f64 {
+    roc::hanley_mcneil_variance(auc, n_pos, n_neg)
+}

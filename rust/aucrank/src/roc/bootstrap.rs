@@ -1,0 +1,412 @@
+//! Stratified bootstrap of the AUC and of points of the ROC curve.
+//!
+//! A resample draws as many rows of each class as there are, with replacement. The rows are sorted
+//! once: a resample is then a count for each negative row, running sums of these counts in the
+//! order of each model, and for each positive row drawn one look at the sums. No resample sorts
+//! anything. Several models share the rows of a resample, so that their difference is that of pairs.
+//!
+//! Resample r draws from a stream of its own, given by the seed and r: the number of threads
+//! changes nothing.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+use super::compare::highest_at;
+use super::delong::{order, split_rows};
+use super::sample::{Fixed, Sample, Unweighted};
+use super::score::Score;
+use crate::{Interrupt, RankError};
+
+/// How many resamples to draw, and the seed of their streams.
+///
+/// Its methods run on the rayon pool that they are called in.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::{Interrupt, roc::Bootstrap};
+///
+/// let bootstrap = Bootstrap { n_resamples: 100, seed: 7 };
+/// let (scores, positive) = ([0.1, 0.4, 0.35, 0.8], [false, false, true, true]);
+/// let aucs = bootstrap.aucs(&[&scores], &positive, None, &Interrupt::default()).unwrap();
+/// assert!(aucs.len() == 100 && aucs.iter().all(|auc| (0.0..=1.0).contains(auc)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bootstrap {
+    /// Number of resamples.
+    pub n_resamples: usize,
+    /// The same seed gives the same resamples.
+    pub seed: u64,
+}
+
+impl Bootstrap {
+    /// AUC of each model on each resample: `n_resamples` rows of one value a model.
+    ///
+    /// A row of weight 0 is never drawn; every other row is drawn with equal chance and keeps its
+    /// weight.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`weighted_auc`](super::weighted_auc), and if there is no model or the
+    /// caller interrupts.
+    pub fn aucs<S: Score>(
+        &self,
+        models: &[&[S]],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, RankError> {
+        if models.is_empty() {
+            let (value, rule) = ("empty".to_owned(), "the scores of one model at least");
+            return Err(RankError::BadParameter { name: "models", value, rule });
+        }
+        for scores in models {
+            Sample::new(scores, positive, Unweighted)?;
+        }
+        let classes = split(positive, weights)?;
+        let [negative, positives] = sorted_by(models[0], &classes);
+        let models: Vec<Model> =
+            models.iter().map(|scores| Model::new(scores, &negative, &positives)).collect();
+        let resamples = (0..self.n_resamples as u64).into_par_iter().map_init(
+            || Scratch::new(negative.len(), positives.len(), models.len()),
+            |scratch, resample| {
+                interrupt.check()?;
+                let mut rng = self.stream(resample);
+                // Sums of whole numbers either way; those of one count a row fit a word.
+                if weights.is_none() {
+                    Ok(resampled_aucs(
+                        &mut rng,
+                        &models,
+                        scratch,
+                        positives.len(),
+                        |count, _| count.into(),
+                        |wins, _| wins,
+                        |_| 1,
+                    ))
+                } else {
+                    Ok(resampled_aucs(
+                        &mut rng,
+                        &models,
+                        scratch,
+                        positives.len(),
+                        |count, row| u64::from(count) * negative[row].1,
+                        |wins, row| u128::from(wins) * u128::from(positives[row].1),
+                        |row| u128::from(positives[row].1),
+                    ))
+                }
+            },
+        );
+        let resamples: Result<Vec<Vec<f64>>, RankError> = resamples.collect();
+        Ok(resamples?.concat())
+    }
+
+    /// True positive rate at each of the false positive rates on each resample: `n_resamples` rows
+    /// of one value a rate, as [`RocCurve::tpr_at`](super::RocCurve::tpr_at) gives them.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`Bootstrap::aucs`], and for a rate outside of [0, 1].
+    pub fn tprs<S: Score>(
+        &self,
+        scores: &[S],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        fpr: &[f64],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, RankError> {
+        super::compare::check_rates("fpr", fpr)?;
+        Sample::new(scores, positive, Unweighted)?;
+        let classes = sorted_by(scores, &split(positive, weights)?);
+        // Scores from the highest down, and the place of each row's score among them.
+        let keys = classes.each_ref().map(|rows| -> Vec<S::Key> {
+            rows.iter().map(|&(row, _)| scores[row].key()).collect()
+        });
+        let mut distinct = keys.concat();
+        distinct.sort_unstable_by(|a, b| b.cmp(a));
+        distinct.dedup();
+        let places = keys.map(|keys| -> Vec<usize> {
+            let place = |key: &S::Key| distinct.partition_point(|other| other > key);
+            keys.iter().map(place).collect()
+        });
+        let resamples = (0..self.n_resamples as u64).into_par_iter().map_init(
+            || [0, 1].map(|_| (vec![0_u64; distinct.len()], vec![0.0; distinct.len() + 1])),
+            |scratch, resample| {
+                interrupt.check()?;
+                let mut rng = self.stream(resample);
+                for ((sums, rates), (rows, places)) in
+                    scratch.iter_mut().zip(classes.iter().zip(&places))
+                {
+                    sums.fill(0);
+                    draw(&mut rng, rows.len(), |row| sums[places[row]] += rows[row].1);
+                    let total = sums.iter().sum::<u64>() as f64;
+                    let mut above = 0;
+                    for (rate, sum) in rates[1..].iter_mut().zip(sums) {
+                        above += *sum;
+                        *rate = above as f64 / total;
+                    }
+                }
+                let [(_, x), (_, y)] = scratch;
+                Ok(fpr.iter().map(|&rate| highest_at(x, y, rate)).collect())
+            },
+        );
+        let resamples: Result<Vec<Vec<f64>>, RankError> = resamples.collect();
+        Ok(resamples?.concat())
+    }
+
+    fn stream(&self, resample: u64) -> Xoshiro256PlusPlus {
+        // Mixed first, so that neighbouring seeds do not share resamples.
+        let base = Xoshiro256PlusPlus::seed_from_u64(self.seed).next_u64();
+        Xoshiro256PlusPlus::seed_from_u64(base.wrapping_add(resample))
+    }
+}
+
+type Rows = Vec<(usize, u64)>;
+
+/// Negative, then positive rows that can be drawn, with their weights.
+fn split(positive: &[bool], weights: Option<&[f64]>) -> Result<[Rows; 2], RankError> {
+    let classes = match weights {
+        None => split_rows(positive, Unweighted)?,
+        Some(weights) => split_rows(positive, Fixed::new(weights, positive.len())?)?,
+    };
+    for rows in &classes {
+        if u32::try_from(rows.len()).is_err() {
+            let (value, rule) = (rows.len().to_string(), "below 2^32");
+            return Err(RankError::BadParameter { name: "number of rows of a class", value, rule });
+        }
+    }
+    Ok(classes)
+}
+
+/// Rows of either class by rising score.
+fn sorted_by<S: Score>(scores: &[S], classes: &[Rows; 2]) -> [Rows; 2] {
+    classes
+        .each_ref()
+        .map(|rows| order(scores, rows).into_iter().map(|(_, position)| rows[position]).collect())
+}
+
+/// What a resample needs to know of a model.
+struct Model {
+    /// Negative rows by rising score; `None` where they are in that order already.
+    negative: Option<Vec<u32>>,
+    /// For each positive row, the negative rows below it, and those at most tied with it.
+    bounds: Vec<[u32; 2]>,
+}
+
+impl Model {
+    fn new<S: Score>(scores: &[S], negative: &Rows, positive: &Rows) -> Self {
+        let order = order(scores, negative);
+        let bound = |&(row, _): &(usize, u64)| {
+            let key = scores[row].key();
+            let below = order.partition_point(|other| other.0 < key);
+            let up_to = order.partition_point(|other| other.0 <= key);
+            [below as u32, up_to as u32]
+        };
+        let bounds = positive.iter().map(bound).collect();
+        let sorted = order.iter().enumerate().all(|(place, other)| place == other.1);
+        let negative = order.iter().map(|other| other.1 as u32).collect();
+        Self { negative: (!sorted).then_some(negative), bounds }
+    }
+}
+
+/// Memory of one thread.
+struct Scratch {
+    /// How often each negative row was drawn.
+    counts: Vec<u32>,
+    /// Weight of the negative rows before each place in the order of a model.
+    below: Vec<u64>,
+    /// For each model, half-wins of each positive row.
+    half_wins: Vec<Vec<u64>>,
+}
+
+impl Scratch {
+    fn new(n_neg: usize, n_pos: usize, n_models: usize) -> Self {
+        let half_wins = vec![vec![0; n_pos]; n_models];
+        Self { counts: vec![0; n_neg], below: vec![0; n_neg + 1], half_wins }
+    }
+}
+
+/// A sum of weighted half-wins.
+trait Total: Copy + Default + std::ops::AddAssign {
+    fn value(self) -> f64;
+}
+
+impl Total for u64 {
+    fn value(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Total for u128 {
+    fn value(self) -> f64 {
+        self as f64
+    }
+}
+
+/// AUC of each model on one resample, given the weight of a count of negative rows, what the
+/// half-wins of a positive row add, and its weight.
+fn resampled_aucs<T: Total>(
+    rng: &mut Xoshiro256PlusPlus,
+    models: &[Model],
+    scratch: &mut Scratch,
+    n_pos: usize,
+    negative: impl Fn(u32, usize) -> u64,
+    wins: impl Fn(u64, usize) -> T,
+    positive: impl Fn(usize) -> T,
+) -> Vec<f64> {
+    let Scratch { counts, below, half_wins } = scratch;
+    counts.fill(0);
+    draw(rng, counts.len(), |row| counts[row] += 1);
+    let mut n_neg = 0;
+    for (model, half_wins) in models.iter().zip(&mut *half_wins) {
+        n_neg = 0;
+        match &model.negative {
+            None => {
+                for (row, (&count, after)) in counts.iter().zip(&mut below[1..]).enumerate() {
+                    n_neg += negative(count, row);
+                    *after = n_neg;
+                }
+            }
+            Some(order) => {
+                for (&row, after) in order.iter().zip(&mut below[1..]) {
+                    n_neg += negative(counts[row as usize], row as usize);
+                    *after = n_neg;
+                }
+            }
+        }
+        for (&[lower, upper], half_wins) in model.bounds.iter().zip(half_wins) {
+            *half_wins = below[lower as usize] + below[upper as usize];
+        }
+    }
+    let mut total = T::default();
+    let mut sums = vec![T::default(); models.len()];
+    if let ([sum], [half_wins]) = (&mut sums[..], &half_wins[..]) {
+        draw(rng, n_pos, |row| {
+            *sum += wins(half_wins[row], row);
+            total += positive(row);
+        });
+    } else {
+        draw(rng, n_pos, |row| {
+            for (sum, half_wins) in sums.iter_mut().zip(&*half_wins) {
+                *sum += wins(half_wins[row], row);
+            }
+            total += positive(row);
+        });
+    }
+    // Rounding must not lift a perfect AUC above 1.
+    let share = |sum: &T| (sum.value() / (2.0 * n_neg as f64) / total.value()).min(1.0);
+    sums.iter().map(share).collect()
+}
+
+/// Draws `n` of the numbers `0..n`, each with the same chance, `n` below 2^32.
+#[inline]
+fn draw(rng: &mut Xoshiro256PlusPlus, n: usize, mut take: impl FnMut(usize)) {
+    let bound = n as u64;
+    // Of 2^32 equal shares of `0..n`, those that would make some numbers likelier are refused.
+    let refused = (1 << 32) % bound;
+    let mut left = n;
+    while left > 0 {
+        let word = rng.next_u64();
+        for half in [word >> 32, word & u64::from(u32::MAX)] {
+            let product = half * bound;
+            if product & u64::from(u32::MAX) >= refused && left > 0 {
+                take((product >> 32) as usize);
+                left -= 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::roc::{RocCurve, weighted_auc};
+
+    /// Weights of the rows on a resample, drawn as the code under test draws them: rows of each
+    /// class by rising score of the first model, ties in the order of the input.
+    fn drawn(bootstrap: Bootstrap, resample: u64, scores: &[f64], positive: &[bool]) -> Vec<f64> {
+        let mut counts = vec![0.0; scores.len()];
+        let mut rng = bootstrap.stream(resample);
+        for class in [false, true] {
+            let mut rows: Vec<usize> =
+                (0..scores.len()).filter(|&r| positive[r] == class).collect();
+            rows.sort_by(|&a, &b| scores[a].partial_cmp(&scores[b]).unwrap());
+            draw(&mut rng, rows.len(), |row| counts[rows[row]] += 1.0);
+        }
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn a_resample_has_the_auc_and_the_curve_of_its_rows(
+            rows in prop::collection::vec((-4..4_i8, -2..3_i8, any::<bool>(), 1..4_u8), 0..60),
+            seed in any::<u64>(),
+        ) {
+            let mut rows = rows;
+            rows.extend([(0, 0, true, 1), (1, -1, false, 2)]);
+            let first: Vec<f64> = rows.iter().map(|row| f64::from(row.0)).collect();
+            let second: Vec<f64> = rows.iter().map(|row| f64::from(row.1)).collect();
+            let positive: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            let weights: Vec<f64> = rows.iter().map(|row| f64::from(row.3)).collect();
+            let grid = [0.0, 0.1, 0.5, 0.77, 1.0];
+            let bootstrap = Bootstrap { n_resamples: 5, seed };
+            let go = Interrupt::default();
+            for weights in [None, Some(&weights[..])] {
+                let aucs = bootstrap.aucs(&[&first, &second], &positive, weights, &go).unwrap();
+                let one = bootstrap.aucs(&[&first], &positive, weights, &go).unwrap();
+                let tprs = bootstrap.tprs(&first, &positive, weights, &grid, &go).unwrap();
+                for resample in 0..5 {
+                    let mut counts = drawn(bootstrap, resample as u64, &first, &positive);
+                    for (count, weight) in counts.iter_mut().zip(weights.unwrap_or(&[])) {
+                        *count *= weight;
+                    }
+                    let expected = [&first, &second]
+                        .map(|scores| weighted_auc(scores, &positive, &counts).unwrap());
+                    let found = &aucs[2 * resample..2 * resample + 2];
+                    prop_assert!((found[0] - expected[0]).abs() < 1e-12);
+                    prop_assert!((found[1] - expected[1]).abs() < 1e-12);
+                    prop_assert_eq!(one[resample], found[0]);
+                    let curve = RocCurve::weighted(&first, &positive, &counts).unwrap();
+                    let tprs = &tprs[5 * resample..5 * resample + 5];
+                    for (found, expected) in tprs.iter().zip(curve.tpr_at(&grid).unwrap()) {
+                        prop_assert!((found - expected).abs() < 1e-12);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn draws_are_uniform() {
+        // Chi-squared with 6 degrees of freedom: above 22.5 once in a thousand seeds.
+        let mut counts = [0_u32; 7];
+        for resample in 0..10_000 {
+            let mut rng = Bootstrap { n_resamples: 1, seed: 1 }.stream(resample);
+            let mut n_drawn = 0;
+            draw(&mut rng, 7, |row| {
+                counts[row] += 1;
+                n_drawn += 1;
+            });
+            assert_eq!(n_drawn, 7);
+        }
+        let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 1e4).powi(2) / 1e4).sum();
+        assert!(chi2 < 22.5, "{counts:?}");
+    }
+
+    #[test]
+    fn threads_change_nothing_and_an_interrupt_stops() {
+        let scores: Vec<f64> = (0..500).map(|i| f64::from(i * 7919 % 101)).collect();
+        let positive: Vec<bool> = (0..500).map(|i| i % 3 == 0).collect();
+        let bootstrap = Bootstrap { n_resamples: 50, seed: 0 };
+        let interrupt = Interrupt::default();
+        let run = |n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| bootstrap.aucs(&[&scores], &positive, None, &interrupt))
+        };
+        assert_eq!(run(1).unwrap(), run(3).unwrap());
+        interrupt.stop();
+        assert_eq!(run(2), Err(RankError::Interrupted));
+    }
+}
