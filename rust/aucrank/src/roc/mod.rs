@@ -5,7 +5,8 @@
 //! the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
-//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances.
+//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
+//! - [`RocState`]: the table behind all of them, gathered from rows in pieces.
 
 mod auc;
 mod compare;
@@ -15,9 +16,11 @@ mod partial;
 mod sample;
 mod score;
 mod sort;
+mod state;
 
 pub use auc::{auc, weighted_auc};
 pub use compare::Norm;
 pub use curve::RocCurve;
 pub use sample::PARALLEL_FROM;
 pub use score::Score;
+pub use state::RocState;
