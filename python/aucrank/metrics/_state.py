@@ -295,7 +295,10 @@ class RocState:
         if not 0 < confidence < 1:
             raise ValueError(f"confidence is {confidence!r}, but must be above 0 and below 1")
         auc, standard_error = self.auc(), float(np.sqrt(self.variance()))
-        half = float(NormalDist().inv_cdf((1 + confidence) / 2)) * standard_error + self.auc_error_bound()
+        half = (
+            float(NormalDist().inv_cdf((1 + confidence) / 2)) * standard_error
+            + self.auc_error_bound()
+        )
         return StateInterval(auc, max(0.0, auc - half), min(1.0, auc + half), standard_error)
 
     def to_bytes(self) -> bytes:
@@ -310,9 +313,7 @@ class RocState:
         return self._state.to_bytes(effective_n_threads(None))
 
     @classmethod
-    def from_bytes(
-        cls, data: bytes, *, pos_label: float | bool | str | None = None
-    ) -> RocState:
+    def from_bytes(cls, data: bytes, *, pos_label: float | bool | str | None = None) -> RocState:
         """State of :meth:`to_bytes`.
 
         Parameters
