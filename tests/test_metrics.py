@@ -369,8 +369,11 @@ def test_plot_draws_the_knots_and_names_the_area():
     figure = pytest.importorskip("matplotlib.figure")
     ax = figure.Figure().add_subplot()
     curve = RocCurve.from_scores(Y, S)
-    assert curve.plot(ax, name="model", plot_chance_level=True, color="red") is ax
-    line = ax.lines[0]
+    display = curve.plot(ax, name="model", plot_chance_level=True, color="red")
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    line = display.line_
+    assert [line, display.chance_level_] == list(ax.lines)
     np.testing.assert_array_equal(line.get_xdata(), curve.fpr)
     np.testing.assert_array_equal(line.get_ydata(), curve.tpr)
     assert line.get_label() == "model (AUC = 0.75)"

@@ -27,5 +27,22 @@ __all__ = [
     "cross_validated_auc",
     "roc_auc_score",
     "roc_band",
+from aucrank.metrics._average import AverageRoc, average_roc
+from aucrank.metrics._curve import RocCurve, roc_curve
+from aucrank.metrics._display import RocCurveDisplay
+from aucrank.metrics._partial import partial_auc
+from aucrank.metrics._precision_recall import precision_recall_curve
+from aucrank.metrics._state import RocState, StateInterval
+
+__all__ = [
+    "AverageRoc",
+    "RocCurve",
+    "RocCurveDisplay",
+    "RocState",
+    "StateInterval",
+    "average_roc",
+    "partial_auc",
+    "precision_recall_curve",
+    "roc_auc_score",
     "roc_curve",
 ]

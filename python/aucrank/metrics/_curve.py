@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
+from aucrank.metrics._display import Band, RocCurveDisplay, draw
 from aucrank.metrics._inputs import equal_to, of_two_classes, to_scores, vector
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ class RocCurve:
     RocCurve(n_knots=4, auc=0.875)
     >>> float(curve.tpr_at(0.25)), float(curve.fpr_at(0.75))
     (0.5, 0.5)
+    >>> curve.concave_auc
+    0.875
     """
 
     _curve: _core.RocCurve
@@ -160,6 +163,11 @@ class RocCurve:
             As for :func:`roc_auc_score`.
         """
         return cls(core_curve(y_true, y_score, sample_weight))
+
+    @property
+    def concave_auc(self) -> float:
+        """Area under the concave hull: the AUC of the scores after the best monotone change."""
+        return self._curve.hull().auc()
 
     def hull(self) -> RocCurve:
         """Upper concave hull: the least concave curve that is nowhere below this one.
@@ -233,8 +241,11 @@ class RocCurve:
         *,
         name: str | None = None,
         plot_chance_level: bool = False,
-        **curve_kwargs: Any,
-    ) -> Axes:
+        plot_hull: bool = False,
+        band: Band | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> RocCurveDisplay:
         """Draw the curve with matplotlib.
 
         Parameters
@@ -245,36 +256,34 @@ class RocCurve:
             Name for the legend, which shows the AUC as well.
         plot_chance_level : bool, default=False
             Whether to draw the diagonal.
-        **curve_kwargs : dict
-            Passed to :meth:`matplotlib.axes.Axes.plot`.
+        plot_hull : bool, default=False
+            Whether to draw the concave hull.
+        band : object with fpr, low and high, default=None
+            Interval of true positive rates to shade, such as that of :func:`average_roc`.
+        curve_kwargs : dict, default=None
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the curve.
+        **kwargs : dict
+            The same, as arguments.
 
         Returns
         -------
-        matplotlib.axes.Axes
-            The axes drawn on.
+        RocCurveDisplay
+            With ``ax_``, ``figure_``, ``line_`` and what else was drawn.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as err:
-            raise ImportError(
-                "RocCurve.plot needs matplotlib: run `pip install 'aucrank[plot]'`"
-            ) from err
-        if ax is None:
-            ax = plt.subplots()[1]
-        area = f"AUC = {self.auc:.2f}"
-        label = area if name is None else f"{name} ({area})"
-        ax.plot(self.fpr, self.tpr, **{"label": label, **curve_kwargs})
-        if plot_chance_level:
-            ax.plot([0, 1], [0, 1], "k--", label="Chance level (AUC = 0.5)")
-        ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        ax.legend(loc="lower right")
-        return ax
+        return draw(
+            self,
+            ax,
+            name=name,
+            plot_chance_level=plot_chance_level,
+            plot_hull=plot_hull,
+            band=band,
+            curve_kwargs={**(curve_kwargs or {}), **kwargs},
+        )
 
 
 def core_curve(

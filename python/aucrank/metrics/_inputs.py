@@ -106,8 +106,7 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def _classes(labels: NDArray[Any]) -> list[Any]:
-    """Distinct labels, in order."""
+def refuse_missing(labels: NDArray[Any]) -> None:
     missing = np.zeros(labels.shape, dtype=bool)
     if labels.dtype.kind == "f":
         missing = np.isnan(labels)
@@ -117,6 +116,11 @@ def _classes(labels: NDArray[Any]) -> list[Any]:
         missing = np.fromiter(map(_is_missing, labels), dtype=bool, count=labels.size)
     if missing.any():
         raise ValueError(f"Input y_true contains NaN, first in row {missing.argmax()}.")
+
+
+def _classes(labels: NDArray[Any]) -> list[Any]:
+    """Distinct labels, in order."""
+    refuse_missing(labels)
     if labels.dtype.kind != "O":
         return list(np.unique(labels).tolist())
     try:

@@ -7,6 +7,7 @@ mod inference;
 mod model;
 mod roc;
 mod run;
+mod state;
 mod tree;
 
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ mod _core {
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]
     use super::run::ColumnError;
+    #[pymodule_export]
+    use super::state::RocState;
     #[pymodule_export]
     use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank};
 

@@ -164,7 +164,7 @@ pub fn roc_auc(
 
 /// An ROC curve that the core holds.
 #[pyclass(frozen, module = "aucrank._core")]
-pub struct RocCurve(roc::RocCurve);
+pub struct RocCurve(pub roc::RocCurve);
 
 /// A number for each knot, as an array that nobody writes to.
 fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
@@ -240,6 +240,11 @@ impl RocCurve {
 
     fn standardized_auc(&self, max_fpr: f64) -> PyResult<f64> {
         self.0.standardized_auc(max_fpr).map_err(to_py_err)
+    }
+
+    fn partial_auc(&self, fpr: (f64, f64), tpr: (f64, f64), standardize: bool) -> PyResult<f64> {
+        let area = self.0.partial_auc([fpr.0, fpr.1], [tpr.0, tpr.1], standardize);
+        area.map_err(to_py_err)
     }
 
     fn without_intermediate(&self, py: Python<'_>) -> Self {

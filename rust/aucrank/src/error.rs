@@ -99,6 +99,26 @@ pub enum RankError {
         /// What it must be.
         rule: &'static str,
     },
+    /// How much an AUC varies cannot be told from one row.
+    #[error(
+        "the variance of the AUC needs two rows of each class: {n_pos} positive and {n_neg} \
+         negative rows"
+    )]
+    NoVariance {
+        /// Positive rows with a weight above 0.
+        n_pos: u64,
+        /// Negative rows with a weight above 0.
+        n_neg: u64,
+    },
+    /// More than sums of 53 bits hold.
+    #[error("the weights of a class add up to more than 2^53 units of {unit}")]
+    TooMuchWeight {
+        /// What one unit stands for.
+        unit: f64,
+    },
+    /// Bytes that [`crate::roc::RocState::to_bytes`] did not write, or that have changed since.
+    #[error("these bytes are not a RocState: {0}")]
+    BadState(String),
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,

@@ -7,6 +7,8 @@
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
 //! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
 //! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances.
+//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
+//! - [`RocState`]: the table behind all of them, gathered from rows in pieces.
 
 mod auc;
 mod bootstrap;
@@ -18,6 +20,7 @@ mod partial;
 mod sample;
 mod score;
 mod sort;
+mod state;
 
 pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
@@ -26,3 +29,4 @@ pub use curve::RocCurve;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub use sample::PARALLEL_FROM;
 pub use score::Score;
+pub use state::RocState;

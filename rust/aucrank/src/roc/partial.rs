@@ -4,6 +4,74 @@ use super::RocCurve;
 use crate::RankError;
 
 impl RocCurve {
+    /// Area of the part of the unit square below the curve where the false positive rate lies in
+    /// `fpr` and the true positive rate in `tpr`: with bands `[a, b]` and `[c, d]`, the integral of
+    /// `min(max(TPR(f), c), d) - c` over f from a to b.
+    ///
+    /// With `tpr` the whole of [0, 1] it is the usual partial area (McClish, 1989); with `fpr` the
+    /// whole, the area of specificity over a band of sensitivities (Jiang, Metz and Nishikawa,
+    /// 1996); with `[0, b]` and `[c, 1]` the two-way partial AUC (Yang, Lu and Zhao, 2017).
+    ///
+    /// `standardize` maps it to 1/2 for the diagonal and 1 for a perfect curve:
+    /// `(1 + (area - least) / (greatest - least)) / 2`, where `least` is the area below the diagonal
+    /// within the bands and `greatest` that of the bands, `(b - a) * (d - c)`.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] unless `0 <= a < b <= 1` and `0 <= c < d <= 1`, and if an area
+    /// cannot be standardised because the bands lie below the diagonal (`d <= a`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::RocCurve;
+    ///
+    /// let curve = RocCurve::new(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]).unwrap();
+    /// let all = [0.0, 1.0];
+    /// assert_eq!(curve.partial_auc([0.0, 0.5], all, false), Ok(0.25));
+    /// assert_eq!(curve.partial_auc(all, [0.5, 1.0], false), Ok(0.25));
+    /// assert_eq!(curve.partial_auc([0.0, 0.75], [0.5, 1.0], false), Ok(0.125));
+    /// ```
+    pub fn partial_auc(
+        &self,
+        fpr: [f64; 2],
+        tpr: [f64; 2],
+        standardize: bool,
+    ) -> Result<f64, RankError> {
+        for (name, [low, high]) in [("fpr", fpr), ("tpr", tpr)] {
+            if !(0.0 <= low && low < high && high <= 1.0) {
+                return Err(RankError::BadParameter {
+                    name,
+                    value: format!("({low}, {high})"),
+                    rule: "a band (low, high) with 0 <= low < high <= 1",
+                });
+            }
+        }
+        let ([a, b], [c, d]) = (fpr, tpr);
+        // Where the curve enters and leaves the band of true positive rates.
+        let enters = if c > 0.0 { self.fpr_at(&[c])?[0] } else { 0.0 };
+        let leaves = if d < 1.0 { self.fpr_at(&[d])?[0] } else { 1.0 };
+        let (low, high) = (enters.clamp(a, b), leaves.clamp(a, b));
+        let within = self.area_up_to(high) - self.area_up_to(low) - c * (high - low);
+        let area = (within + (d - c) * (b - high)).max(0.0);
+        if !standardize {
+            return Ok(area);
+        }
+        // The same area for the diagonal.
+        let (low, high) = (c.clamp(a, b), d.clamp(a, b));
+        let least = (high - low) * (0.5 * (high + low) - c) + (d - c) * (b - high);
+        let greatest = (b - a) * (d - c);
+        if d <= a {
+            return Err(RankError::BadParameter {
+                name: "tpr",
+                value: format!("({c}, {d})"),
+                rule: "above fpr somewhere: below the diagonal there is nothing to standardize by",
+            });
+        }
+        // Rounding must not lift a perfect score above 1.
+        Ok((0.5 * (1.0 + (area - least) / (greatest - least))).min(1.0))
+    }
+
     /// Area under the curve up to `max_fpr`, standardised to be 1/2 for scores that tell nothing
     /// and 1 for perfect ones (McClish, 1989).
     ///
@@ -31,17 +99,97 @@ impl RocCurve {
         if max_fpr >= 1.0 {
             return Ok(self.auc());
         }
+        self.partial_auc([0.0, max_fpr], [0.0, 1.0], true)
+    }
+
+    /// Area under the curve from 0 to `fpr`: exact but for the last, cut segment.
+    fn area_up_to(&self, fpr: f64) -> f64 {
         let (fp, tp) = (self.false_positives(), self.true_positives());
         let (n_neg, n_pos) = (fp[self.len() - 1] as f64, tp[self.len() - 1] as f64);
-        // The first knot beyond; there is one, as the last has a rate of 1.
-        let beyond = fp.partition_point(|&count| count as f64 / n_neg <= max_fpr);
+        let beyond = fp.partition_point(|&count| count as f64 / n_neg <= fpr);
+        let area = self.twice_area(beyond) as f64 / self.twice_whole();
+        if beyond == self.len() {
+            return area;
+        }
         let (low, high) = (beyond - 1, beyond);
-        let run = max_fpr - fp[low] as f64 / n_neg;
+        let run = fpr - fp[low] as f64 / n_neg;
         let slope = (tp[high] - tp[low]) as f64 / (fp[high] - fp[low]) as f64 * n_neg / n_pos;
-        let area = self.twice_area(beyond) as f64 / self.twice_whole()
-            + run * (tp[low] as f64 / n_pos + 0.5 * run * slope);
-        let least = 0.5 * max_fpr * max_fpr;
-        // Rounding must not lift a perfect score above 1.
-        Ok((0.5 * (1.0 + (area - least) / (max_fpr - least))).min(1.0))
+        area + run * (tp[low] as f64 / n_pos + 0.5 * run * slope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::roc::curve::tests::samples;
+
+    /// The definition: heights of the clipped curve, halfway between the points of a fine grid that
+    /// the knots and the ends of the bands lie on. A cut segment is linear, so this is exact up to
+    /// the cells in which the curve meets an end of `tpr`.
+    fn area_by_sum(curve: &RocCurve, [a, b]: [f64; 2], [c, d]: [f64; 2]) -> f64 {
+        let n = 20_000_u32;
+        let mid: Vec<f64> =
+            (0..n).map(|i| a + (b - a) * (f64::from(i) + 0.5) / f64::from(n)).collect();
+        let heights = curve.tpr_at(&mid).unwrap();
+        let sum: f64 = heights.iter().map(|tpr| tpr.clamp(c, d) - c).sum();
+        sum * (b - a) / f64::from(n)
+    }
+
+    fn band() -> impl Strategy<Value = [f64; 2]> {
+        prop_oneof![
+            Just([0.0, 1.0]),
+            (0.0..1.0, 0.0..1.0)
+                .prop_filter("empty", |(u, v): &(f64, f64)| (u - v).abs() > 0.01)
+                .prop_map(|(u, v)| [u.min(v), u.max(v)]),
+        ]
+    }
+
+    #[test]
+    fn bands_that_are_none_or_lie_below_the_diagonal_are_refused() {
+        let curve = RocCurve::new(&[0.0, 1.0], &[false, true]).unwrap();
+        let all = [0.0, 1.0];
+        for bad in [[0.5, 0.5], [0.6, 0.5], [-0.1, 0.5], [0.5, 1.1], [f64::NAN, 1.0]] {
+            assert!(curve.partial_auc(bad, all, false).is_err());
+            assert!(curve.partial_auc(all, bad, false).is_err());
+        }
+        assert_eq!(curve.partial_auc([0.5, 1.0], [0.0, 0.5], false), Ok(0.25));
+        assert!(curve.partial_auc([0.5, 1.0], [0.0, 0.5], true).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_integral_of_the_clipped_curve(
+            (scores, positive) in samples(), fpr in band(), tpr in band(),
+        ) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            let area = curve.partial_auc(fpr, tpr, false).unwrap();
+            prop_assert!((area - area_by_sum(&curve, fpr, tpr)).abs() < 1e-3);
+        }
+
+        #[test]
+        fn bands_that_fit_together_add_up((scores, positive) in samples(), cut in 0.01..0.99) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            let [left, right, all] = [[0.0, cut], [cut, 1.0], [0.0, 1.0]];
+            let area = |fpr, tpr| curve.partial_auc(fpr, tpr, false).unwrap();
+            prop_assert_eq!(area(all, all), curve.auc());
+            for parts in [
+                area(left, all) + area(right, all),
+                area(all, left) + area(all, right),
+                area(left, left) + area(left, right) + area(right, left) + area(right, right),
+            ] {
+                prop_assert!((parts - curve.auc()).abs() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn the_diagonal_is_a_half_and_a_perfect_curve_one(fpr in band(), tpr in band()) {
+            prop_assume!(tpr[1] > fpr[0] + 0.01);
+            let chance = RocCurve::new(&[0.0, 0.0], &[false, true]).unwrap();
+            let perfect = RocCurve::new(&[0.0, 1.0], &[false, true]).unwrap();
+            prop_assert!((chance.partial_auc(fpr, tpr, true).unwrap() - 0.5).abs() < 1e-9);
+            prop_assert!((perfect.partial_auc(fpr, tpr, true).unwrap() - 1.0).abs() < 1e-9);
+        }
     }
 }

@@ -123,6 +123,20 @@ pub(super) struct Sample<'a, S, W> {
 impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
     /// Looks at every row once.
     pub fn new(scores: &'a [S], positive: &'a [bool], weights: W) -> Result<Self, RankError> {
+        let (sample, n_pos) = Self::of_any_class(scores, positive, weights)?;
+        let n_neg = positive.len() - n_pos;
+        if n_pos == 0 || n_neg == 0 {
+            return Err(RankError::OneClass { n_pos, n_neg });
+        }
+        Ok(sample)
+    }
+
+    /// A sample in which a class may be absent, and the number of its positive rows.
+    pub fn of_any_class(
+        scores: &'a [S],
+        positive: &'a [bool],
+        weights: W,
+    ) -> Result<(Self, usize), RankError> {
         let n = positive.len();
         if scores.len() != n {
             return Err(RankError::LengthMismatch {
@@ -146,16 +160,12 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
             let row = scores.iter().position(|s| s.partial_cmp(s).is_none());
             return Err(RankError::NanScore(row.unwrap_or_default()));
         }
-        let (n_pos, n_neg) = (survey.n_pos, n - survey.n_pos);
-        if n_pos == 0 || n_neg == 0 {
-            return Err(RankError::OneClass { n_pos, n_neg });
-        }
         let order = match (survey.ascending, survey.descending) {
             (true, _) => Order::Ascending,
             (false, true) => Order::Descending,
             (false, false) => Order::None,
         };
-        Ok(Self { scores, positive, weights, order, extremes: survey.extremes })
+        Ok((Self { scores, positive, weights, order, extremes: survey.extremes }, survey.n_pos))
     }
 }
 

@@ -1,0 +1,97 @@
+"""The area under a part of the ROC curve."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from aucrank.metrics._curve import core_curve
+
+
+def partial_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    fpr: tuple[float, float] = (0, 1),
+    tpr: tuple[float, float] = (0, 1),
+    standardize: bool = False,
+) -> float:
+    r"""Area under the part of the ROC curve that lies in a band of rates, or in two.
+
+    A band of false positive rates keeps to the thresholds that can be used where false alarms are
+    dear [1]_, a band of true positive rates to those that miss few positives [2]_, and both
+    together to the ones that do both [3]_.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes; the greater label is the positive class.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is more positive.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights: a row of weight k counts as k rows, one of weight 0 as none.
+    fpr : tuple of (float, float), default=(0, 1)
+        Least and greatest false positive rate, from 0 to 1.
+    tpr : tuple of (float, float), default=(0, 1)
+        Least and greatest true positive rate, from 0 to 1.
+    standardize : bool, default=False
+        Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones [1]_.
+
+    Returns
+    -------
+    float
+        The area: from 0 to that of the bands, ``(fpr[1] - fpr[0]) * (tpr[1] - tpr[0])``; or, if
+        standardised, at most 1, and below 0.5 for a curve that is worse than chance there.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`roc_auc_score`; if a band is empty or leaves [0, 1]; and if an area is to be
+        standardised whose bands lie below the diagonal, where all that a perfect curve holds,
+        chance holds too.
+
+    See Also
+    --------
+    roc_auc_score : With ``max_fpr=x``, the same as ``fpr=(0, x), standardize=True``.
+
+    Notes
+    -----
+    With ``fpr=(a, b)`` and ``tpr=(c, d)`` the area is
+
+    .. math:: A = \int_a^b \left[ \min(\max(TPR(f), c), d) - c \right] df.
+
+    For ``tpr=(0, 1)`` that is the area over a band of specificities from 1 - b to 1 - a, for
+    ``fpr=(0, 1)`` the integral of the specificity over the band of sensitivities: what pROC calls
+    ``partial.auc`` with the focus on specificity and on sensitivity. For ``(0, b)`` and ``(c, 1)``
+    it is the two-way partial AUC.
+
+    Standardised it is :math:`(1 + (A - A_0) / ((b - a)(d - c) - A_0)) / 2`, where :math:`A_0` is the
+    same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its like for two.
+    pROC gives NA for a curve below the diagonal; here the value is below 0.5.
+
+    References
+    ----------
+    .. [1] McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9(3), 1989.
+       :doi:`10.1177/0272989X8900900307`
+    .. [2] Jiang, Metz and Nishikawa, "A receiver operating characteristic partial area index for
+       highly sensitive diagnostic tests", Radiology 201(3), 1996.
+       :doi:`10.1148/radiology.201.3.8939225`
+    .. [3] Yang, Lu and Zhao, "Two-way partial AUC and its properties", Statistical Methods in
+       Medical Research 28(1), 2019 (online 2017). :doi:`10.1177/0962280217718866`
+
+    Examples
+    --------
+    >>> from aucrank.metrics import partial_auc
+    >>> y, score = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
+    >>> partial_auc(y, score, fpr=(0, 0.5))
+    0.25
+    >>> partial_auc(y, score, tpr=(0.5, 1))
+    0.25
+    >>> partial_auc(y, score, fpr=(0, 0.75), tpr=(0.5, 1))
+    0.125
+    >>> partial_auc(y, score, tpr=(0.5, 1), standardize=True)
+    0.6666666666666666
+    """
+    bands = [(float(low), float(high)) for low, high in (fpr, tpr)]
+    curve = core_curve(y_true, y_score, sample_weight)
+    return curve.partial_auc(bands[0], bands[1], bool(standardize))

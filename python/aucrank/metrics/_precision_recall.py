@@ -1,0 +1,90 @@
+"""The precision-recall curve."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucrank.metrics._curve import core_curve
+from aucrank.metrics._inputs import equal_to, vector
+
+
+def precision_recall_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: float | bool | str | None = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = False,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Precision and recall at each threshold.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels: 0 and 1, or -1 and 1, or any if ``pos_label`` is given.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is more positive.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class; every other label is negative. ``None`` means 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights: a row of weight k counts as k rows, one of weight 0 as none.
+    drop_intermediate : bool, default=False
+        Whether to leave out thresholds at which the recall is the same as at both neighbours.
+
+    Returns
+    -------
+    precision : ndarray of shape (n_thresholds + 1,)
+        Share of positive rows among those that score at least the threshold; the last value is 1,
+        without a threshold.
+    recall : ndarray of shape (n_thresholds + 1,)
+        Share of positive rows that score at least the threshold, falling; the last value is 0.
+    thresholds : ndarray of shape (n_thresholds,)
+        Rising distinct scores.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`roc_curve`; also where scikit-learn gives a curve for labels of one class.
+
+    See Also
+    --------
+    roc_curve : The same counts as rates of the two classes.
+    sklearn.metrics.average_precision_score : Area under this curve, as a sum of steps.
+
+    Notes
+    -----
+    Precision depends on the share of positives in the sample, which the ROC curve does not [1]_.
+
+    References
+    ----------
+    .. [1] Davis and Goadrich, "The relationship between Precision-Recall and ROC curves", ICML
+       2006. :doi:`10.1145/1143844.1143874`
+
+    Examples
+    --------
+    >>> from aucrank.metrics import precision_recall_curve
+    >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> precision
+    array([0.5       , 0.66666667, 0.5       , 1.        , 1.        ])
+    >>> recall
+    array([1. , 1. , 0.5, 0.5, 0. ])
+    >>> thresholds
+    array([0.1, 0.3, 0.4, 0.8])
+    """
+    labels = vector(y_true, "y_true")
+    if pos_label is not None:
+        labels = equal_to(labels, pos_label)
+    curve = core_curve(labels, y_score, sample_weight, any_labels=False)
+    # Without the knot at (0, 0), from the lowest threshold up.
+    true_positives = curve.true_positives()[:0:-1]
+    selected = true_positives + curve.false_positives()[:0:-1]
+    thresholds = curve.thresholds()[:0:-1]
+    if drop_intermediate and true_positives.size > 2:
+        step = true_positives[1:] != true_positives[:-1]
+        keep = np.concatenate(([True], step[:-1] | step[1:], [True]))
+        true_positives, selected = true_positives[keep], selected[keep]
+        thresholds = thresholds[keep]
+    precision = np.append(true_positives / selected, 1.0)
+    recall = np.append(true_positives / true_positives[0], 0.0)
+    return precision, recall, thresholds.copy()

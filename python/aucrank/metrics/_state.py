@@ -1,0 +1,373 @@
+"""The ROC statistics of rows that come in pieces."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+from aucrank import _core
+from aucrank._threads import effective_n_threads
+from aucrank.metrics._curve import RocCurve
+from aucrank.metrics._inputs import refuse_missing, to_scores, to_weights, vector
+
+
+class StateInterval(NamedTuple):
+    """The AUC of a :class:`RocState` with its confidence interval.
+
+    Attributes
+    ----------
+    auc : float
+        Area under the ROC curve.
+    low, high : float
+        Ends of the interval, within [0, 1].
+    standard_error : float
+        Square root of the variance of the AUC.
+    """
+
+    auc: float
+    low: float
+    high: float
+    standard_error: float
+
+
+class RocState:
+    """AUC, ROC curve and confidence interval of rows that come in pieces.
+
+    Batches are added with :meth:`update`, states of other parts of the data with :meth:`merge` or
+    ``+``. What is kept is a table of the distinct scores with the number of rows of each class, so
+    that the results are those of one call on all rows, bit for bit, whatever the batches and their
+    order.
+
+    Parameters
+    ----------
+    max_size : int, default=None
+        If given, the table keeps at most so many entries, at least 2: neighbouring scores are put
+        into one cell and count as ties. :meth:`auc_error_bound` says what that costs at most.
+    weight_unit : float, default=1.0
+        What weights are multiples of: a power of two from 2**-52 to 1. At 1 weights must be whole
+        numbers; below, others are rounded to the nearest multiple. A class may weigh 2**53 units in
+        all.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class; every other label is negative. ``None`` means that labels are 0
+        and 1, or -1 and 1. A batch may hold one class only, so it cannot be told from the batch.
+
+    See Also
+    --------
+    roc_auc_score : The AUC of rows that are all there.
+    RocCurve : What :meth:`curve` returns.
+
+    Notes
+    -----
+    Rows are gathered by the million, sorted, and kept as sorted runs of geometric sizes. A row is
+    moved O(log n) times, so an update takes time for its own rows and not for all before it. An
+    entry takes 24 bytes, and 64 once there are weights or a ``max_size``; merging runs takes the
+    same again for a while.
+
+    A cell of a bounded table holds the scores whose floating-point numbers agree in their leading
+    bits, so that cells of any two states fit into each other. Which cells are joined depends on the
+    rows seen so far: the results then depend on the batches and their order, within the bound. Every
+    knot of the curve lies on the exact curve.
+
+    Examples
+    --------
+    >>> from aucrank.metrics import RocState
+    >>> state = RocState()
+    >>> state.update([0, 0], [0.1, 0.4])
+    RocState(n_neg=2, n_pos=0)
+    >>> other = RocState().update([1, 1], [0.35, 0.8])
+    >>> (state + other).auc()
+    0.75
+    >>> RocState.from_bytes((state + other).to_bytes()).curve()
+    RocCurve(n_knots=5, auc=0.75)
+    """
+
+    def __init__(
+        self,
+        *,
+        max_size: int | None = None,
+        weight_unit: float = 1.0,
+        pos_label: float | bool | str | None = None,
+    ) -> None:
+        if max_size is not None and max_size < 2:
+            raise ValueError(f"max_size is {max_size}, but must be at least 2")
+        self._state = _core.RocState(max_size, float(weight_unit))
+        self._pos_label = pos_label
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_neg={self.n_neg}, n_pos={self.n_pos})"
+
+    @property
+    def n_neg(self) -> int:
+        """Number of negative rows of weight above 0."""
+        return self._state.n_neg()
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positive rows of weight above 0."""
+        return self._state.n_pos()
+
+    @property
+    def max_size(self) -> int | None:
+        """Greatest number of entries, if there is one."""
+        return self._state.max_size()
+
+    @property
+    def weight_unit(self) -> float:
+        """What weights are multiples of."""
+        return self._state.weight_unit()
+
+    @property
+    def size(self) -> int:
+        """Number of entries of the table: distinct scores, or cells."""
+        return self._state.size(effective_n_threads(None))
+
+    def update(
+        self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> RocState:
+        """Add rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels; either class may be absent.
+        y_score : array-like of shape (n_samples,)
+            Scores; higher is more positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: a row of weight k counts as k rows, one of weight 0 as none.
+
+        Returns
+        -------
+        RocState
+            The state itself.
+
+        Raises
+        ------
+        ValueError
+            If a label is missing or unknown, a score is NaN, lengths differ, or a weight is
+            negative, not finite or not a multiple of the unit. The state is then as it was.
+        """
+        scores, distinct = to_scores(y_score)
+        if distinct is not None:
+            raise ValueError("y_score holds numbers that float64 cannot tell apart")
+        positive = self._positive(vector(y_true, "y_true"))
+        weights = None if sample_weight is None else to_weights(sample_weight)
+        self._state.update(positive, scores, weights, effective_n_threads(None))
+        return self
+
+    def merge(self, other: RocState) -> RocState:
+        """Add the rows of another state, which stays as it is.
+
+        Parameters
+        ----------
+        other : RocState
+            With the same ``weight_unit`` and ``pos_label``; the smaller ``max_size`` holds.
+
+        Returns
+        -------
+        RocState
+            The state itself.
+
+        Raises
+        ------
+        ValueError
+            If the units or the positive labels differ.
+        """
+        if self._pos_label != other._pos_label:
+            raise ValueError(
+                "states to merge must have one pos_label, but have "
+                f"{self._pos_label!r} and {other._pos_label!r}"
+            )
+        self._state.merge(other._state, effective_n_threads(None))
+        return self
+
+    def __add__(self, other: object) -> RocState:
+        if not isinstance(other, RocState):
+            return NotImplemented
+        return self._twin(self._state.copy()).merge(other)
+
+    def auc(self) -> float:
+        """Area under the ROC curve of all rows.
+
+        Returns
+        -------
+        float
+            Equal to the last bit to :func:`roc_auc_score` of all rows, unless there is a
+            ``max_size``.
+
+        Raises
+        ------
+        ValueError
+            If a class is absent.
+        """
+        return self._state.auc(effective_n_threads(None))
+
+    def auc_error_bound(self) -> float:
+        """Most by which :meth:`auc` can differ from the AUC of all rows.
+
+        Two rows of different classes in one cell count one half, where the order of their scores
+        would have counted 0 or 1. The bound is half the share of such pairs among all.
+
+        Returns
+        -------
+        float
+            0 without a ``max_size``.
+
+        Raises
+        ------
+        ValueError
+            If a class is absent.
+        """
+        return self._state.auc_error_bound(effective_n_threads(None))
+
+    def curve(self) -> RocCurve:
+        """ROC curve of all rows.
+
+        Returns
+        -------
+        RocCurve
+            Equal to that of :meth:`RocCurve.from_scores`; with a ``max_size`` the knots are some of
+            its knots.
+
+        Raises
+        ------
+        ValueError
+            If a class is absent.
+        """
+        return RocCurve(self._state.curve(effective_n_threads(None)))
+
+    def variance(self) -> float:
+        r"""Variance of the AUC by the method of DeLong, DeLong and Clarke-Pearson [1]_.
+
+        Returns
+        -------
+        float
+            The variance; with a ``max_size``, that of the scores rounded to their cells.
+
+        Raises
+        ------
+        ValueError
+            If a class has fewer than two rows of weight above 0.
+
+        Notes
+        -----
+        With the placement value :math:`V_i` of row i (the share of the other class that it ranks
+        right, a tie counting one half), its weight :math:`w_i` and m rows in its class, a class
+        contributes
+
+        .. math:: \frac{m}{m - 1} \frac{\sum_i w_i^2 (V_i - AUC)^2}{(\sum_i w_i)^2},
+
+        which is the usual variance if all weights are equal. A row of weight k is one observation
+        here, however often it counts.
+
+        References
+        ----------
+        .. [1] DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated
+           receiver operating characteristic curves: a nonparametric approach", Biometrics 44(3),
+           1988. :doi:`10.2307/2531595`
+        """
+        return self._state.variance(effective_n_threads(None))
+
+    def interval(self, *, confidence: float = 0.95) -> StateInterval:
+        """AUC with its normal confidence interval, clipped to [0, 1].
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Chance, above 0 and below 1, with which such an interval holds the true AUC.
+
+        Returns
+        -------
+        StateInterval
+            With ``auc``, ``low``, ``high`` and ``standard_error``. With a ``max_size`` it is wider
+            by :meth:`auc_error_bound` on both sides. If every positive row outranks every negative
+            one, or none does, the standard error is 0 and so is the width: the sample does not tell
+            how near to 1 or 0 the true AUC is.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`variance`, and if ``confidence`` is out of range.
+        """
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence is {confidence!r}, but must be above 0 and below 1")
+        auc, standard_error = self.auc(), float(np.sqrt(self.variance()))
+        half = (
+            float(NormalDist().inv_cdf((1 + confidence) / 2)) * standard_error
+            + self.auc_error_bound()
+        )
+        return StateInterval(auc, max(0.0, auc - half), min(1.0, auc + half), standard_error)
+
+    def to_bytes(self) -> bytes:
+        """Table of the state, with a version and a checksum.
+
+        Returns
+        -------
+        bytes
+            The same for the same rows in any batches and any order, unless there is a ``max_size``,
+            or some batches come with weights and some without. ``pos_label`` is not part of them.
+        """
+        return self._state.to_bytes(effective_n_threads(None))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, pos_label: float | bool | str | None = None) -> RocState:
+        """State of :meth:`to_bytes`.
+
+        Parameters
+        ----------
+        data : bytes
+            What :meth:`to_bytes` returned.
+        pos_label : int, float, bool or str, default=None
+            As for the class.
+
+        Returns
+        -------
+        RocState
+            To which more rows can be added.
+
+        Raises
+        ------
+        ValueError
+            If the bytes are cut short, changed, of a later version, or something else.
+        """
+        return cls(pos_label=pos_label)._twin(_core.RocState.from_bytes(bytes(data)))
+
+    def __getstate__(self) -> tuple[bytes, Any]:
+        return self.to_bytes(), self._pos_label
+
+    def __setstate__(self, saved: tuple[bytes, Any]) -> None:
+        data, self._pos_label = saved
+        self._state = _core.RocState.from_bytes(data)
+
+    def __copy__(self) -> RocState:
+        return self._twin(self._state.copy())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RocState:
+        return self._twin(self._state.copy())
+
+    def _twin(self, state: _core.RocState) -> RocState:
+        twin = type(self).__new__(type(self))
+        twin._state, twin._pos_label = state, self._pos_label
+        return twin
+
+    def _positive(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which rows are positive, in a batch that may lack a class."""
+        if labels.dtype == np.bool_ and self._pos_label is None:
+            return labels
+        refuse_missing(labels)
+        label = 1 if self._pos_label is None else self._pos_label
+        positive = np.asarray(labels == label, dtype=np.bool_)
+        if positive.shape != labels.shape:
+            positive = np.zeros(labels.shape, dtype=np.bool_)
+        if self._pos_label is None:
+            known = [positive | np.asarray(labels == negative) for negative in (0, -1)]
+            if not any(np.all(rows) for rows in known):
+                row = int(np.argmin(known[0] | known[1]))
+                raise ValueError(
+                    "labels must be 0 and 1, or -1 and 1, unless RocState is given a pos_label; "
+                    f"y_true holds {labels[row]!r} in row {row}"
+                )
+        return positive

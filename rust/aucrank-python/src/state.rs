@@ -1,0 +1,132 @@
+//! `aucrank::roc::RocState` as a Python class.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use aucrank::RankError;
+use aucrank::roc;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::roc::{RocCurve, Scores};
+use crate::run::{on_pool, to_py_err};
+
+/// What is known of the ROC curve of rows that come in batches.
+///
+/// The lock is taken without the interpreter only, so that no two threads wait for each other.
+#[pyclass(frozen, module = "aucrank._core")]
+pub struct RocState(Mutex<roc::RocState>);
+
+impl RocState {
+    fn lock(&self) -> MutexGuard<'_, roc::RocState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` without the interpreter; on a pool only where the core would use one.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        n_rows: usize,
+        n_threads: usize,
+        work: impl FnOnce(&mut roc::RocState) -> Result<T, RankError> + Send,
+    ) -> PyResult<T> {
+        let direct = py.detach(|| {
+            let mut state = self.lock();
+            if state.uses_threads(n_rows) { Err(work) } else { Ok(work(&mut state)) }
+        });
+        match direct {
+            Ok(result) => result.map_err(to_py_err),
+            Err(work) => on_pool(py, n_threads, |_| work(&mut self.lock())),
+        }
+    }
+}
+
+#[pymethods]
+impl RocState {
+    #[new]
+    fn new(max_size: Option<usize>, weight_unit: f64) -> PyResult<Self> {
+        let state = roc::RocState::new(max_size, weight_unit).map_err(to_py_err)?;
+        Ok(Self(Mutex::new(state)))
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let state = py.detach(|| roc::RocState::from_bytes(bytes)).map_err(to_py_err)?;
+        Ok(Self(Mutex::new(state)))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.run(py, 0, n_threads, |state| Ok(state.to_bytes()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn update(
+        &self,
+        py: Python<'_>,
+        positive: PyReadonlyArray1<'_, bool>,
+        scores: Scores<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        n_threads: usize,
+    ) -> PyResult<()> {
+        let positive = positive.as_slice()?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        macro_rules! run_on {
+            ($scores:expr) => {{
+                let scores = $scores.as_slice()?;
+                self.run(py, positive.len(), n_threads, |state| {
+                    state.update(scores, positive, weights)
+                })
+            }};
+        }
+        match scores {
+            Scores::F64(scores) => run_on!(scores),
+            Scores::F32(scores) => run_on!(scores),
+        }
+    }
+
+    fn merge(&self, py: Python<'_>, other: &Self, n_threads: usize) -> PyResult<()> {
+        // Copied before the lock is taken: a state may be merged with itself.
+        let other = py.detach(|| other.lock().clone());
+        on_pool(py, n_threads, |_| self.lock().merge(other))
+    }
+
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self(Mutex::new(py.detach(|| self.lock().clone())))
+    }
+
+    fn auc(&self, py: Python<'_>, n_threads: usize) -> PyResult<f64> {
+        self.run(py, 0, n_threads, roc::RocState::auc)
+    }
+
+    fn auc_error_bound(&self, py: Python<'_>, n_threads: usize) -> PyResult<f64> {
+        self.run(py, 0, n_threads, roc::RocState::auc_error_bound)
+    }
+
+    fn variance(&self, py: Python<'_>, n_threads: usize) -> PyResult<f64> {
+        self.run(py, 0, n_threads, roc::RocState::variance)
+    }
+
+    fn curve(&self, py: Python<'_>, n_threads: usize) -> PyResult<RocCurve> {
+        self.run(py, 0, n_threads, roc::RocState::curve).map(RocCurve)
+    }
+
+    fn size(&self, py: Python<'_>, n_threads: usize) -> PyResult<usize> {
+        self.run(py, 0, n_threads, |state| Ok(state.size()))
+    }
+
+    fn n_neg(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().n_neg())
+    }
+
+    fn n_pos(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().n_pos())
+    }
+
+    fn max_size(&self, py: Python<'_>) -> Option<usize> {
+        py.detach(|| self.lock().max_size())
+    }
+
+    fn weight_unit(&self, py: Python<'_>) -> f64 {
+        py.detach(|| self.lock().weight_unit())
+    }
+}

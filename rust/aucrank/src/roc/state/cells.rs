@@ -1,0 +1,180 @@
+//! Tables of bounded size: neighbouring scores that are counted together.
+
+use super::runs::Entry;
+
+/// Rows of one score, each counted once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Count {
+    pub key: u64,
+    /// Negative, positive rows.
+    pub rows: [u64; 2],
+}
+
+impl Entry for Count {
+    #[inline]
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    #[inline]
+    fn last_key(&self) -> u64 {
+        self.key
+    }
+
+    #[inline]
+    fn join(self, other: Self) -> Self {
+        Self { key: self.key, rows: [0, 1].map(|class| self.rows[class] + other.rows[class]) }
+    }
+}
+
+/// Rows of the scores whose keys differ in their last `width` bits only.
+///
+/// Such cells are the nodes of a binary tree over all keys, so two of them are nested or apart:
+/// states that were cut down at different times still fit together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell {
+    /// Least key of the cell, whether or not a row has it.
+    pub key: u64,
+    /// 0 if all rows have one score.
+    pub width: u32,
+    /// Weight of the negative and of the positive rows.
+    pub units: [u64; 2],
+    /// Sums of their squared weights.
+    pub squares: [u128; 2],
+}
+
+impl Cell {
+    /// Rows that weigh `2^bits` units each.
+    pub fn of_rows(count: Count, bits: u32) -> Self {
+        Self {
+            key: count.key,
+            width: 0,
+            units: count.rows.map(|rows| rows << bits),
+            squares: count.rows.map(|rows| u128::from(rows) << (2 * bits)),
+        }
+    }
+}
+
+/// The last `width` bits.
+pub(super) fn low_bits(width: u32) -> u64 {
+    u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0)
+}
+
+impl Entry for Cell {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn last_key(&self) -> u64 {
+        self.key | low_bits(self.width)
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            key: self.key,
+            width: self.width.max(other.width),
+            units: [0, 1].map(|class| self.units[class] + other.units[class]),
+            squares: [0, 1].map(|class| self.squares[class] + other.squares[class]),
+        }
+    }
+}
+
+/// Joins neighbouring cells until at most `target` are left, those first that cost least.
+///
+/// A boundary between two neighbours stands for the smallest node that holds both. The cost of a
+/// node is the product of its shares of the classes, to which the error of the AUC is proportional;
+/// each share is taken a little larger, as if one row in `4 * target` were still to fall there, so
+/// that stretches of one class are not joined for nothing. It grows with the node, so that the
+/// cheapest boundaries can be dropped all at once.
+pub(super) fn cut_down(cells: &[Cell], target: usize) -> Vec<Cell> {
+    if cells.len() <= target {
+        return cells.to_vec();
+    }
+    let width = |b: usize| u64::BITS - (cells[b].key ^ cells[b + 1].key).leading_zeros();
+    let widths: Vec<u32> = (0..cells.len() - 1).map(width).collect();
+    let costs = costs(cells, &widths, 1.0 / (4.0 * target as f64));
+    let n_dropped = cells.len() - target;
+    let mut order = costs.clone();
+    let (_, &mut dearest, _) = order.select_nth_unstable_by(n_dropped - 1, f64::total_cmp);
+
+    let mut joined = Vec::with_capacity(target);
+    let mut cell = cells[0];
+    for (boundary, &next) in cells[1..].iter().enumerate() {
+        if costs[boundary] <= dearest {
+            let wider = Cell { width: cell.width.max(widths[boundary]), ..cell };
+            cell = wider.join(next);
+            cell.key &= !low_bits(cell.width);
+        } else {
+            joined.push(cell);
+            cell = next;
+        }
+    }
+    joined.push(cell);
+    joined
+}
+
+/// Cost of the node of each boundary.
+fn costs(cells: &[Cell], widths: &[u32], floor: f64) -> Vec<f64> {
+    // Weights below each cell.
+    let mut below = vec![[0; 2]];
+    let mut sums = [0_u64; 2];
+    for cell in cells {
+        sums = [0, 1].map(|class| sums[class] + cell.units[class]);
+        below.push(sums);
+    }
+    // A node reaches to the nearest wider boundary on either side.
+    let mut first = vec![0; widths.len()];
+    let mut end = vec![cells.len(); widths.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for boundary in 0..widths.len() {
+        while let Some(&inner) = open.last().filter(|&&b| widths[b] < widths[boundary]) {
+            end[inner] = boundary + 1;
+            open.pop();
+        }
+        first[boundary] = open.last().map_or(0, |&wider| wider + 1);
+        open.push(boundary);
+    }
+    let cost = |(&first, &end): (&usize, &usize)| {
+        let share = |class: usize| {
+            (below[end][class] - below[first][class]) as f64 / sums[class].max(1) as f64
+        };
+        (share(0) + floor) * (share(1) + floor)
+    };
+    first.iter().zip(&end).map(cost).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn cells_that_are_left_are_nodes_and_hold_every_row(
+            keys in prop::collection::btree_set(any::<u64>(), 2..80),
+            shift in 0..60_u32,
+            target in 1..40_usize,
+        ) {
+            let mut cells: Vec<Cell> = Vec::new();
+            for (i, key) in keys.iter().map(|key| key >> shift).enumerate() {
+                if cells.last().is_none_or(|cell| cell.key != key) {
+                    cells.push(Cell::of_rows(Count { key, rows: [1 + i as u64 % 3, i as u64 % 2] }, 0));
+                }
+            }
+            let joined = cut_down(&cells, target);
+            prop_assert!(joined.len() <= target.min(cells.len()));
+            prop_assert!(joined.windows(2).all(|pair| pair[0].last_key() < pair[1].key));
+            for cell in joined {
+                prop_assert_eq!(cell.key & low_bits(cell.width), 0);
+                let inside: Vec<&Cell> =
+                    cells.iter().filter(|c| (cell.key..=cell.last_key()).contains(&c.key)).collect();
+                for class in [0, 1] {
+                    prop_assert_eq!(cell.units[class], inside.iter().map(|c| c.units[class]).sum::<u64>());
+                    prop_assert_eq!(cell.squares[class], inside.iter().map(|c| c.squares[class]).sum::<u128>());
+                }
+                prop_assert_eq!(cell.width == 0, inside.len() == 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Sorted runs of geometric sizes: a row moves O(log n) times, however small the batches.
+
+use rayon::prelude::*;
+
+use crate::roc::PARALLEL_FROM;
+
+/// Rows of one score, or of a cell of neighbouring scores; cells are nested or apart.
+pub(super) trait Entry: Copy + Send + Sync {
+    /// Key of the least score.
+    fn key(&self) -> u64;
+    /// Key of the greatest score.
+    fn last_key(&self) -> u64;
+    /// The rows of both; `other` lies in this cell, or begins where it does.
+    fn join(self, other: Self) -> Self;
+}
+
+/// Runs in order of the score, each more than twice as long as the next.
+#[derive(Debug, Clone)]
+pub(super) struct Runs<E>(Vec<Vec<E>>);
+
+impl<E> Default for Runs<E> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<E: Entry> Runs<E> {
+    /// A run in order.
+    pub fn of(run: Vec<E>) -> Self {
+        Self(vec![run])
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.iter().map(Vec::len).sum()
+    }
+
+    pub fn is_one(&self) -> bool {
+        self.0.len() <= 1
+    }
+
+    pub fn push(&mut self, run: Vec<E>) {
+        if run.is_empty() {
+            return;
+        }
+        self.0.push(run);
+        while let [.., before, last] = &self.0[..] {
+            if before.len() > 2 * last.len() {
+                break;
+            }
+            self.merge_last();
+        }
+    }
+
+    /// The one run that all are merged into.
+    pub fn one(&mut self) -> &mut Vec<E> {
+        while self.0.len() > 1 {
+            self.merge_last();
+        }
+        if self.0.is_empty() {
+            self.0.push(Vec::new());
+        }
+        &mut self.0[0]
+    }
+
+    pub fn into_runs(self) -> Vec<Vec<E>> {
+        self.0
+    }
+
+    fn merge_last(&mut self) {
+        if let (Some(a), Some(b)) = (self.0.pop(), self.0.pop()) {
+            self.0.push(merge(&b, &a));
+        }
+    }
+}
+
+/// Entries of both runs; those that meet are joined.
+fn merge<E: Entry>(a: &[E], b: &[E]) -> Vec<E> {
+    let n = a.len() + b.len();
+    if n < PARALLEL_FROM || rayon::current_num_threads() == 1 {
+        let mut out = Vec::with_capacity(n);
+        merge_into(a, b, &mut out);
+        return out;
+    }
+    // Pieces begin where no cell of either run is cut: at a key of `a`, unless `b` has a wider cell.
+    let n_pieces = 4 * rayon::current_num_threads();
+    let mut pieces = Vec::with_capacity(n_pieces);
+    let (mut start_a, mut start_b) = (0, 0);
+    for piece in 1..=n_pieces {
+        let (mut end_a, mut end_b) = (a.len(), b.len());
+        if piece < n_pieces {
+            end_a = (piece * a.len() / n_pieces).max(start_a);
+            if end_a == 0 {
+                continue;
+            }
+            // Everything up to the end of the last cell of `a`, then of the last cell of `b`.
+            end_b = b.partition_point(|e| e.key() <= a[end_a - 1].last_key()).max(start_b);
+            if end_b > 0 {
+                let last = b[end_b - 1].last_key();
+                end_a += a[end_a..].partition_point(|e| e.key() <= last);
+            }
+        }
+        pieces.push((&a[start_a..end_a], &b[start_b..end_b]));
+        (start_a, start_b) = (end_a, end_b);
+    }
+    let parts: Vec<Vec<E>> = pieces
+        .into_par_iter()
+        .map(|(a, b)| {
+            let mut out = Vec::with_capacity(a.len() + b.len());
+            merge_into(a, b, &mut out);
+            out
+        })
+        .collect();
+    parts.concat()
+}
+
+fn merge_into<E: Entry>(mut a: &[E], mut b: &[E], out: &mut Vec<E>) {
+    let mut add = |next: E| match out.last_mut() {
+        Some(last) if next.key() <= last.last_key() => *last = last.join(next),
+        _ => out.push(next),
+    };
+    while let ([first_a, rest_a @ ..], [first_b, rest_b @ ..]) = (a, b) {
+        // No branch on the order of two keys, which nothing foretells.
+        let take_b = first_b.key() < first_a.key();
+        add(if take_b { *first_b } else { *first_a });
+        a = if take_b { a } else { rest_a };
+        b = if take_b { rest_b } else { b };
+    }
+    a.iter().chain(b).for_each(|&entry| add(entry));
+}

@@ -1,0 +1,200 @@
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn.metrics
+from aucrank.metrics import RocCurve, RocState, roc_auc_score
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@st.composite
+def batches(draw):
+    """Rows of both classes with few distinct scores and whole weights, cut into batches."""
+    row = st.tuples(st.integers(0, 1), st.integers(-4, 4), st.integers(0, 3))
+    rows = [(0, 1, 1), (0, 0, 2), (1, 1, 2), (1, 2, 1), *draw(st.lists(row, max_size=60))]
+    rows = draw(st.permutations(rows))
+    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=6)))
+    table = np.array(rows)
+    dtype = draw(st.sampled_from([np.float64, np.float32, np.int64]))
+    parts = np.split(table, cuts)
+    return [(part[:, 0], part[:, 1].astype(dtype), part[:, 2]) for part in parts]
+
+
+def delong_by_pairs(y, scores, weights):
+    """Weighted DeLong variance from the matrix of all pairs."""
+    keep = weights > 0
+    y, scores, weights = y[keep], scores[keep].astype(float), weights[keep].astype(float)
+    gaps = scores[y == 1][:, None] - scores[y == 0][None, :]
+    wins = (gaps > 0) + 0.5 * (gaps == 0)
+    w_pos, w_neg = weights[y == 1], weights[y == 0]
+    places = [wins @ w_neg / w_neg.sum(), w_pos @ wins / w_pos.sum()]
+    auc = np.average(places[0], weights=w_pos)
+    return sum(
+        np.sum((w * (v - auc)) ** 2) / w.sum() ** 2 * w.size / (w.size - 1)
+        for w, v in zip((w_pos, w_neg), places, strict=True)
+    )
+
+
+@given(batches(), st.booleans(), st.randoms())
+def test_any_batches_in_any_order_are_one_call(parts, weighted, random):
+    y, scores, weights = map(np.concatenate, zip(*parts, strict=True))
+    used = weights if weighted else np.ones(y.size)
+    whole = {"sample_weight": weights} if weighted else {}
+    states = [
+        RocState().update(yy, ss, sample_weight=ww if weighted else None) for yy, ss, ww in parts
+    ]
+    random.shuffle(states)
+    total = sum(states, RocState())
+    assert total.auc() == roc_auc_score(y, scores, **whole)
+    expected = RocCurve.from_scores(y, scores, **whole)
+    for name in ("fpr", "tpr", "thresholds"):
+        np.testing.assert_array_equal(getattr(total.curve(), name), getattr(expected, name))
+    assert total.variance() == pytest.approx(delong_by_pairs(y, scores, used), abs=1e-14)
+    once = RocState().update(y, scores, **whole)
+    assert total.to_bytes() == once.to_bytes()
+    assert total.variance() == once.variance()
+    assert (total.n_pos, total.n_neg) == (sum(used[y == 1] > 0), sum(used[y == 0] > 0))
+
+
+@given(batches(), st.integers(2, 12))
+def test_the_error_of_a_bounded_state_is_within_its_bound(parts, max_size):
+    y, scores, _ = map(np.concatenate, zip(*parts, strict=True))
+    state = RocState(max_size=max_size)
+    for yy, ss, _ in parts:
+        state.update(yy, ss)
+    assert state.size <= max_size
+    error = abs(state.auc() - sklearn.metrics.roc_auc_score(y, scores))
+    assert error <= state.auc_error_bound() + 1e-15
+    interval = state.interval()
+    assert interval.low <= state.auc() <= interval.high
+
+
+def test_a_bounded_state_of_many_rows_is_near_and_says_how_near():
+    rng = np.random.default_rng(0)
+    state, exact = RocState(max_size=1000), RocState()
+    for _ in range(30):
+        y = rng.integers(0, 2, 100_000)
+        scores = rng.normal(loc=y, scale=rng.uniform(0.5, 2))
+        state.update(y, scores)
+        exact.update(y, scores)
+    assert state.size <= 1000 < exact.size
+    assert abs(state.auc() - exact.auc()) <= state.auc_error_bound() < 2e-3
+    assert state.curve().distance(exact.curve(), "linf") < 0.02
+    assert len(state.to_bytes()) < 100_000
+
+
+def test_fractional_weights_take_a_unit():
+    rng = np.random.default_rng(1)
+    y, scores, weights = rng.integers(0, 2, 500), rng.normal(size=500), rng.random(500)
+    with pytest.raises(ValueError, match=r"sample_weight is 0\.\d+ in row 0, but must be a whole"):
+        RocState().update(y, scores, sample_weight=weights)
+    state = RocState(weight_unit=2.0**-30)
+    for part in np.array_split(np.arange(500), 7):
+        state.update(y[part], scores[part], sample_weight=weights[part])
+    expected = sklearn.metrics.roc_auc_score(y, scores, sample_weight=weights)
+    assert state.auc() == pytest.approx(expected, abs=1e-8)
+    assert state.variance() == pytest.approx(delong_by_pairs(y, scores, weights), rel=1e-6)
+
+
+def test_interval_is_normal_and_clipped():
+    y, scores = [0, 0, 0, 1, 1, 1], [1.0, 2.0, 4.0, 3.0, 5.0, 6.0]
+    state = RocState().update(y, scores)
+    auc, low, high, standard_error = state.interval(confidence=0.9)
+    # Placement values by hand: positives 2/3, 1, 1; negatives 1, 1, 2/3; each variance 1/27.
+    assert auc == pytest.approx(8 / 9)
+    assert standard_error == pytest.approx(np.sqrt(2 / 81))
+    assert low == pytest.approx(auc - NormalDist().inv_cdf(0.95) * standard_error)
+    assert high == 1.0
+    perfect = RocState().update([0, 0, 1, 1], [1, 2, 3, 4]).interval()
+    assert perfect == (1.0, 1.0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="confidence is 1"):
+        state.interval(confidence=1)
+
+
+def test_one_row_of_a_class_has_an_auc_and_no_variance():
+    state = RocState().update([0, 0, 1], [1, 3, 2])
+    assert state.auc() == 0.5
+    with pytest.raises(ValueError, match="two rows of each class: 1 positive and 2 negative"):
+        state.interval()
+    with pytest.raises(ValueError, match="one class only"):
+        RocState().update([0, 0], [1, 2]).auc()
+
+
+def test_pickle_copy_and_bytes_keep_all():
+    state = RocState(max_size=50, weight_unit=0.5, pos_label="yes")
+    state.update(["yes", "no", "yes"], [1.0, 2.0, 3.0], sample_weight=[0.5, 1.0, 2.0])
+    twins = [pickle.loads(pickle.dumps(state)), copy.copy(state), copy.deepcopy(state)]
+    twins.append(RocState.from_bytes(state.to_bytes(), pos_label="yes"))
+    for twin in twins:
+        assert twin.to_bytes() == state.to_bytes()
+        assert (twin.max_size, twin.weight_unit) == (50, 0.5)
+        twin.update(["no"], [0.0])
+        assert (twin.n_neg, state.n_neg) == (2, 1)
+
+
+def test_corrupt_bytes_are_refused():
+    data = RocState().update([0, 1, 1], [0.1, 0.2, 0.3]).to_bytes()
+    for bad in (b"", data[:-1], data[:20], data + b"x", data[:30] + b"\xff" + data[31:], b"{}"):
+        with pytest.raises(ValueError, match="not a RocState"):
+            RocState.from_bytes(bad)
+    newer = data[:8] + b"\x63" + data[9:]
+    with pytest.raises(ValueError, match="format version 99"):
+        RocState.from_bytes(newer)
+
+
+def test_bad_batches_leave_the_state_as_it_was():
+    state = RocState().update([0, 1], [0.1, 0.2])
+    before = state.to_bytes()
+    bad = [
+        (([0, 1], [0.1, np.nan]), "score of row 1 is NaN"),
+        (([0, 1], [0.1]), "y_score has 1 rows, but y has 2"),
+        (([0, 2], [0.1, 0.2]), "y_true holds .*2.* in row 1"),
+        (([1, -1, 0], [0.1, 0.2, 0.3]), "labels must be"),
+        (([0, np.nan], [0.1, 0.2]), "Input y_true contains NaN"),
+        ((["a", "b"], [0.1, 0.2]), "labels must be"),
+        (([0, 1], [2**53, 2**53 + 1]), "float64 cannot tell apart"),
+    ]
+    for args, message in bad:
+        with pytest.raises(ValueError, match=message):
+            state.update(*args)
+    for weight in (-1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="sample_weight"):
+            state.update([0, 1], [0.1, 0.2], sample_weight=[1, weight])
+    with pytest.raises(ValueError, match="2\\^53"):
+        state.update([0, 1], [0.1, 0.2], sample_weight=[1, 2.0**53])
+    with pytest.raises(ValueError, match="pos_label"):
+        state.merge(RocState(pos_label=2))
+    with pytest.raises(ValueError, match="weight_unit"):
+        state.merge(RocState(weight_unit=0.5))
+    with pytest.raises(ValueError, match="max_size"):
+        RocState(max_size=1)
+    with pytest.raises(ValueError, match="weight_unit"):
+        RocState(weight_unit=0.3)
+    assert state.to_bytes() == before
+
+
+def test_labels_of_many_kinds_may_lack_a_class():
+    expected = RocState().update([0, 1, 1], [1, 2, 3]).to_bytes()
+    for labels in ([[-1], [1, 1]], [[False], [True, True]], [[0.0], [1.0, 1.0]]):
+        state = RocState()
+        state.update(labels[0], [1]).update(pl.Series(labels[1]), pl.Series([2, 3]))
+        assert state.to_bytes() == expected
+    assert RocState().update([], []).n_pos == 0
+
+
+def test_threads_may_share_a_state_and_merge_it_with_itself():
+    rng = np.random.default_rng(2)
+    y, scores = rng.integers(0, 2, 20_000), rng.integers(0, 900, 20_000) / 7
+    state = RocState()
+    with ThreadPoolExecutor(8) as pool:
+        parts = np.array_split(np.arange(y.size), 100)
+        list(pool.map(lambda part: state.update(y[part], scores[part]).size, parts))
+    assert state.auc() == roc_auc_score(y, scores)
+    state.merge(state)
+    assert state.n_pos == 2 * y.sum()
+    assert state.auc() == roc_auc_score(y, scores)
