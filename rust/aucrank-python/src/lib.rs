@@ -4,6 +4,7 @@
 
 mod columns;
 mod model;
+mod ramp;
 mod roc;
 mod run;
 mod tree;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
+    #[pymodule_export]
+    use super::ramp::ramp_auc;
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]

@@ -164,7 +164,7 @@ pub fn roc_auc(
 
 /// An ROC curve that the core holds.
 #[pyclass(frozen, module = "aucrank._core")]
-pub struct RocCurve(roc::RocCurve);
+pub struct RocCurve(pub roc::RocCurve);
 
 /// A number for each knot, as an array that nobody writes to.
 fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {

@@ -5,13 +5,15 @@
 //! the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
-//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances.
+//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
+//! - [`Ramp`]: the AUC with a slope to climb, and its gradient.
 
 mod auc;
 mod compare;
 mod curve;
 mod hull;
 mod partial;
+mod ramp;
 mod sample;
 mod score;
 mod sort;
@@ -19,5 +21,6 @@ mod sort;
 pub use auc::{auc, weighted_auc};
 pub use compare::Norm;
 pub use curve::RocCurve;
+pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;
 pub use score::Score;
