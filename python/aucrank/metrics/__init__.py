@@ -13,5 +13,14 @@ Infinite scores are legal: they rank first or last.
 
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._curve import RocCurve, roc_curve
+from aucrank.metrics._ramp import ramp_auc
+from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 
-__all__ = ["RocCurve", "roc_auc_score", "roc_curve"]
+__all__ = [
+    "RocCurve",
+    "TwoSampleTest",
+    "ramp_auc",
+    "roc_auc_score",
+    "roc_curve",
+    "two_sample_test",
+]

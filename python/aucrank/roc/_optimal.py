@@ -301,9 +301,9 @@ class OptimalROC:
             Delta = p (b' - b) / ((1 - p) (a' - a) + p (b' - b))
 
         for the chord from (a, b) to (a', b'). For the whole curve Delta = p (Proposition 19 of
-        [1]_). Of all knots it adds most area, and it lies highest above the chord: the gain is the largest
-        in the L1 and in the sup norm alike (Proposition 20). What is left of the sup norm of the
-        error may be less after another knot.
+        [1]_). Of all knots it adds most area, and it lies highest above the chord: the gain is the
+        largest in the L1 and in the sup norm alike (Proposition 20). What is left of the sup norm
+        of the error may be less after another knot.
 
         Parameters
         ----------
@@ -578,12 +578,12 @@ class _Distributions(_Continuous):
     def _support(self) -> tuple[float, float]:
         """Levels between which the two distribution functions rise."""
         ends = []
-        for inside in (lambda below: below > 0, lambda below: below >= 2):
+        for bound in (0.0, np.nextafter(2, 0)):
             low, high = 0.0, 1.0
             for _ in range(60):
                 middle = 0.5 * (low + high)
                 alpha, beta = self.tails(np.array([middle]))
-                if inside(float(2 - alpha[0] - beta[0])):
+                if 2 - alpha[0] - beta[0] > bound:
                     high = middle
                 else:
                     low = middle
