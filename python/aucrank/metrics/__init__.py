@@ -12,37 +12,37 @@ Infinite scores are legal: they rank first or last.
 """
 
 from aucrank.metrics._auc import roc_auc_score
+from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._band import RocBand, roc_band
 from aucrank.metrics._cross_validated import cross_validated_auc
 from aucrank.metrics._curve import RocCurve, roc_curve
+from aucrank.metrics._display import RocCurveDisplay
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
+from aucrank.metrics._partial import partial_auc
+from aucrank.metrics._precision_recall import precision_recall_curve
+from aucrank.metrics._ramp import ramp_auc
+from aucrank.metrics._state import RocState, StateInterval
+from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 
 __all__ = [
     "AucComparison",
     "AucInterval",
-    "RocBand",
-    "RocCurve",
-    "auc_compare",
-    "auc_interval",
-    "cross_validated_auc",
-    "roc_auc_score",
-    "roc_band",
-from aucrank.metrics._average import AverageRoc, average_roc
-from aucrank.metrics._curve import RocCurve, roc_curve
-from aucrank.metrics._display import RocCurveDisplay
-from aucrank.metrics._partial import partial_auc
-from aucrank.metrics._precision_recall import precision_recall_curve
-from aucrank.metrics._state import RocState, StateInterval
-
-__all__ = [
     "AverageRoc",
+    "RocBand",
     "RocCurve",
     "RocCurveDisplay",
     "RocState",
     "StateInterval",
+    "TwoSampleTest",
+    "auc_compare",
+    "auc_interval",
     "average_roc",
+    "cross_validated_auc",
     "partial_auc",
     "precision_recall_curve",
+    "ramp_auc",
     "roc_auc_score",
+    "roc_band",
     "roc_curve",
+    "two_sample_test",
 ]

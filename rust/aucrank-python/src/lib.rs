@@ -5,6 +5,7 @@
 mod columns;
 mod inference;
 mod model;
+mod ramp;
 mod roc;
 mod run;
 mod state;
@@ -20,6 +21,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
+    #[pymodule_export]
+    use super::ramp::ramp_auc;
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]

@@ -6,9 +6,9 @@
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
 //! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
-//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances.
 //! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
-//! - [`RocState`]: the table behind all of them, gathered from rows in pieces.
+//! - [`RocState`]: the table behind all of them, gathered from rows in pieces;
+//! - [`Ramp`]: the AUC with a slope to climb, and its gradient.
 
 mod auc;
 mod bootstrap;
@@ -17,6 +17,7 @@ mod curve;
 mod delong;
 mod hull;
 mod partial;
+mod ramp;
 mod sample;
 mod score;
 mod sort;
@@ -27,6 +28,7 @@ pub use bootstrap::Bootstrap;
 pub use compare::Norm;
 pub use curve::RocCurve;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
+pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;
 pub use score::Score;
 pub use state::RocState;

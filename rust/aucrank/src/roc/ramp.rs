@@ -1,0 +1,559 @@
+//! The ramp statistic: the AUC with a ramp in place of the step, so that it has a slope.
+//!
+//! Herschtal, Raskutti and Campbell (2006, sec. 2.2) count a pair of a positive row with
+//! score s and a negative row with score t as r(s - t) instead of 0, 1/2 or 1. The ramp rises from
+//! 0 to 1 between -w and w, and outside with a small share c of that slope, so that no pair ever
+//! stops pulling. With a = 1 / (2w),
+//!
+//! ```text
+//! r(x) = 1/2 + a ((1 - c) clip(x, -w, w) + c x)
+//! ```
+//!
+//! so the mean of r over all pairs is the mean of the clipped differences, plus a difference of two
+//! class means. A pair is clipped or it is not: in order of the scores the unclipped partners of
+//! a row are neighbours, and two pointers that only move forward delimit them. Their number alone
+//! is needed, for a sum of differences falls apart into s times the number of partners, one class
+//! at a time (sec. 2.3). These two sums may be large where their difference is small, hence
+//! [`Exact`].
+//!
+//! Whether a pair is clipped is asked of `s - t` as `f64` has it, here as in the definition: the
+//! rounded difference is monotone in both scores, so pointers serve. Corners belong to the central
+//! piece.
+
+use rayon::prelude::*;
+
+use super::curve::RocCurve;
+use super::sample::PARALLEL_FROM;
+use super::score::Score;
+use crate::RankError;
+use crate::data::FixedWeights;
+
+/// Shape of the ramp.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{Ramp, RocCurve};
+///
+/// let ramp = Ramp { half_width: 1.0, side_slope: 0.0 };
+/// assert_eq!([-2.0, -1.0, 0.0, 0.5, 3.0].map(|x| ramp.at(x)), [0.0, 0.0, 0.5, 0.75, 1.0]);
+/// let curve = RocCurve::new(&[0.0, 0.5], &[false, true]).unwrap();
+/// assert_eq!(ramp.auc(&curve), Ok(0.75));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ramp {
+    /// Difference of scores up to which the central piece goes; positive.
+    pub half_width: f64,
+    /// Slope of the side pieces, as a share of that of the central piece; from 0 to 1.
+    pub side_slope: f64,
+}
+
+impl Default for Ramp {
+    /// Central slope 1, and a thousandth of it outside.
+    fn default() -> Self {
+        Self { half_width: 0.5, side_slope: 1e-3 }
+    }
+}
+
+/// Value of the ramp AUC, and its slope in the score of each row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RampGradient {
+    /// The ramp AUC.
+    pub value: f64,
+    /// Its derivative with respect to the score of each row: not negative for a positive row, not
+    /// positive for a negative one, 0 for a row of weight 0. Where a pair lies on a corner of the
+    /// ramp, the derivative towards the centre.
+    pub by_score: Vec<f64>,
+}
+
+impl Ramp {
+    /// Checks the two numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] naming the one that is out of its range.
+    pub fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: f64, rule| {
+            Err(RankError::BadParameter { name, value: value.to_string(), rule })
+        };
+        if !(self.half_width > 0.0 && self.half_width.is_finite()) {
+            return bad("half_width", self.half_width, "positive and finite");
+        }
+        if !(0.0..=1.0).contains(&self.side_slope) {
+            return bad("side_slope", self.side_slope, "from 0 to 1");
+        }
+        Ok(())
+    }
+
+    /// What a pair counts whose positive row scores `difference` more than the negative one.
+    #[must_use]
+    pub fn at(&self, difference: f64) -> f64 {
+        let clipped = difference.clamp(-self.half_width, self.half_width);
+        0.5 + self.slope() * (1.0 - self.side_slope) * clipped
+            + self.slope() * self.side_slope * difference
+    }
+
+    /// Slope of the central piece.
+    fn slope(&self) -> f64 {
+        0.5 / self.half_width
+    }
+
+    /// Mean of the ramp over all pairs of a positive and a negative row: equation (2.2) of the
+    /// paper above.
+    ///
+    /// O(number of knots). It may leave [0, 1] a little, as the ramp does.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] as for [`Ramp::validate`], and if a score is not finite or so
+    /// large that the sum overflows.
+    pub fn auc(&self, curve: &RocCurve) -> Result<f64, RankError> {
+        self.validate()?;
+        let mut sum = PairSum::default();
+        self.for_groups(curve, |group| sum.add(&group))?;
+        sum.value(self, curve)
+    }
+
+    /// [`Ramp::auc`] and its derivative with respect to the score of each row.
+    ///
+    /// One sort, then O(n). The result is the same for any number of threads, and does not depend
+    /// on the order of the rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocCurve::weighted`] and [`Ramp::auc`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::Ramp;
+    ///
+    /// let ramp = Ramp { half_width: 1.0, side_slope: 0.0 };
+    /// let ramp = ramp.gradient(&[0.0, 0.5, 9.0], &[false, true, true], None).unwrap();
+    /// assert_eq!(ramp.value, (0.75 + 1.0) / 2.0);
+    /// assert_eq!(ramp.by_score, [-0.25, 0.25, 0.0]);
+    /// ```
+    pub fn gradient<S: Score>(
+        &self,
+        scores: &[S],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+    ) -> Result<RampGradient, RankError> {
+        self.validate()?;
+        // Checks every input, too: what follows need not.
+        let curve = match weights {
+            None => RocCurve::new(scores, positive)?,
+            Some(weights) => RocCurve::weighted(scores, positive, weights)?,
+        };
+        let units = weights.map(FixedWeights::new).transpose()?;
+        let units = |row: usize| units.as_ref().map_or(1, |units| units.units()[row]);
+
+        // Falling, like the knots.
+        let mut order: Vec<(S::Key, usize)> =
+            scores.iter().enumerate().map(|(row, score)| (score.key(), row)).collect();
+        if order.len() < PARALLEL_FROM {
+            order.sort_unstable_by(|a, b| b.cmp(a));
+        } else {
+            order.par_sort_unstable_by(|a, b| b.cmp(a));
+        }
+
+        let (n_neg, n_pos) = totals(&curve);
+        let per_unit = |class: u64, partners: u64, others: u64| {
+            let central = partners as f64 / others as f64;
+            self.slope() * (self.side_slope + (1.0 - self.side_slope) * central) / class as f64
+        };
+        let mut by_score = vec![0.0; scores.len()];
+        let mut sum = PairSum::default();
+        let mut rows = order.into_iter().peekable();
+        self.for_groups(&curve, |group| {
+            sum.add(&group);
+            let of_positive = per_unit(n_pos, group.central_neg, n_neg);
+            let of_negative = -per_unit(n_neg, group.central_pos, n_pos);
+            // Rows of weight 0 have no knot; those above this one come first.
+            while let Some((_, row)) = rows.next_if(|&(_, row)| scores[row].into() >= group.score) {
+                let slope = if positive[row] { of_positive } else { of_negative };
+                by_score[row] = if units(row) == 0 { 0.0 } else { units(row) as f64 * slope };
+            }
+        })?;
+        Ok(RampGradient { value: sum.value(self, &curve)?, by_score })
+    }
+
+    /// Calls `visit` with each distinct score, falling, and its partners.
+    fn for_groups(&self, curve: &RocCurve, mut visit: impl FnMut(Group)) -> Result<(), RankError> {
+        // Knot `i` counts the rows of the distinct scores `0..i`.
+        let scores = &curve.thresholds()[1..];
+        let (neg, pos) = (curve.false_positives(), curve.true_positives());
+        let n_neg = totals(curve).0;
+        if let Some(infinite) = scores.iter().find(|s| !s.is_finite()) {
+            return Err(RankError::BadParameter {
+                name: "a score",
+                value: infinite.to_string(),
+                rule: "finite: the ramp is made of differences",
+            });
+        }
+        let (mut first, mut end) = (0, 0);
+        for (i, &score) in scores.iter().enumerate() {
+            while scores[first] - score > self.half_width {
+                first += 1;
+            }
+            while end < scores.len() && score - scores[end] <= self.half_width {
+                end += 1;
+            }
+            visit(Group {
+                score,
+                neg: neg[i + 1] - neg[i],
+                pos: pos[i + 1] - pos[i],
+                central_neg: neg[end] - neg[first],
+                central_pos: pos[end] - pos[first],
+                far_below: n_neg - neg[end],
+                far_above: neg[first],
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Derivative of a statistic with respect to the weights of a linear score: entry h is the sum of
+/// `by_score` times column h.
+///
+/// # Errors
+///
+/// [`RankError::LengthMismatch`] if a column has another length.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::by_coefficient;
+///
+/// assert_eq!(by_coefficient(&[-0.5, 0.5], &[&[1.0, 4.0], &[1.0, 1.0]]), Ok(vec![1.5, 0.0]));
+/// ```
+pub fn by_coefficient(by_score: &[f64], columns: &[&[f64]]) -> Result<Vec<f64>, RankError> {
+    let along = |column: &&[f64]| {
+        if column.len() != by_score.len() {
+            return Err(RankError::LengthMismatch {
+                name: "a column",
+                found: column.len(),
+                expected: by_score.len(),
+            });
+        }
+        Ok(by_score.iter().zip(*column).map(|(slope, value)| slope * value).sum())
+    };
+    columns.iter().map(along).collect()
+}
+
+/// Units of weight of the negative and of the positive rows.
+fn totals(curve: &RocCurve) -> (u64, u64) {
+    let last = curve.len() - 1;
+    (curve.false_positives()[last], curve.true_positives()[last])
+}
+
+/// Rows of one score, in units of weight, and the rows they meet.
+struct Group {
+    score: f64,
+    neg: u64,
+    pos: u64,
+    /// Negative rows that a positive row of this score meets on the central piece.
+    central_neg: u64,
+    /// Positive rows that a negative row of this score meets on the central piece.
+    central_pos: u64,
+    /// Negative rows farther below than the half-width.
+    far_below: u64,
+    /// Negative rows farther above than the half-width.
+    far_above: u64,
+}
+
+/// What is added up over the groups.
+#[derive(Default)]
+struct PairSum {
+    /// Differences of the pairs on the central piece.
+    central: Exact,
+    /// Pairs beyond its upper corner less those beyond the lower one.
+    outside: i128,
+    /// Scores of the positive and of the negative rows.
+    scores: [Exact; 2],
+}
+
+impl PairSum {
+    fn add(&mut self, group: &Group) {
+        let wins = i128::from(group.pos) * i128::from(group.central_neg);
+        let losses = i128::from(group.neg) * i128::from(group.central_pos);
+        self.central.add(wins - losses, group.score);
+        let farther = i128::from(group.far_below) - i128::from(group.far_above);
+        self.outside += i128::from(group.pos) * farther;
+        self.scores[0].add(group.pos.into(), group.score);
+        self.scores[1].add(group.neg.into(), group.score);
+    }
+
+    fn value(&self, ramp: &Ramp, curve: &RocCurve) -> Result<f64, RankError> {
+        let (n_neg, n_pos) = totals(curve);
+        let pairs = (u128::from(n_neg) * u128::from(n_pos)) as f64;
+        let clipped = ramp.slope() * self.central.value() + 0.5 * self.outside as f64;
+        // One sum over the pairs, not a difference of two rounded means.
+        let mut difference = self.scores[0].times(n_neg);
+        difference.join(self.scores[1].times(n_pos).negated());
+        let value = 0.5
+            + (1.0 - ramp.side_slope) * clipped / pairs
+            + ramp.side_slope * ramp.slope() * difference.value() / pairs;
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(RankError::BadParameter {
+            name: "the ramp AUC",
+            value: "beyond f64".to_string(),
+            rule: "finite: scores are too large for their differences to be added up",
+        })
+    }
+}
+
+/// A sum of products with twice the digits of `f64`: terms that cancel leave no error behind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Exact {
+    high: f64,
+    low: f64,
+}
+
+impl Exact {
+    /// Adds `count * value`.
+    fn add(&mut self, count: i128, value: f64) {
+        // A count of pairs may have more digits than an `f64`.
+        let high = count as f64;
+        let low = (count - high as i128) as f64;
+        self.add_product(high, value);
+        if low != 0.0 {
+            self.add_product(low, value);
+        }
+    }
+
+    fn add_product(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        let lost = a.mul_add(b, -product);
+        let sum = self.high + product;
+        let part = sum - self.high;
+        self.low += (self.high - (sum - part)) + (product - part) + lost;
+        self.high = sum;
+    }
+
+    fn times(self, count: u64) -> Self {
+        let mut product = Self::default();
+        product.add(count.into(), self.high);
+        product.add(count.into(), self.low);
+        product
+    }
+
+    fn join(&mut self, other: Self) {
+        self.add_product(1.0, other.high);
+        self.add_product(1.0, other.low);
+    }
+
+    fn negated(self) -> Self {
+        Self { high: -self.high, low: -self.low }
+    }
+
+    fn value(self) -> f64 {
+        self.high + self.low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::roc::auc;
+
+    /// The ramp, piece by piece.
+    fn by_pieces(ramp: &Ramp, x: f64) -> f64 {
+        let w = ramp.half_width;
+        let side = ramp.side_slope / (2.0 * w);
+        if x > w {
+            1.0 + side * (x - w)
+        } else if x < -w {
+            side * (x + w)
+        } else {
+            (x + w) / (2.0 * w)
+        }
+    }
+
+    fn slope_by_pieces(ramp: &Ramp, x: f64) -> f64 {
+        let share = if x.abs() <= ramp.half_width { 1.0 } else { ramp.side_slope };
+        share / (2.0 * ramp.half_width)
+    }
+
+    /// Value and slopes pair by pair, O(PQ).
+    fn by_pairs(
+        ramp: &Ramp,
+        scores: &[f64],
+        positive: &[bool],
+        weights: &[f64],
+    ) -> (f64, Vec<f64>) {
+        let (mut value, mut pairs) = (0.0, 0.0);
+        let mut slopes = vec![0.0; scores.len()];
+        for j in (0..scores.len()).filter(|&j| positive[j]) {
+            for k in (0..scores.len()).filter(|&k| !positive[k]) {
+                let (weight, x) = (weights[j] * weights[k], scores[j] - scores[k]);
+                value += weight * by_pieces(ramp, x);
+                slopes[j] += weight * slope_by_pieces(ramp, x);
+                slopes[k] -= weight * slope_by_pieces(ramp, x);
+                pairs += weight;
+            }
+        }
+        (value / pairs, slopes.into_iter().map(|slope| slope / pairs).collect())
+    }
+
+    fn ramps() -> impl Strategy<Value = Ramp> {
+        let widths = prop_oneof![Just(0.5), Just(1.0), 0.01..5.0];
+        let slopes = prop_oneof![Just(0.0), Just(1e-3), 0.0..1.0];
+        (widths, slopes).prop_map(|(half_width, side_slope)| Ramp { half_width, side_slope })
+    }
+
+    /// Rows of both classes; some scores on a grid, so that ties and corners come up.
+    fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<bool>, Vec<u8>)> {
+        let score = prop_oneof![(-8..8_i8).prop_map(|s| f64::from(s) / 4.0), -3.0..3.0];
+        prop::collection::vec((score, any::<bool>(), 0..4_u8), 0..50).prop_map(|rows| {
+            let mut sample = (vec![0.25, 0.0], vec![true, false], vec![1, 2]);
+            for (score, positive, weight) in rows {
+                sample.0.push(score);
+                sample.1.push(positive);
+                sample.2.push(weight);
+            }
+            sample
+        })
+    }
+
+    fn close(a: &[f64], b: &[f64]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12)
+    }
+
+    proptest! {
+        #[test]
+        fn value_and_slopes_are_those_of_the_double_sum(
+            ramp in ramps(), (scores, positive, counts) in samples()
+        ) {
+            let weights: Vec<f64> = counts.iter().map(|&c| f64::from(c) * 0.3).collect();
+            let ones = vec![1.0; scores.len()];
+            for (given, plain) in [(None, &ones), (Some(&weights[..]), &weights)] {
+                let (value, slopes) = by_pairs(&ramp, &scores, &positive, plain);
+                let fast = ramp.gradient(&scores, &positive, given).unwrap();
+                prop_assert!((fast.value - value).abs() < 1e-12);
+                prop_assert!(close(&fast.by_score, &slopes));
+                let curve = match given {
+                    None => RocCurve::new(&scores, &positive),
+                    Some(weights) => RocCurve::weighted(&scores, &positive, weights),
+                };
+                prop_assert_eq!(ramp.auc(&curve.unwrap()), Ok(fast.value));
+            }
+        }
+
+        #[test]
+        fn the_gradient_is_the_limit_of_differences(
+            ramp in ramps(),
+            rows in prop::collection::vec((-2.0..2.0_f64, -2.0..2.0_f64, any::<bool>()), 2..20),
+        ) {
+            let mut positive: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            (positive[0], positive[1]) = (true, false);
+            let columns: [Vec<f64>; 2] =
+                [rows.iter().map(|row| row.0).collect(), rows.iter().map(|row| row.1).collect()];
+            let score = |beta: [f64; 2]| -> Vec<f64> {
+                rows.iter().map(|row| beta[0] * row.0 + beta[1] * row.1).collect()
+            };
+            let value = |beta| {
+                ramp.auc(&RocCurve::new(&score(beta), &positive).unwrap()).unwrap()
+            };
+            let (beta, step) = ([0.8, -1.3], 1e-6);
+            // Away from the corners, where the statistic is linear and the quotient exact.
+            let near_corner = |s: f64, t: f64| ((s - t).abs() - ramp.half_width).abs() < 1e-4;
+            let scores = score(beta);
+            prop_assume!(!scores.iter().any(|&s| scores.iter().any(|&t| near_corner(s, t))));
+            let slopes = ramp.gradient(&scores, &positive, None).unwrap().by_score;
+            let gradient = by_coefficient(&slopes, &[&columns[0], &columns[1]]).unwrap();
+            for h in 0..2 {
+                let (mut above, mut below) = (beta, beta);
+                above[h] += step;
+                below[h] -= step;
+                let quotient = (value(above) - value(below)) / (2.0 * step);
+                prop_assert!((quotient - gradient[h]).abs() < 1e-8 * (1.0 + quotient.abs()));
+            }
+        }
+
+        #[test]
+        fn a_ramp_steeper_than_every_gap_is_the_auc((scores, positive, _) in samples()) {
+            let rounded: Vec<f64> = scores.iter().map(|s| s.round()).collect();
+            let ramp = Ramp { half_width: 0.5, side_slope: 0.0 };
+            let value = ramp.auc(&RocCurve::new(&rounded, &positive).unwrap()).unwrap();
+            prop_assert!((value - auc(&rounded, &positive).unwrap()).abs() < 1e-15);
+        }
+
+        #[test]
+        fn a_weight_is_a_number_of_rows(ramp in ramps(), (scores, positive, counts) in samples()) {
+            let weights: Vec<f64> = counts.iter().map(|&c| c.into()).collect();
+            let repeat = |row: usize| std::iter::repeat_n(row, counts[row].into());
+            let rows: Vec<usize> = (0..scores.len()).flat_map(repeat).collect();
+            let s: Vec<f64> = rows.iter().map(|&row| scores[row]).collect();
+            let p: Vec<bool> = rows.iter().map(|&row| positive[row]).collect();
+            let weighted = ramp.gradient(&scores, &positive, Some(&weights)).unwrap();
+            let repeated = ramp.gradient(&s, &p, None).unwrap();
+            prop_assert_eq!(weighted.value, repeated.value);
+            for (&row, slope) in rows.iter().zip(&repeated.by_score) {
+                let whole = slope * weights[row];
+                prop_assert!((weighted.by_score[row] - whole).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_added_to_every_score_is_lost_to_rounding_alone() {
+        let scores: Vec<f64> = (0..2000_u32).map(|i| f64::from(i * 37 % 911) / 256.0).collect();
+        let positive: Vec<bool> = (0..2000).map(|i| i * i % 7 < 3).collect();
+        let ramp = Ramp::default();
+        let value = |shift: f64| {
+            let moved: Vec<f64> = scores.iter().map(|s| s + shift).collect();
+            ramp.auc(&RocCurve::new(&moved, &positive).unwrap()).unwrap()
+        };
+        // 2^40 + k/256 is exact, so that the result must be, too.
+        assert!((value(2_f64.powi(40)) - value(0.0)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn threads_and_the_order_of_the_rows_do_not_matter() {
+        let n = PARALLEL_FROM + 1000;
+        let scores: Vec<f64> = (0..n).map(|i| (i as f64 * 0.618).sin() * 3.0).collect();
+        let positive: Vec<bool> = (0..n).map(|i| i % 3 == 0).collect();
+        let on = |n_threads, scores: &[f64], positive: &[bool]| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| Ramp::default().gradient(scores, positive, None).unwrap())
+        };
+        let one = on(1, &scores, &positive);
+        assert_eq!(one, on(2, &scores, &positive));
+        let (mut s, mut p) = (scores, positive);
+        s.reverse();
+        p.reverse();
+        let mut turned = on(2, &s, &p);
+        turned.by_score.reverse();
+        assert_eq!(one, turned);
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let message = |result: Result<RampGradient, RankError>| result.unwrap_err().to_string();
+        let (scores, positive) = ([0.0, 1.0], [false, true]);
+        let ramp = Ramp { half_width: 0.0, ..Ramp::default() };
+        assert_eq!(
+            message(ramp.gradient(&scores, &positive, None)),
+            "half_width is 0, but must be positive and finite"
+        );
+        let ramp = Ramp { side_slope: -1.0, ..Ramp::default() };
+        assert_eq!(
+            message(ramp.gradient(&scores, &positive, None)),
+            "side_slope is -1, but must be from 0 to 1"
+        );
+        assert_eq!(
+            message(Ramp::default().gradient(&[f64::NEG_INFINITY, 1.0], &positive, None)),
+            "a score is -inf, but must be finite: the ramp is made of differences"
+        );
+        assert_eq!(
+            message(Ramp::default().gradient(&[-1e308, 1e308], &positive, None)),
+            "the ramp AUC is beyond f64, but must be finite: scores are too large for their differences \
+             to be added up"
+        );
+    }
+}
