@@ -396,9 +396,20 @@ def test_cross_validated_intervals_hold_the_true_area():
 
 def test_perfect_folds_have_an_exact_interval():
     y, scores, folds = [0, 1, 0, 1, 1, 0], [0, 1, 5, 6, 7, 4], [1, 1, 2, 2, 2, 2]
-    with pytest.warns(UndefinedMetricWarning, match="3 independent pairs"):
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
         found = cross_validated_auc(y, scores, folds)
     assert (found.low, found.method) == (pytest.approx(0.025 ** (1 / 3)), "exact")
+
+
+def test_folds_of_one_pair_do_not_claim_to_know_all():
+    y, folds = np.tile([0, 1], 40), np.repeat(np.arange(40), 2)
+    scores = np.where(folds < 30, y, -y)
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
+        found = cross_validated_auc(y, scores, folds)
+    # 30 wins in 40 trials.
+    reach = math.sqrt(math.log(2 / 0.05) / 80)
+    assert found.method == "hoeffding"
+    assert (found.low, found.high) == (pytest.approx(0.75 - reach), pytest.approx(0.75 + reach))
 
 
 # Bad input.
