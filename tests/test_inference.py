@@ -289,14 +289,13 @@ def test_simultaneous_band_is_the_curve_shifted_by_massarts_bounds():
     a = 1 - math.sqrt(0.9)
     up, right = (math.sqrt(math.log(2 / a) / (2 * rows)) for rows in (200, 300))
     curve = RocCurve.from_scores(y, scores)
-    x, upper, lower = curve.fpr, {}, {}
-    for rate, value in zip(x, curve.tpr, strict=True):
-        upper[rate], lower[rate] = value, lower.get(rate, value)
-    for rate, low, high in zip(grid, band.low, band.high, strict=True):
-        expected = np.interp(rate - right, list(lower), list(lower.values())) - up
-        assert low == pytest.approx(max(expected, 0) if rate >= right else 0, abs=1e-12)
-        expected = np.interp(rate + right, list(upper), list(upper.values())) + up
-        assert high == pytest.approx(min(expected, 1), abs=1e-12)
+    # Just beside a jump, interpolation cannot take the wrong end of it.
+    left, beside = grid - right - 1e-9, grid + right + 1e-9
+    low = np.where(left < 0, 0, np.interp(left, curve.fpr, curve.tpr) - up)
+    high = np.interp(beside, curve.fpr, curve.tpr) + up
+    np.testing.assert_allclose(band.low, np.maximum(low, 0), atol=1e-6)
+    np.testing.assert_allclose(band.high, np.minimum(high, 1), atol=1e-6)
+    np.testing.assert_allclose(band.tpr, curve.tpr_at(grid))
 
 
 def test_simultaneous_band_holds_the_whole_true_curve():
@@ -363,10 +362,10 @@ def test_cross_validated_interval_is_that_of_the_paper(seed, n_folds):
     twice = cross_validated_auc(y, np.c_[scores, scores], np.c_[folds, folds])
     names = np.array(list("abcde"))[folds]
     weighted = cross_validated_auc(
-        np.r_[y, 1, 0],
-        np.r_[scores, 0, 9],
-        np.r_[names, "a", "z"],
-        sample_weight=np.r_[np.full(y.size, 0.7), 0, 0],
+        [*y, 1, 0],
+        [*scores, 0, 9],
+        [*names, "a", "z"],
+        sample_weight=[*np.full(y.size, 0.7), 0, 0],
     )
     for other in (twice, weighted):
         assert other.auc == pytest.approx(found.auc, abs=1e-12)
@@ -397,9 +396,20 @@ def test_cross_validated_intervals_hold_the_true_area():
 
 def test_perfect_folds_have_an_exact_interval():
     y, scores, folds = [0, 1, 0, 1, 1, 0], [0, 1, 5, 6, 7, 4], [1, 1, 2, 2, 2, 2]
-    with pytest.warns(UndefinedMetricWarning, match="3 independent pairs"):
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
         found = cross_validated_auc(y, scores, folds)
     assert (found.low, found.method) == (pytest.approx(0.025 ** (1 / 3)), "exact")
+
+
+def test_folds_of_one_pair_do_not_claim_to_know_all():
+    y, folds = np.tile([0, 1], 40), np.repeat(np.arange(40), 2)
+    scores = np.where(folds < 30, y, -y)
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
+        found = cross_validated_auc(y, scores, folds)
+    # 30 wins in 40 trials.
+    reach = math.sqrt(math.log(2 / 0.05) / 80)
+    assert found.method == "hoeffding"
+    assert (found.low, found.high) == (pytest.approx(0.75 - reach), pytest.approx(0.75 + reach))
 
 
 # Bad input.

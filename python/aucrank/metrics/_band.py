@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
 from aucrank._validation import check_seed
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._inference import (
-    RandomState,
     check_confidence,
     check_method,
     check_n_resamples,

@@ -50,13 +50,12 @@ def cross_validated_auc(
     Returns
     -------
     AucInterval
-        Whose ``method`` is ``"influence"``, or ``"exact"`` where every fold has AUC 1, or 0.
+        Whose ``method`` is ``"influence"``, or what took its place: ``"exact"``, ``"hoeffding"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        If every fold has AUC 1, or 0, so that the variance is 0: the interval is then that of
-        :func:`auc_interval`, for as many independent pairs as the folds hold.
+        If the variance is 0, as where every fold has AUC 1, or one row of each class (see Notes).
 
     Raises
     ------
@@ -80,6 +79,12 @@ def cross_validated_auc(
     Repeats rank the same rows again, which makes the estimate steadier but adds no rows: the
     influence of a row is averaged over the repeats, and its square enters once.
 
+    In folds of few rows of a class the variance is too small; in folds of one pair it is 0 whatever
+    the scores. Where it is 0, the interval is the exact one of :func:`auc_interval` if all folds
+    have the same AUC, for as many independent pairs as the folds hold, and otherwise Hoeffding's
+    [2]_, ``sqrt(log(2 / (1 - confidence)) / 2 · Σᵥ 1 / kᵥ) / V`` to either side, for folds of kᵥ
+    independent pairs.
+
     With weights, the shares and means are weighted, and a squared influence counts by the square
     of its weight, as for a sample with unequal weights.
 
@@ -88,6 +93,9 @@ def cross_validated_auc(
     .. [1] LeDell, Petersen and van der Laan, "Computationally efficient confidence intervals for
        cross-validated area under the ROC curve estimates", Electronic Journal of Statistics 9(1),
        2015. :doi:`10.1214/15-EJS1035`
+    .. [2] Hoeffding, "Probability inequalities for sums of bounded random variables", Journal of
+       the American Statistical Association 58(301), 1963, sec. 5a.
+       :doi:`10.1080/01621459.1963.10500830`
 
     Examples
     --------
@@ -124,24 +132,30 @@ def cross_validated_auc(
     aucs, pairs = [], []
     influence = np.zeros(n_rows)
     for number, (column, labels) in enumerate(zip(scores, folds, strict=True)):
-        within, auc, n_pairs = _of_one_repeat(
+        within, of_folds, pairs_of_folds = _of_one_repeat(
             positive, to_scores(column)[0], labels, present, weights, number
         )
         influence += within / len(scores)
-        aucs.append(auc)
-        pairs.append(n_pairs)
-    auc = float(np.mean(aucs))
+        aucs.append(of_folds)
+        pairs.append(pairs_of_folds)
+    auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
     error = float(np.sqrt(np.sum(influence**2))) / int(present.sum())
-    if auc in (0.0, 1.0):
-        warnings.warn(
-            f"The AUC is {auc:g} in every fold, and a variance of 0 says nothing of other samples, "
-            f"so the interval is the exact one of {min(pairs):.6g} independent pairs.",
-            UndefinedMetricWarning,
-            stacklevel=2,
-        )
-        return AucInterval(auc, *exact_interval(auc, min(pairs), alpha), 0.0, confidence, "exact")
-    low, high = normal_interval(auc, error, alpha)
-    return AucInterval(auc, low, high, error, confidence, "influence")
+    if error > 0:
+        low, high = normal_interval(auc, error, alpha)
+        return AucInterval(auc, low, high, error, confidence, "influence")
+    warnings.warn(
+        "In no fold do the placement values vary, so the influence curves say nothing of other "
+        "samples: the interval is one of independent pairs.",
+        UndefinedMetricWarning,
+        stacklevel=2,
+    )
+    if all(np.all(of_folds == auc) for of_folds in aucs):
+        low, high = exact_interval(auc, min(map(np.sum, pairs)), alpha)
+        return AucInterval(auc, low, high, 0.0, confidence, "exact")
+    spread = max(np.sum(1 / of_folds) / of_folds.size**2 for of_folds in pairs)
+    reach = math.sqrt(spread * math.log(2 / alpha) / 2)
+    low, high = max(auc - reach, 0.0), min(auc + reach, 1.0)
+    return AucInterval(auc, low, high, 0.0, confidence, "hoeffding")
 
 
 def _of_one_repeat(
@@ -151,13 +165,16 @@ def _of_one_repeat(
     present: NDArray[np.bool_],
     weights: NDArray[np.float64],
     repeat: int,
-) -> tuple[NDArray[np.float64], float, float]:
-    """Influence of each row, scaled so that the sum of squares is n² times the variance."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Influence of each row, AUC and independent pairs of each fold.
+
+    The squares of the influences add up to n² times the variance.
+    """
     n_present = int(present.sum())
     shares = [weights[~positive].sum() / n_present, weights[positive].sum() / n_present]
     names, codes = np.unique(labels[present], return_inverse=True)
     influence = np.zeros(positive.size)
-    aucs, pairs = [], 0.0
+    aucs, pairs = [], []
     rows_present = np.flatnonzero(present)
     for code, name in enumerate(names.tolist()):
         rows = rows_present[codes == code]
@@ -172,8 +189,8 @@ def _of_one_repeat(
         scale = math.sqrt(n_present / (names.size * rows.size))
         influence[rows] = scale * size * (values - auc) / np.where(own, shares[1], shares[0])
         aucs.append(auc)
-        pairs += min(_effective(own_weights[own]), _effective(own_weights[~own]))
-    return influence, float(np.mean(aucs)), pairs
+        pairs.append(min(_effective(own_weights[own]), _effective(own_weights[~own])))
+    return influence, np.array(aucs), np.array(pairs)
 
 
 def _effective(weights: NDArray[np.float64]) -> float:

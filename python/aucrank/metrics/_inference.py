@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state, check_scalar
@@ -19,8 +20,6 @@ from aucrank import _core
 from aucrank._threads import effective_n_threads
 from aucrank._validation import check_seed
 from aucrank.metrics._inputs import of_two_classes, to_scores
-
-RandomState = np.random.RandomState
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,6 @@ pub fn placements<'py>(
 
 /// AUCs of every resample, one a model. `None` as for [`delong`].
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "labels, models and weights, then how")]
 pub fn bootstrap_aucs<'py>(
     py: Python<'py>,
     labels: Labels<'_>,

@@ -76,7 +76,8 @@ impl DeLong {
     /// sample with unequal weights, stratified by class: with the share `w` of a row in the weight
     /// of its class, and `m` rows of positive weight in it, a class adds
     /// `m / (m - 1) * sum(w² * (placement - auc)²)`. With equal weights that is `DeLong`'s variance,
-    /// and no multiple of the weights changes it: weight k is *not* k independent rows.
+    /// and no multiple of the weights changes it: weight k is *not* k independent rows. The sum is
+    /// one of floats: its last bits depend on the order of the rows, though on no number of threads.
     ///
     /// # Errors
     ///

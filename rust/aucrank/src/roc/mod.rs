@@ -1,8 +1,9 @@
 //! What is optimised: the area under the ROC curve, the curve and its hull.
 //!
-//! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows. Results
-//! are exact up to one division, and equal bit for bit for any number of threads and any order of
-//! the rows.
+//! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows, but in
+//! variances, where weight k is no evidence of k rows. Results are exact up to one division, and
+//! equal bit for bit for any number of threads and any order of the rows; weighted variances round
+//! by the order of the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
 //! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
