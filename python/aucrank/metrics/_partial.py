@@ -76,8 +76,8 @@ def partial_auc(
     .. [2] Jiang, Metz and Nishikawa, "A receiver operating characteristic partial area index for
        highly sensitive diagnostic tests", Radiology 201(3), 1996.
        :doi:`10.1148/radiology.201.3.8939225`
-    .. [3] Yang, Lu and Zhao, "Two-way partial AUC and its properties", Statistical Methods in
-       Medical Research 28(1), 2019 (online 2017). :doi:`10.1177/0962280217718866`
+    .. [3] Yang, Lu, Lyu and Hu, "Two-way partial AUC and its properties", Statistical Methods in
+       Medical Research 28(1), 2019. :doi:`10.1177/0962280217718866`
 
     Examples
     --------

@@ -61,8 +61,8 @@ class RocState:
 
     Notes
     -----
-    Rows are gathered and sorted by the million (by 16 million where hardly a score repeats), and
-    kept as sorted runs of geometric sizes. A row is moved O(log n) times, so an update takes time
+    Rows are gathered and sorted by the million (by 16 million where hardly a score repeats, from
+    131,072 on with a ``max_size``), and kept as sorted runs of geometric sizes. A row is moved O(log n) times, so an update takes time
     for its own rows and not for all before it. A row that waits takes 9 bytes, 16 with a weight; an
     entry of the table takes 24, and 64 once there are weights or a ``max_size``; merging runs takes
     the same again for a while. Every statistic goes over the whole table.

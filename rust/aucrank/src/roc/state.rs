@@ -97,7 +97,8 @@ impl RocState {
                 rule: "at least 2",
             });
         }
-        let unit_bits = (0..=52).find(|&bits| weight_unit * 2_f64.powi(bits) == 1.0);
+        let unit_bits =
+            (0..=52_i32).find(|&bits| weight_unit.to_bits() == 0.5_f64.powi(bits).to_bits());
         let Some(unit_bits) = unit_bits else {
             return Err(RankError::BadParameter {
                 name: "weight_unit",
@@ -113,7 +114,7 @@ impl RocState {
             scores: Vec::new(),
             positive: Vec::new(),
             weighted: Vec::new(),
-            enough: BUFFER,
+            enough: buffer(max_size),
             table: match max_size {
                 None => Table::Counts(Runs::default()),
                 Some(_) => Table::Cells(Runs::default()),
@@ -233,7 +234,7 @@ impl RocState {
         self.weighted.append(&mut other.weighted);
         if let Some(size) = other.max_size {
             self.max_size = Some(self.max_size.map_or(size, |own| own.min(size)));
-            self.to_cells();
+            self.cells();
         }
         match other.table {
             Table::Counts(runs) => {
@@ -243,7 +244,7 @@ impl RocState {
             }
             Table::Cells(runs) => {
                 for run in runs.into_runs() {
-                    self.to_cells().push(run);
+                    self.cells().push(run);
                 }
             }
         }
@@ -390,7 +391,7 @@ impl RocState {
         }
         let exact = weight * 2_f64.powi(self.unit_bits.cast_signed());
         let units = exact.round();
-        if self.unit_bits == 0 && units != exact || units == 0.0 && weight > 0.0 {
+        if self.unit_bits == 0 && exact.fract() > 0.0 || units < 1.0 && weight > 0.0 {
             return Err(RankError::BadParameter {
                 name: "sample_weight",
                 value: format!("{weight} in row {row}"),
@@ -460,7 +461,7 @@ impl RocState {
     }
 
     fn sort_waiting(&mut self) {
-        self.enough = BUFFER;
+        self.enough = buffer(self.max_size);
         if !self.scores.is_empty() {
             let (scores, positive) =
                 (std::mem::take(&mut self.scores), std::mem::take(&mut self.positive));
@@ -468,7 +469,7 @@ impl RocState {
         }
         if !self.weighted.is_empty() {
             let weighted = std::mem::take(&mut self.weighted);
-            self.to_cells().push(cells_of(weighted));
+            self.cells().push(cells_of(weighted));
         }
         self.keep_size();
     }
@@ -484,7 +485,7 @@ impl RocState {
     }
 
     /// The table as cells, whatever it was.
-    fn to_cells(&mut self) -> &mut Runs<Cell> {
+    fn cells(&mut self) -> &mut Runs<Cell> {
         if let Table::Counts(runs) = &mut self.table {
             let bits = self.unit_bits;
             let run = std::mem::take(runs.one());
@@ -509,6 +510,11 @@ impl RocState {
             }
         }
     }
+}
+
+/// Rows gathered at first: with a greatest size, as many as the cache holds as cells.
+fn buffer(max_size: Option<usize>) -> usize {
+    max_size.map_or(BUFFER, |size| size.saturating_mul(4).clamp(BUFFER >> 3, BUFFER))
 }
 
 /// Whether more than half of a sample of the scores are distinct.
