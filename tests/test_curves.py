@@ -141,7 +141,8 @@ def test_vertical_average_is_the_mean_of_true_positive_rates():
     np.testing.assert_allclose(mean.tpr_std, heights.std(axis=0, ddof=1), atol=1e-9)
     assert mean.thresholds is None
     assert not mean.fpr_std.any()
-    assert np.all(mean.low <= mean.tpr) and np.all(mean.tpr <= mean.high)
+    assert np.all(mean.low <= mean.tpr)
+    assert np.all(mean.tpr <= mean.high)
     fine = average_roc(curves, grid=np.linspace(0, 1, 100_001))
     area = sklearn.metrics.auc(fine.fpr, fine.tpr)
     assert area == pytest.approx(np.mean([c.auc for c in curves]), abs=1e-4)

@@ -101,6 +101,20 @@ def test_fractional_weights_take_a_unit():
     assert state.variance() == pytest.approx(delong_by_pairs(y, scores, weights), rel=1e-6)
 
 
+@given(batches(), st.randoms(), st.sampled_from([1.0, 0.25]))
+def test_batches_with_weights_and_without_go_together(parts, random, weight_unit):
+    state = RocState(weight_unit=weight_unit)
+    used = []
+    for y, scores, weights in parts:
+        weighted = random.random() < 0.5
+        used.append(weights if weighted else np.ones(y.size))
+        state.update(y, scores, sample_weight=weights if weighted else None)
+    y, scores, _ = map(np.concatenate, zip(*parts, strict=True))
+    used = np.concatenate(used)
+    assert state.auc() == roc_auc_score(y, scores, sample_weight=used)
+    assert state.variance() == pytest.approx(delong_by_pairs(y, scores, used), abs=1e-14)
+
+
 def test_interval_is_normal_and_clipped():
     y, scores = [0, 0, 0, 1, 1, 1], [1.0, 2.0, 4.0, 3.0, 5.0, 6.0]
     state = RocState().update(y, scores)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
     from aucrank.metrics._curve import RocCurve
@@ -35,7 +35,7 @@ class RocCurveDisplay:
     ----------
     ax_ : matplotlib.axes.Axes
         The axes drawn on.
-    figure_ : matplotlib.figure.Figure
+    figure_ : matplotlib.figure.Figure or SubFigure
         The figure of the axes.
     line_ : matplotlib.lines.Line2D
         The curve.
@@ -48,7 +48,7 @@ class RocCurveDisplay:
     """
 
     ax_: Axes
-    figure_: Figure
+    figure_: Figure | SubFigure
     line_: Line2D
     hull_line_: Line2D | None = None
     band_: FillBetweenPolyCollection | None = None
@@ -102,7 +102,7 @@ def _label(name: str | None, auc: float) -> str:
 
 
 def _band_label(band: Band) -> str:
-    """What the band is, as far as it says so itself."""
+    """Name a band by what it says of itself."""
     confidence = getattr(band, "confidence", None)
     if confidence is not None:
         return f"{100 * confidence:g} % confidence band"

@@ -65,8 +65,8 @@ def partial_auc(
     ``partial.auc`` with the focus on specificity and on sensitivity. For ``(0, b)`` and ``(c, 1)``
     it is the two-way partial AUC.
 
-    Standardised it is :math:`(1 + (A - A_0) / ((b - a)(d - c) - A_0)) / 2`, where :math:`A_0` is the
-    same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its like for two.
+    Standardised it is :math:`(1 + (A - A_0) / ((b - a)(d - c) - A_0)) / 2`, where :math:`A_0` is
+    the same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its like for two.
     pROC gives NA for a curve below the diagonal; here the value is below 0.5.
 
     References
@@ -76,8 +76,8 @@ def partial_auc(
     .. [2] Jiang, Metz and Nishikawa, "A receiver operating characteristic partial area index for
        highly sensitive diagnostic tests", Radiology 201(3), 1996.
        :doi:`10.1148/radiology.201.3.8939225`
-    .. [3] Yang, Lu and Zhao, "Two-way partial AUC and its properties", Statistical Methods in
-       Medical Research 28(1), 2019 (online 2017). :doi:`10.1177/0962280217718866`
+    .. [3] Yang, Lu, Lyu and Hu, "Two-way partial AUC and its properties", Statistical Methods in
+       Medical Research 28(1), 2019. :doi:`10.1177/0962280217718866`
 
     Examples
     --------

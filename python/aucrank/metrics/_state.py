@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-
 from aucrank import _core
 from aucrank._threads import effective_n_threads
 from aucrank.metrics._curve import RocCurve
@@ -62,15 +61,16 @@ class RocState:
 
     Notes
     -----
-    Rows are gathered by the million, sorted, and kept as sorted runs of geometric sizes. A row is
-    moved O(log n) times, so an update takes time for its own rows and not for all before it. An
-    entry takes 24 bytes, and 64 once there are weights or a ``max_size``; merging runs takes the
-    same again for a while.
+    Rows are gathered and sorted by the million (by 16 million where hardly a score repeats, from
+    131,072 on with a ``max_size``), and kept as sorted runs of geometric sizes. A row is moved O(log n) times, so an update takes time
+    for its own rows and not for all before it. A row that waits takes 9 bytes, 16 with a weight; an
+    entry of the table takes 24, and 64 once there are weights or a ``max_size``; merging runs takes
+    the same again for a while. Every statistic goes over the whole table.
 
     A cell of a bounded table holds the scores whose floating-point numbers agree in their leading
     bits, so that cells of any two states fit into each other. Which cells are joined depends on the
-    rows seen so far: the results then depend on the batches and their order, within the bound. Every
-    knot of the curve lies on the exact curve.
+    rows seen so far: the results then depend on the batches and their order, within the bound.
+    Every knot of the curve lies on the exact curve.
 
     Examples
     --------

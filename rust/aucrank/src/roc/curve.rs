@@ -210,16 +210,16 @@ fn rates(counts: &[u64]) -> Vec<f64> {
 }
 
 /// Rows of one score.
-pub(super) struct Group<S> {
-    pub score: S,
-    pub positive: u64,
-    pub negative: u64,
+struct Group<S> {
+    score: S,
+    positive: u64,
+    negative: u64,
 }
 
 /// Collects the distinct scores of a range.
-pub(super) struct Groups<S: Score> {
-    pub coding: Coding<S>,
-    pub groups: Vec<Group<S>>,
+struct Groups<S: Score> {
+    coding: Coding<S>,
+    groups: Vec<Group<S>>,
 }
 
 impl<S: Score> Sink<S::Key> for Groups<S> {

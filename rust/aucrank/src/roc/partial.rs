@@ -10,7 +10,7 @@ impl RocCurve {
     ///
     /// With `tpr` the whole of [0, 1] it is the usual partial area (McClish, 1989); with `fpr` the
     /// whole, the area of specificity over a band of sensitivities (Jiang, Metz and Nishikawa,
-    /// 1996); with `[0, b]` and `[c, 1]` the two-way partial AUC (Yang, Lu and Zhao, 2017).
+    /// 1996); with `[0, b]` and `[c, 1]` the two-way partial AUC (Yang, Lu, Lyu and Hu, 2019).
     ///
     /// `standardize` maps it to 1/2 for the diagonal and 1 for a perfect curve:
     /// `(1 + (area - least) / (greatest - least)) / 2`, where `least` is the area below the diagonal

@@ -13,14 +13,17 @@ use rayon::prelude::*;
 
 use self::cells::{Cell, Count, cut_down};
 use self::runs::Runs;
-use super::curve::Groups;
 use super::sample::{Sample, Unweighted};
-use super::sort::sweep;
-use super::{PARALLEL_FROM, RocCurve, Score};
+use super::score::Coding;
+use super::sort::{Record, Sink, for_ties, sweep};
+use super::{PARALLEL_FROM, RocCurve, Score, auc};
 use crate::RankError;
 
 /// Rows that are gathered before they are sorted.
 const BUFFER: usize = 1 << 20;
+
+/// The same where few scores repeat, so that an entry of the table takes more room than a row.
+const LARGEST_BUFFER: usize = 1 << 24;
 
 /// Sums of weights are exact in `f64` too.
 const MAX_UNITS: u64 = 1 << 53;
@@ -53,6 +56,8 @@ pub struct RocState {
     positive: Vec<bool>,
     /// Key of the score and `units << 1 | positive` of those with weights.
     weighted: Vec<(u64, u64)>,
+    /// Number of waiting rows from which on they are to be sorted, if that saves room.
+    enough: usize,
     table: Table,
 }
 
@@ -62,6 +67,15 @@ enum Table {
     Counts(Runs<Count>),
     /// There are weights, or a greatest size.
     Cells(Runs<Cell>),
+}
+
+impl Table {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Counts(runs) => runs.len() == 0,
+            Self::Cells(runs) => runs.len() == 0,
+        }
+    }
 }
 
 impl RocState {
@@ -83,7 +97,8 @@ impl RocState {
                 rule: "at least 2",
             });
         }
-        let unit_bits = (0..=52).find(|&bits| weight_unit * 2_f64.powi(bits) == 1.0);
+        let unit_bits =
+            (0..=52_i32).find(|&bits| weight_unit.to_bits() == 0.5_f64.powi(bits).to_bits());
         let Some(unit_bits) = unit_bits else {
             return Err(RankError::BadParameter {
                 name: "weight_unit",
@@ -99,6 +114,7 @@ impl RocState {
             scores: Vec::new(),
             positive: Vec::new(),
             weighted: Vec::new(),
+            enough: buffer(max_size),
             table: match max_size {
                 None => Table::Counts(Runs::default()),
                 Some(_) => Table::Cells(Runs::default()),
@@ -140,7 +156,7 @@ impl RocState {
             Table::Cells(runs) => (runs.len(), runs.is_one()),
         };
         if n_rows > 0 {
-            waiting + n_rows >= BUFFER
+            waiting + n_rows >= self.enough
         } else {
             (waiting > 0 || !is_one) && waiting + size >= PARALLEL_FROM
         }
@@ -195,9 +211,7 @@ impl RocState {
             self.scores.extend(scores.iter().map(|&score| Into::<f64>::into(score)));
             self.positive.extend(positive);
         }
-        if self.n_waiting() >= BUFFER {
-            self.sort_waiting();
-        }
+        self.sort_if_enough();
         Ok(())
     }
 
@@ -220,7 +234,7 @@ impl RocState {
         self.weighted.append(&mut other.weighted);
         if let Some(size) = other.max_size {
             self.max_size = Some(self.max_size.map_or(size, |own| own.min(size)));
-            self.to_cells();
+            self.cells();
         }
         match other.table {
             Table::Counts(runs) => {
@@ -230,13 +244,11 @@ impl RocState {
             }
             Table::Cells(runs) => {
                 for run in runs.into_runs() {
-                    self.to_cells().push(run);
+                    self.cells().push(run);
                 }
             }
         }
-        if self.n_waiting() >= BUFFER {
-            self.sort_waiting();
-        }
+        self.sort_if_enough();
         self.keep_size();
         Ok(())
     }
@@ -249,6 +261,10 @@ impl RocState {
     /// [`RankError::OneClass`] if a class is absent.
     pub fn auc(&mut self) -> Result<f64, RankError> {
         let all = self.both_classes()?;
+        if self.max_size.is_none() && self.table.is_empty() && self.weighted.is_empty() {
+            // No table is needed, nor are rows of one class in a stretch of scores put in order.
+            return auc(&self.scores, &self.positive);
+        }
         let (mut half_wins, mut below) = (0_u128, 0);
         self.for_each(|cell| {
             let [neg, pos] = cell.units;
@@ -288,7 +304,7 @@ impl RocState {
     ///
     /// [`RankError::OneClass`] if a class is absent, [`RankError::NoVariance`] if it has one row.
     pub fn variance(&mut self) -> Result<f64, RankError> {
-        let auc = self.auc()?;
+        let area = self.auc()?;
         let [n_neg, n_pos] = self.rows;
         if n_neg < 2 || n_pos < 2 {
             return Err(RankError::NoVariance { n_pos, n_neg });
@@ -301,7 +317,7 @@ impl RocState {
                 |other: usize| (below[other] as f64 + 0.5 * cell.units[other] as f64) / all[other];
             let places = [1.0 - place(1), place(0)];
             for class in [0, 1] {
-                sums[class] += cell.squares[class] as f64 * (places[class] - auc).powi(2);
+                sums[class] += cell.squares[class] as f64 * (places[class] - area).powi(2);
                 below[class] += cell.units[class];
             }
         });
@@ -375,7 +391,7 @@ impl RocState {
         }
         let exact = weight * 2_f64.powi(self.unit_bits.cast_signed());
         let units = exact.round();
-        if self.unit_bits == 0 && units != exact || units == 0.0 && weight > 0.0 {
+        if self.unit_bits == 0 && exact.fract() > 0.0 || units < 1.0 && weight > 0.0 {
             return Err(RankError::BadParameter {
                 name: "sample_weight",
                 value: format!("{weight} in row {row}"),
@@ -420,12 +436,32 @@ impl RocState {
     fn settle(&mut self) {
         self.sort_waiting();
         match &mut self.table {
-            Table::Counts(runs) => runs.one().shrink_to_fit(),
-            Table::Cells(runs) => runs.one().shrink_to_fit(),
+            Table::Counts(runs) => {
+                runs.one();
+            }
+            Table::Cells(runs) => {
+                runs.one();
+            }
+        }
+    }
+
+    /// Rows without weights that hardly repeat a score wait as long as there is room: they take 9
+    /// bytes each, an entry of the table 24.
+    fn sort_if_enough(&mut self) {
+        let waiting = self.n_waiting();
+        if waiting < self.enough {
+            return;
+        }
+        let keeps = self.weighted.is_empty() && self.max_size.is_none();
+        if keeps && waiting < LARGEST_BUFFER && hardly_repeat(&self.scores) {
+            self.enough = (2 * waiting).min(LARGEST_BUFFER);
+        } else {
+            self.sort_waiting();
         }
     }
 
     fn sort_waiting(&mut self) {
+        self.enough = buffer(self.max_size);
         if !self.scores.is_empty() {
             let (scores, positive) =
                 (std::mem::take(&mut self.scores), std::mem::take(&mut self.positive));
@@ -433,7 +469,7 @@ impl RocState {
         }
         if !self.weighted.is_empty() {
             let weighted = std::mem::take(&mut self.weighted);
-            self.to_cells().push(cells_of(weighted));
+            self.cells().push(cells_of(weighted));
         }
         self.keep_size();
     }
@@ -449,7 +485,7 @@ impl RocState {
     }
 
     /// The table as cells, whatever it was.
-    fn to_cells(&mut self) -> &mut Runs<Cell> {
+    fn cells(&mut self) -> &mut Runs<Cell> {
         if let Table::Counts(runs) = &mut self.table {
             let bits = self.unit_bits;
             let run = std::mem::take(runs.one());
@@ -476,17 +512,44 @@ impl RocState {
     }
 }
 
+/// Rows gathered at first: with a greatest size, as many as the cache holds as cells.
+fn buffer(max_size: Option<usize>) -> usize {
+    max_size.map_or(BUFFER, |size| size.saturating_mul(4).clamp(BUFFER >> 3, BUFFER))
+}
+
+/// Whether more than half of a sample of the scores are distinct.
+fn hardly_repeat(scores: &[f64]) -> bool {
+    const STEP: usize = 64;
+    let mut keys: Vec<u64> = scores.iter().step_by(STEP).map(|score| score.key()).collect();
+    keys.sort_unstable();
+    2 * keys.chunk_by(|a, b| a == b).count() > keys.len()
+}
+
+/// Collects the distinct scores of a range.
+struct Counting {
+    coding: Coding<f64>,
+    counts: Vec<Count>,
+}
+
+impl Sink<u64> for Counting {
+    fn tie(&mut self, code: u64, positive: u64, negative: u64) {
+        let key = self.coding.score(code).key();
+        self.counts.push(Count { key, rows: [negative, positive] });
+    }
+
+    fn range<R: Record<u64>>(&mut self, rows: &mut [R], _: usize, top: u64) {
+        rows.sort_unstable_by_key(|row| row.word());
+        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
+}
+
 fn counts_of(scores: &[f64], positive: &[bool]) -> Vec<Count> {
     let Ok((sample, _)) = Sample::of_any_class(scores, positive, Unweighted) else {
         unreachable!("checked before they were gathered");
     };
-    let parts = sweep::<f64, _, u64, _>(&sample, |coding| Groups { coding, groups: Vec::new() });
-    let mut counts = Vec::with_capacity(parts.iter().map(|part| part.groups.len()).sum());
-    for group in parts.into_iter().flat_map(|part| part.groups) {
-        let rows = [group.negative, group.positive];
-        counts.push(Count { key: group.score.key(), rows });
-    }
-    counts
+    let parts = sweep::<f64, _, u64, _>(&sample, |coding| Counting { coding, counts: Vec::new() });
+    let counts: Vec<Vec<Count>> = parts.into_iter().map(|part| part.counts).collect();
+    counts.concat()
 }
 
 fn cells_of(mut rows: Vec<(u64, u64)>) -> Vec<Cell> {
@@ -512,7 +575,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::roc::{auc, weighted_auc};
+    use crate::roc::weighted_auc;
 
     type Row = (f64, bool, u8);
 
@@ -699,11 +762,31 @@ mod tests {
                 }
                 assert_eq!(state.auc(), auc(&scores, &positive));
                 assert_eq!(state.curve(), RocCurve::new(&scores, &positive));
+                assert_eq!(state.auc(), auc(&scores, &positive));
                 assert_eq!(weighted.auc(), weighted_auc(&scores, &positive, &weights));
                 let bound = bounded.auc_error_bound().unwrap();
                 let error = (bounded.auc().unwrap() - state.auc().unwrap()).abs();
                 assert!(error <= bound && bound < 2e-3, "{error} {bound}");
             });
+        }
+    }
+
+    #[test]
+    fn rows_wait_where_they_hardly_repeat_a_score() {
+        let n = 2 * BUFFER;
+        let positive: Vec<bool> = (0..n).map(|row| row % 3 == 0).collect();
+        for (n_distinct, waits) in [(n, true), (1000, false)] {
+            let scores: Vec<f64> = (0..n).map(|row| (row * 7919 % n_distinct) as f64).collect();
+            let mut state = RocState::new(None, 1.0).unwrap();
+            for (s, p) in scores.chunks(100_000).zip(positive.chunks(100_000)) {
+                state.update(s, p, None).unwrap();
+            }
+            assert_eq!(state.table.is_empty(), waits);
+            assert_eq!(state.auc(), auc(&scores, &positive));
+            state.update(&scores, &positive, None).unwrap();
+            let twice = [scores.clone(), scores].concat();
+            assert_eq!(state.auc(), auc(&twice, &positive.repeat(2)));
+            assert_eq!(state.size(), n_distinct);
         }
     }
 
