@@ -191,7 +191,7 @@ def by_distributions(curve):
 
 def by_quantiles(curve):
     """Quantiles by inverting u = (1 - p) (1 - a) + p (1 - ROC*(a)) for a."""
-    grid = np.linspace(0, 1, 200_001)
+    grid = np.linspace(0, 1, 20_001)
     share = (1 - curve.p) * (1 - grid) + curve.p * (1 - curve.roc(grid))
 
     def quantile(u):

@@ -58,9 +58,8 @@ panels[0].set_ylabel("True positive rate")
 # The area lost and the largest gap, round by round:
 for depth in range(6):
     approximation = best.approximate(depth)
-    print(
-        f"{2**depth:>2} strata: area {approximation.l1_error:.5f}, gap {approximation.sup_error:.5f}"
-    )
+    area, gap = approximation.l1_error, approximation.sup_error
+    print(f"{2**depth:>2} strata: area {area:.5f}, gap {gap:.5f}")
 
 # %%
 # What learning costs

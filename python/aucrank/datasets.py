@@ -247,10 +247,14 @@ def make_gaussian_pair(
     ----------
     n_samples : int, default=1000
         Number of rows, at least 1.
-    negative_mean, positive_mean : array-like of shape (2,)
-        Means of the two Gaussian laws before the restriction.
-    negative_cov, positive_cov : array-like of shape (2, 2)
-        Their covariances, of which no eigenvalue is below 0.001.
+    negative_mean : array-like of shape (2,), default=(2, 0.5)
+        Mean of the Gaussian law of negative rows before the restriction.
+    negative_cov : array-like of shape (2, 2), default=((1, 0.25), (0.25, 1.15))
+        Its covariance, of which no eigenvalue is below 0.001.
+    positive_mean : array-like of shape (2,), default=(-1, 0.5)
+        Mean for positive rows.
+    positive_cov : array-like of shape (2, 2), default=((1, 0.15), (0.15, 1.25))
+        Covariance for positive rows.
     positive_share : float, default=0.5
         Chance that a row is positive, strictly between 0 and 1. The ROC curve and the AUC do not
         depend on it.
@@ -522,9 +526,9 @@ def make_noisy_labels(
 
     Notes
     -----
-    With rates r_- and r_+, eta turns into r_- + (1 - r_- - r_+) eta, which keeps its order. Let a
-    be the share of true negatives among noisy positives and b that of true positives among noisy
-    negatives. Then every AUC turns into 1/2 + (1 - a - b) (AUC - 1/2).
+    With rates q for negative and r for positive rows, eta turns into q + (1 - q - r) eta, which
+    keeps its order. Let a be the share of true negatives among noisy positives and b that of true
+    positives among noisy negatives. Then every AUC turns into 1/2 + (1 - a - b) (AUC - 1/2).
 
     References
     ----------
@@ -535,7 +539,7 @@ def make_noisy_labels(
     --------
     >>> from aucrank.datasets import make_noisy_labels, make_xor
     >>> make_noisy_labels(["no", "no", "yes", "yes"], noise_rate=0.4, random_state=1)
-    array(['no', 'no', 'no', 'no'], dtype='<U3')
+    array(['yes', 'no', 'yes', 'no'], dtype='<U3')
     >>> make_noisy_labels(make_xor(500, noise_rate=0, random_state=0), noise_rate=0.1)
     Simulation(500 rows, 2 features, AUC* = 0.9000)
     """

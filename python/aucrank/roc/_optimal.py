@@ -103,7 +103,7 @@ class OptimalROC:
     >>> best = OptimalROC.from_cells([0.5, 0.5], [0.2, 0.8])
     >>> best
     OptimalROC(p=0.5, AUC*=0.8)
-    >>> float(best(0.2)), float(best.derivative(0.1))
+    >>> float(best(0.2)), round(float(best.derivative(0.1)), 12)
     (0.8, 4.0)
 
     A law with eta(X) uniform between 0 and 1:
@@ -361,7 +361,7 @@ class OptimalROC:
         >>> from aucrank.roc import OptimalROC
         >>> best = OptimalROC.from_cells([1, 1, 1, 1], [0.1, 0.3, 0.6, 0.8])
         >>> best.approximate(1)
-        RocApproximation(2 pieces, AUC=0.7525..., 0.0404... below AUC*)
+        RocApproximation(2 pieces, AUC=0.7525, 0.0505 below AUC*)
         >>> round(best.approximate(2).l1_error, 12)
         0.0
         """
@@ -525,7 +525,9 @@ class _Quantiles(_Continuous):
         self.gini = float(2 * np.sum(weights * (2 * nodes.ravel() - 1) * values))
 
     def _values(self, u: _Array) -> _Array:
-        values = np.asarray(self._quantile(u), dtype=np.float64)
+        # At 0 and 1 themselves a quantile may be infinite, or not defined.
+        inside = np.clip(u, 1e-300, np.nextafter(1, 0))
+        values = np.asarray(self._quantile(inside), dtype=np.float64)
         return _unit_interval(np.broadcast_to(values, u.shape), "quantile")
 
     def _integrals(self, start: _Array, stop: _Array) -> tuple[_Array, _Array]:
@@ -540,11 +542,25 @@ class _Quantiles(_Continuous):
             middle = 0.5 * (low + high)
             reached = self._values(middle) >= level
             low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-        panel = np.searchsorted(self._edges, high, side="left").clip(0, _N_PANELS)
-        positive = self._integrals(high, self._edges[panel])[1] + self._above[panel]
+        return self._rates_above(high)
+
+    def _rates_above(self, u: _Array) -> tuple[_Array, _Array]:
+        """Shares of the two classes among the rows above a quantile."""
+        panel = np.searchsorted(self._edges, u, side="left").clip(0, _N_PANELS)
+        positive = self._integrals(u, self._edges[panel])[1] + self._above[panel]
         p = self.positive_share
-        alpha, beta = (1 - high - positive) / (1 - p), positive / p
+        alpha, beta = (1 - u - positive) / (1 - p), positive / p
         return alpha.clip(0, 1), beta.clip(0, 1)
+
+    def bracket(self, fpr: _Array) -> tuple[_Array, _Array]:
+        # One search over quantiles in place of one within another.
+        low, high = np.zeros(fpr.shape), np.ones(fpr.shape)
+        for _ in range(_N_HALVINGS):
+            middle = 0.5 * (low + high)
+            reached = self._rates_above(middle)[0] >= fpr
+            low, high = np.where(reached, middle, low), np.where(reached, high, middle)
+        level = self._values(low)
+        return level, np.nextafter(level, 2)
 
 
 class _Distributions(_Continuous):

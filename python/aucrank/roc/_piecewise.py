@@ -56,12 +56,12 @@ class PiecewiseConstantScore:
 
     Examples
     --------
-    Four cells with their shares of the negative and of the positive class:
+    Four cells and how many rows of the negative and of the positive class are in each:
 
     >>> from aucrank.roc import PiecewiseConstantScore
-    >>> negative, positive = [0.2, 0.1, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]
+    >>> negative, positive = [2, 1, 3, 4], [4, 3, 2, 1]
     >>> PiecewiseConstantScore([4, 3, 2, 1]).auc(negative, positive)
-    0.725
+    0.715
     >>> best = PiecewiseConstantScore.best(negative, positive)
     >>> best.to_permutation()
     array([1, 0, 2, 3])

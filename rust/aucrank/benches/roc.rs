@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use aucrank::roc::{RocCurve, auc, weighted_auc};
+use aucrank::roc::{Ramp, RocCurve, auc, weighted_auc};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -57,6 +57,9 @@ fn bench_roc(criterion: &mut Criterion) {
         bench("auc ties", &|| auc(&tied, &positive).unwrap());
         bench("auc sorted", &|| auc(&ascending, &positive).unwrap());
         bench("auc weighted", &|| weighted_auc(&scores, &positive, &weights).unwrap());
+        bench("ramp gradient", &|| {
+            Ramp::default().gradient(&scores, &positive, None).unwrap().by_score[0]
+        });
         bench("auc by std sort", &|| auc_by_std_sort(&scores, &positive));
         bench("curve", &|| RocCurve::new(&scores, &positive).unwrap().auc());
         let curve = RocCurve::new(&scores, &positive).unwrap();
