@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -78,9 +79,9 @@ def roc_curve(
     labels = vector(y_true, "y_true")
     if pos_label is not None:
         labels = equal_to(labels, pos_label)
-    curve = core_curve(labels, y_score, sample_weight, any_labels=False)
-    if drop_intermediate:
-        curve = curve.without_intermediate()
+    curve = core_curve(
+        labels, y_score, sample_weight, any_labels=False, drop_intermediate=drop_intermediate
+    )
     # A caller of a drop-in may write into what it returns.
     return curve.fpr().copy(), curve.tpr().copy(), curve.thresholds().copy()
 
@@ -292,12 +293,12 @@ def core_curve(
     sample_weight: ArrayLike | None,
     *,
     any_labels: bool = True,
+    drop_intermediate: bool = False,
 ) -> _core.RocCurve:
-    """Curve with every knot."""
+    """Curve with every knot, or without those between equal steps."""
     scores, distinct = to_scores(y_score)
-    curve = of_two_classes(
-        _core.RocCurve.from_scores, y_true, scores, sample_weight, any_labels=any_labels
-    )
+    from_scores = partial(_core.RocCurve.from_scores, drop_intermediate=drop_intermediate)
+    curve = of_two_classes(from_scores, y_true, scores, sample_weight, any_labels=any_labels)
     if distinct is None:
         return curve
     thresholds = curve.thresholds().copy()

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use aucrank::RankError;
 use aucrank::data::positive_rows;
-use aucrank::roc::{self, Norm, PARALLEL_FROM, Score};
+use aucrank::roc::{self, Knots, Norm, PARALLEL_FROM, Score};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -125,17 +125,6 @@ fn auc<S: Score>(
     }
 }
 
-fn curve<S: Score>(
-    scores: &[S],
-    positive: &[bool],
-    weights: Option<&[f64]>,
-) -> Result<roc::RocCurve, RankError> {
-    match weights {
-        None => roc::RocCurve::new(scores, positive),
-        Some(weights) => roc::RocCurve::weighted(scores, positive, weights),
-    }
-}
-
 /// `None` if the labels are not 0 and 1, or -1 and 1.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
@@ -189,21 +178,26 @@ impl RocCurve {
 
     /// `None` if the labels are not 0 and 1, or -1 and 1.
     #[staticmethod]
-    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    #[pyo3(signature = (labels, scores, weights, n_threads, drop_intermediate=false))]
     fn from_scores(
         py: Python<'_>,
         labels: Labels<'_>,
         scores: Scores<'_>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         n_threads: usize,
+        drop_intermediate: bool,
     ) -> PyResult<Option<Self>> {
+        let knots = if drop_intermediate { Knots::WithoutIntermediate } else { Knots::All };
         let labels = labels.as_slice()?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         macro_rules! run_on {
             ($scores:expr) => {{
                 let scores = $scores.as_slice()?;
                 run(py, labels.len(), n_threads, || {
-                    labels.positive().map(|positive| curve(scores, &positive, weights)).transpose()
+                    let curve = |positive: &[bool]| {
+                        roc::RocCurve::with_knots(scores, positive, weights, knots)
+                    };
+                    labels.positive().map(|positive| curve(&positive)).transpose()
                 })
             }};
         }

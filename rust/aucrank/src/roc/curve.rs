@@ -1,6 +1,8 @@
 //! The ROC curve as exact counts.
 
-use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use rayon::prelude::*;
+
+use super::sample::{Fixed, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
 use crate::RankError;
@@ -34,7 +36,7 @@ impl RocCurve {
     ///
     /// [`RankError`] if the lengths differ, a score is NaN, or a class is absent.
     pub fn new<S: Score>(scores: &[S], positive: &[bool]) -> Result<Self, RankError> {
-        Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?)
+        Self::with_knots(scores, positive, None, Knots::All)
     }
 
     /// The curve of rows with weights: weight k counts as k rows, weight 0 as none.
@@ -48,8 +50,26 @@ impl RocCurve {
         positive: &[bool],
         weights: &[f64],
     ) -> Result<Self, RankError> {
-        let weights = Fixed::new(weights, positive.len())?;
-        Self::of::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, weights)?)
+        Self::with_knots(scores, positive, Some(weights), Knots::All)
+    }
+
+    /// The curve of rows with or without weights, with all of its knots or fewer.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocCurve::weighted`].
+    pub fn with_knots<S: Score>(
+        scores: &[S],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        knots: Knots,
+    ) -> Result<Self, RankError> {
+        if let Some(weights) = weights {
+            let weights = Fixed::new(weights, positive.len())?;
+            let sample = Sample::new(scores, positive, weights)?;
+            return Self::of::<S, _, (S::Key, u64)>(&sample, knots);
+        }
+        Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?, knots)
     }
 
     /// A curve from its knots, as the accessors gave them.
@@ -85,24 +105,65 @@ impl RocCurve {
 
     fn of<S: Score, W: Weigh, R: Record<S::Key>>(
         sample: &Sample<'_, S, W>,
+        knots: Knots,
     ) -> Result<Self, RankError> {
-        let parts = sweep::<S, W, R, _>(sample, |coding| Groups { coding, groups: Vec::new() });
-        let n_knots = 1 + parts.iter().map(|part| part.groups.len()).sum::<usize>();
-        let mut curve = Self {
-            thresholds: Vec::with_capacity(n_knots),
-            false_positives: Vec::with_capacity(n_knots),
-            true_positives: Vec::with_capacity(n_knots),
+        let sinks = sweep::<S, W, R, _>(sample, |coding| Groups { coding, groups: Vec::new() });
+        // From the highest scores down.
+        let parts: Vec<&[Group<S>]> = sinks
+            .iter()
+            .rev()
+            .map(|sink| &sink.groups[..])
+            .filter(|part| !part.is_empty())
+            .collect();
+        let stretches: Vec<Stretch<'_, S>> = (0..parts.len())
+            .map(|i| Stretch {
+                groups: parts[i],
+                next: parts.get(i + 1).and_then(|part| part.last()),
+                is_first: i == 0,
+                knots,
+            })
+            .collect();
+        let parallel = sample.scores.len() >= PARALLEL_FROM;
+        let totals: Vec<Total> = if parallel {
+            stretches.par_iter().map(Stretch::total).collect()
+        } else {
+            stretches.iter().map(Stretch::total).collect()
         };
-        let (mut fp, mut tp) = (0, 0);
-        curve.push(f64::INFINITY, fp, tp);
-        for group in parts.iter().rev().flat_map(|part| part.groups.iter().rev()) {
-            fp += group.negative;
-            tp += group.positive;
-            curve.push(group.score.into(), fp, tp);
+        let n_knots = 1 + totals.iter().map(|total| total.n_knots).sum::<usize>();
+        let mut curve = Self {
+            thresholds: vec![f64::INFINITY; n_knots],
+            false_positives: vec![0; n_knots],
+            true_positives: vec![0; n_knots],
+        };
+
+        // Each stretch has its own place, and begins with the counts of those above it.
+        let mut above = Total::default();
+        let mut rest = (
+            &mut curve.thresholds[1..],
+            &mut curve.false_positives[1..],
+            &mut curve.true_positives[1..],
+        );
+        let mut tasks = Vec::with_capacity(stretches.len());
+        for (stretch, total) in stretches.iter().zip(totals) {
+            let (thresholds, fps, tps) = rest;
+            let (thresholds, thresholds_after) = thresholds.split_at_mut(total.n_knots);
+            let (fps, fps_after) = fps.split_at_mut(total.n_knots);
+            let (tps, tps_after) = tps.split_at_mut(total.n_knots);
+            tasks.push((stretch, above, (thresholds, fps, tps)));
+            rest = (thresholds_after, fps_after, tps_after);
+            above.negative += total.negative;
+            above.positive += total.positive;
         }
-        if fp == 0 || tp == 0 {
-            let class = if tp == 0 { "positive" } else { "negative" };
+        if above.negative == 0 || above.positive == 0 {
+            let class = if above.positive == 0 { "positive" } else { "negative" };
             return Err(RankError::ClassWithoutWeight { class });
+        }
+        if parallel {
+            tasks.into_par_iter().with_min_len(8).for_each(|(s, above, out)| s.write(above, out));
+        } else {
+            for (stretch, above, out) in tasks {
+                stretch.write(above, out);
+            }
         }
         Ok(curve)
     }
@@ -209,6 +270,73 @@ fn rates(counts: &[u64]) -> Vec<f64> {
     counts.iter().map(|&count| count as f64 / all).collect()
 }
 
+/// Which knots a curve has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knots {
+    /// One for each distinct score.
+    All,
+    /// Those that [`RocCurve::without_intermediate`] leaves.
+    WithoutIntermediate,
+}
+
+/// Rows and knots of a part of a curve.
+#[derive(Debug, Clone, Copy, Default)]
+struct Total {
+    negative: u64,
+    positive: u64,
+    n_knots: usize,
+}
+
+/// Consecutive distinct scores, ascending, on the way to knots.
+struct Stretch<'a, S> {
+    groups: &'a [Group<S>],
+    /// The highest score below.
+    next: Option<&'a Group<S>>,
+    is_first: bool,
+    knots: Knots,
+}
+
+impl<S: Score> Stretch<'_, S> {
+    /// Groups from the highest score down, and whether each has a knot.
+    fn walk(&self) -> impl Iterator<Item = (&Group<S>, bool)> {
+        (0..self.groups.len()).rev().map(|i| {
+            let group = &self.groups[i];
+            let below = if i == 0 { self.next } else { Some(&self.groups[i - 1]) };
+            let is_first = self.is_first && i + 1 == self.groups.len();
+            let same_step = below.is_some_and(|below| {
+                (below.positive, below.negative) == (group.positive, group.negative)
+            });
+            (group, self.knots == Knots::All || is_first || !same_step)
+        })
+    }
+
+    fn total(&self) -> Total {
+        self.walk().fold(Total::default(), |total, (group, has_knot)| Total {
+            negative: total.negative + group.negative,
+            positive: total.positive + group.positive,
+            n_knots: total.n_knots + usize::from(has_knot),
+        })
+    }
+
+    fn write(
+        &self,
+        above: Total,
+        (thresholds, false_positives, true_positives): (&mut [f64], &mut [u64], &mut [u64]),
+    ) {
+        let Total { negative: mut fp, positive: mut tp, .. } = above;
+        let mut knot = 0;
+        for (group, has_knot) in self.walk() {
+            fp += group.negative;
+            tp += group.positive;
+            if has_knot {
+                thresholds[knot] = group.score.into();
+                (false_positives[knot], true_positives[knot]) = (fp, tp);
+                knot += 1;
+            }
+        }
+    }
+}
+
 /// Rows of one score.
 struct Group<S> {
     score: S,
@@ -296,6 +424,9 @@ pub(super) mod tests {
             let curve = RocCurve::new(&scores, &positive).unwrap();
             let fewer = curve.without_intermediate();
             prop_assert!(fewer.len() <= curve.len());
+            let at_once =
+                RocCurve::with_knots(&scores, &positive, None, Knots::WithoutIntermediate);
+            prop_assert_eq!(at_once.as_ref(), Ok(&fewer));
             prop_assert_eq!(fewer.auc(), curve.auc());
         }
 

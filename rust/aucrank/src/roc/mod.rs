@@ -27,7 +27,7 @@ mod state;
 pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
 pub use compare::Norm;
-pub use curve::RocCurve;
+pub use curve::{Knots, RocCurve};
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;
