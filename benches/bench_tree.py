@@ -17,9 +17,8 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
-
 from aucrank import TreeRank
+from sklearn.metrics import roc_auc_score
 
 
 def make_data(n_rows, n_features):

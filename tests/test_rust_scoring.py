@@ -91,7 +91,7 @@ def model(tmp_path_factory):
 
 def strangers(X):
     """Rows with categories that were not seen, over which there are more columns, in disorder."""
-    X = X.astype({name: object for name in ("city", "children", "rate", "member")})
+    X = X.astype(dict.fromkeys(("city", "children", "rate", "member"), object))
     X.loc[::7, "city"] = "Atlantis"
     X.loc[::11, "children"] = 17
     X.loc[::13, "rate"] = 0.25
