@@ -168,9 +168,9 @@ impl DeLong {
 /// # Examples
 ///
 /// ```
-/// // Hanley and McNeil (1982), 58 normal and 51 abnormal images: 0.893 with standard error 0.032.
-/// let variance = aucrank::roc::hanley_mcneil_variance(0.893, 51.0, 58.0);
-/// assert!((variance.sqrt() - 0.032).abs() < 5e-4);
+/// // For scores that tell nothing, that of the Mann-Whitney statistic, (m + n + 1) / (12 m n).
+/// let variance = aucrank::roc::hanley_mcneil_variance(0.5, 10.0, 20.0);
+/// assert!((variance - 31.0 / 2400.0).abs() < 1e-15);
 /// ```
 #[must_use]
 pub fn hanley_mcneil_variance(auc: f64, n_pos: f64, n_neg: f64) -> f64 {
