@@ -1,8 +1,9 @@
 """Exact ROC curves and the area under them.
 
-Drop-ins for the functions of the same name in :mod:`sklearn.metrics`, and :class:`RocCurve`, which
-keeps the curve as exact counts. Labels, scores and weights may be lists, arrays or columns of
-pandas, polars or pyarrow. Two rules differ from scikit-learn, so that nothing fails in silence:
+Drop-ins for the functions of the same name in :mod:`sklearn.metrics`; :class:`RocCurve`, which
+keeps the curve as exact counts; and :class:`RocState`, which gathers it from rows in pieces.
+Labels, scores and weights may be lists, arrays or columns of pandas, polars or pyarrow. Two rules
+differ from scikit-learn, so that nothing fails in silence:
 
 - where y has one class there is no AUC, and a ``ValueError`` says so (scikit-learn 1.6 and later
   warns and returns NaN). To average over folds some of which have one class, catch it;

@@ -66,7 +66,8 @@ def partial_auc(
     it is the two-way partial AUC.
 
     Standardised it is :math:`(1 + (A - A_0) / ((b - a)(d - c) - A_0)) / 2`, where :math:`A_0` is
-    the same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its like for two.
+    the same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its like for
+    two.
     pROC gives NA for a curve below the diagonal; here the value is below 0.5.
 
     References

@@ -62,10 +62,11 @@ class RocState:
     Notes
     -----
     Rows are gathered and sorted by the million (by 16 million where hardly a score repeats, from
-    131,072 on with a ``max_size``), and kept as sorted runs of geometric sizes. A row is moved O(log n) times, so an update takes time
-    for its own rows and not for all before it. A row that waits takes 9 bytes, 16 with a weight; an
-    entry of the table takes 24, and 64 once there are weights or a ``max_size``; merging runs takes
-    the same again for a while. Every statistic goes over the whole table.
+    131,072 on with a ``max_size``), and kept as sorted runs of geometric sizes. A row is moved
+    O(log n) times, so an update takes time for its own rows and not for all before it. A row that
+    waits takes 9 bytes, 16 with a weight; an entry of the table takes 24, and 64 once there are
+    weights or a ``max_size``; merging runs takes the same again for a while. Every statistic goes
+    over the whole table.
 
     A cell of a bounded table holds the scores whose floating-point numbers agree in their leading
     bits, so that cells of any two states fit into each other. Which cells are joined depends on the
