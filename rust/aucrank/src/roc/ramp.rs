@@ -23,10 +23,9 @@
 use rayon::prelude::*;
 
 use super::curve::RocCurve;
-use super::sample::PARALLEL_FROM;
+use super::sample::{Fixed, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::Score;
 use crate::RankError;
-use crate::data::FixedWeights;
 
 /// Shape of the ramp.
 ///
@@ -140,13 +139,12 @@ impl Ramp {
         weights: Option<&[f64]>,
     ) -> Result<RampGradient, RankError> {
         self.validate()?;
-        // Checks every input, too: what follows need not.
-        let curve = match weights {
-            None => RocCurve::new(scores, positive)?,
-            Some(weights) => RocCurve::weighted(scores, positive, weights)?,
+        let fixed = weights.map(|weights| Fixed::new(weights, positive.len())).transpose()?;
+        Sample::new(scores, positive, Unweighted)?;
+        let units = |row: usize| match (&fixed, weights) {
+            (Some(fixed), Some(weights)) => fixed.units(weights[row]),
+            _ => 1,
         };
-        let units = weights.map(FixedWeights::new).transpose()?;
-        let units = |row: usize| units.as_ref().map_or(1, |units| units.units()[row]);
 
         // Falling, like the knots.
         let mut order: Vec<(S::Key, usize)> =
@@ -156,6 +154,26 @@ impl Ramp {
         } else {
             order.par_sort_unstable_by(|a, b| b.cmp(a));
         }
+        let (mut thresholds, mut false_positives, mut true_positives) =
+            (vec![f64::INFINITY], vec![0], vec![0]);
+        let mut counts = [0, 0];
+        for tied in order.chunk_by(|a, b| a.0 == b.0) {
+            let before = counts;
+            for &(_, row) in tied {
+                counts[usize::from(positive[row])] += units(row);
+            }
+            // Rows of weight 0 make no knot.
+            if counts != before {
+                thresholds.push(S::from_key(tied[0].0).into());
+                false_positives.push(counts[0]);
+                true_positives.push(counts[1]);
+            }
+        }
+        if counts.contains(&0) {
+            let class = if counts[1] == 0 { "positive" } else { "negative" };
+            return Err(RankError::ClassWithoutWeight { class });
+        }
+        let curve = RocCurve::from_counts(thresholds, false_positives, true_positives)?;
 
         let (n_neg, n_pos) = totals(&curve);
         let per_unit = |class: u64, partners: u64, others: u64| {
@@ -549,6 +567,14 @@ mod tests {
         assert_eq!(
             message(Ramp::default().gradient(&[f64::NEG_INFINITY, 1.0], &positive, None)),
             "a score is -inf, but must be finite: the ramp is made of differences"
+        );
+        assert_eq!(
+            message(Ramp::default().gradient(&[0.0, f64::NAN], &positive, None)),
+            "the score of row 1 is NaN"
+        );
+        assert_eq!(
+            Ramp::default().gradient(&scores, &positive, Some(&[1.0, 0.0])),
+            Err(RankError::ClassWithoutWeight { class: "positive" })
         );
         assert_eq!(
             message(Ramp::default().gradient(&[-1e308, 1e308], &positive, None)),
