@@ -425,7 +425,10 @@ def test_folds_of_one_pair_do_not_claim_to_know_all():
         (lambda: auc_interval(CT_Y, CT_RATING, method="wald"), "method is 'wald'"),
         (lambda: auc_interval(CT_Y, CT_RATING, n_resamples=1), "n_resamples"),
         (lambda: auc_interval([0, 1], [0, 1], sample_weight=[1, -1]), "sample_weight of row 1"),
-        (lambda: auc_interval([0, 1], [0, 1], sample_weight=[1, 0]), "zero on every row"),
+        (
+            lambda: auc_interval([0, 1], [0, 1], sample_weight=[1, 0]),
+            "on every row of the",
+        ),
         (lambda: auc_compare(CT_Y, CT_RATING, CT_RATING[1:]), "y_score has 108 rows"),
         (lambda: auc_compare([0, 1], [0, 1], [0, 1], sample_weight_2=[1, 1]), "needs y_true_2"),
         (lambda: roc_band(CT_Y, CT_RATING, fpr=[0.5, 1.5]), "fpr is 1.5"),

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn.metrics
-from aucrank.metrics import RocCurve, RocState, roc_auc_score
+from aucrank.metrics import RocCurve, RocState, auc_interval, roc_auc_score
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +61,7 @@ def test_any_batches_in_any_order_are_one_call(parts, weighted, random):
     assert (total.n_pos, total.n_neg) == (sum(used[y == 1] > 0), sum(used[y == 0] > 0))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @given(batches(), st.integers(2, 12))
 def test_the_error_of_a_bounded_state_is_within_its_bound(parts, max_size):
     y, scores, _ = map(np.concatenate, zip(*parts, strict=True))
@@ -118,23 +119,44 @@ def test_batches_with_weights_and_without_go_together(parts, random, weight_unit
 def test_interval_is_normal_and_clipped():
     y, scores = [0, 0, 0, 1, 1, 1], [1.0, 2.0, 4.0, 3.0, 5.0, 6.0]
     state = RocState().update(y, scores)
-    auc, low, high, standard_error = state.interval(confidence=0.9)
+    interval = state.interval(confidence=0.9)
+    auc, low, high = interval.auc, interval.low, interval.high
     # Placement values by hand: positives 2/3, 1, 1; negatives 1, 1, 2/3; each variance 1/27.
     assert auc == pytest.approx(8 / 9)
-    assert standard_error == pytest.approx(np.sqrt(2 / 81))
-    assert low == pytest.approx(auc - NormalDist().inv_cdf(0.95) * standard_error)
+    assert interval.standard_error == pytest.approx(np.sqrt(2 / 81))
+    assert low == pytest.approx(auc - NormalDist().inv_cdf(0.95) * np.sqrt(2 / 81))
     assert high == 1.0
-    perfect = RocState().update([0, 0, 1, 1], [1, 2, 3, 4]).interval()
-    assert perfect == (1.0, 1.0, 1.0, 0.0)
-    with pytest.raises(ValueError, match="confidence is 1"):
+    with pytest.raises(ValueError, match="confidence == 1"):
         state.interval(confidence=1)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    ("y", "scores", "weights"),
+    [
+        ([0, 0, 0, 1, 1, 1], [1.0, 2.0, 4.0, 3.0, 5.0, 6.0], None),
+        ([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], None),
+        ([0, 0, 1, 1], [3.0, 4.0, 1.0, 2.0], [1, 2, 3, 1]),
+        ([0, 1, 1, 1], [3.0, 4.0, 1.0, 2.0], None),
+        ([0, 0, 1, 0, 1], [3.0, 4.0, 1.0, 2.0, 5.0], [1, 2, 3, 1, 4]),
+    ],
+)
+def test_interval_is_that_of_all_rows_at_once(y, scores, weights):
+    state = RocState()
+    for row in range(len(y)):
+        weight = None if weights is None else weights[row : row + 1]
+        state.update(y[row : row + 1], scores[row : row + 1], sample_weight=weight)
+    found, expected = state.interval(), auc_interval(y, scores, sample_weight=weights)
+    for name in ("auc", "low", "high", "standard_error", "confidence"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert found.method == expected.method
 
 
 def test_one_row_of_a_class_has_an_auc_and_no_variance():
     state = RocState().update([0, 0, 1], [1, 3, 2])
     assert state.auc() == 0.5
     with pytest.raises(ValueError, match="two rows of each class: 1 positive and 2 negative"):
-        state.interval()
+        state.variance()
     with pytest.raises(ValueError, match="one class only"):
         RocState().update([0, 0], [1, 2]).auc()
 

@@ -22,7 +22,7 @@ from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, 
 from aucrank.metrics._partial import partial_auc
 from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc
-from aucrank.metrics._state import RocState, StateInterval
+from aucrank.metrics._state import RocState
 from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "RocCurve",
     "RocCurveDisplay",
     "RocState",
-    "StateInterval",
     "TwoSampleTest",
     "auc_compare",
     "auc_interval",

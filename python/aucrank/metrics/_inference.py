@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from statistics import NormalDist
@@ -200,26 +200,43 @@ def auc_interval(
     check_n_resamples(n_resamples)
     models = _models(y_score)
     (auc,), variances, effective = _delong(y_true, models, sample_weight)
-    if _is_degenerate(auc, variances and variances[0][0]):
-        pairs = min(effective)
-        _warn(f"{_says(auc)}, so the interval is the exact one of {pairs:.6g} independent pairs.")
-        low, high = exact_interval(auc, pairs, alpha)
-        return AucInterval(auc, low, high, 0.0, confidence, "exact")
-    if method == "bootstrap":
+    variance = variances and variances[0][0]
+    if method == "bootstrap" and not _is_degenerate(auc, variance):
         if variances is None:
             raise ValueError("the bootstrap needs two rows of each class, but a class has one")
         seed = check_seed(random_state)
         aucs = _bootstrap(y_true, models, sample_weight, n_resamples, seed)[:, 0]
         low, high = np.quantile(aucs, [alpha / 2, 1 - alpha / 2]).tolist()
         return AucInterval(auc, low, high, float(aucs.std(ddof=1)), confidence, method)
-    used: str = method
-    if variances is None:
-        _warn("A class has one row, so the standard error is Hanley and McNeil's.")
-        error, used = math.sqrt(_core.hanley_mcneil_variance(auc, *effective)), "hanley-mcneil"
-    else:
-        error = math.sqrt(variances[0][0])
-    low, high = normal_interval(auc, error, alpha, logit=method == "logit")
-    return AucInterval(auc, low, high, error, confidence, used)
+    return interval_of(auc, variance, effective, confidence, logit=method == "logit")
+
+
+def interval_of(
+    auc: float,
+    variance: float | None,
+    effective: Sequence[float],
+    confidence: float,
+    *,
+    logit: bool = False,
+) -> AucInterval:
+    """Return the interval of an AUC of known variance, or of what takes its place.
+
+    ``variance`` is None where a class has one row; ``effective`` has the effective numbers of
+    positive and of negative rows.
+    """
+    alpha = 1 - confidence
+    if _is_degenerate(auc, variance):
+        pairs = min(effective)
+        _warn(f"{_says(auc)}, so the interval is exact, of {pairs:.6g} independent pairs.", above=1)
+        low, high = exact_interval(auc, pairs, alpha)
+        return AucInterval(auc, low, high, 0.0, confidence, "exact")
+    method = "logit" if logit else "delong"
+    if variance is None:
+        _warn("A class has one row, so the standard error is Hanley and McNeil's.", above=1)
+        variance, method = _core.hanley_mcneil_variance(auc, *effective), "hanley-mcneil"
+    error = math.sqrt(variance)
+    low, high = normal_interval(auc, error, alpha, logit=logit)
+    return AucInterval(auc, low, high, error, confidence, method)
 
 
 def auc_compare(
@@ -463,6 +480,6 @@ def _says(auc: float) -> str:
     return f"The AUC is {auc:g} with variance 0, which says nothing of other samples"
 
 
-def _warn(message: str) -> None:
-    # Two levels up is the caller of the public function.
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+def _warn(message: str, above: int = 0) -> None:
+    # Two levels up is the caller of the public function, and further up if that calls another.
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=3 + above)

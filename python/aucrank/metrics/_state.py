@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,26 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._threads import effective_n_threads
 from aucrank.metrics._curve import RocCurve
+from aucrank.metrics._inference import AucInterval, check_confidence, interval_of
 from aucrank.metrics._inputs import refuse_missing, to_scores, to_weights, vector
-
-
-class StateInterval(NamedTuple):
-    """The AUC of a :class:`RocState` with its confidence interval.
-
-    Attributes
-    ----------
-    auc : float
-        Area under the ROC curve.
-    low, high : float
-        Ends of the interval, within [0, 1].
-    standard_error : float
-        Square root of the variance of the AUC.
-    """
-
-    auc: float
-    low: float
-    high: float
-    standard_error: float
 
 
 class RocState:
@@ -272,7 +254,7 @@ class RocState:
         """
         return self._state.variance(effective_n_threads(None))
 
-    def interval(self, *, confidence: float = 0.95) -> StateInterval:
+    def interval(self, *, confidence: float = 0.95) -> AucInterval:
         """AUC with its normal confidence interval, clipped to [0, 1].
 
         Parameters
@@ -282,25 +264,24 @@ class RocState:
 
         Returns
         -------
-        StateInterval
-            With ``auc``, ``low``, ``high`` and ``standard_error``. With a ``max_size`` it is wider
-            by :meth:`auc_error_bound` on both sides. If every positive row outranks every negative
-            one, or none does, the standard error is 0 and so is the width: the sample does not tell
-            how near to 1 or 0 the true AUC is.
+        AucInterval
+            As :func:`auc_interval` gives it for all rows at once, exact bounds and warnings
+            included; with a ``max_size`` it is wider by :meth:`auc_error_bound` on both sides.
 
         Raises
         ------
         ValueError
-            As for :meth:`variance`, and if ``confidence`` is out of range.
+            If a class is absent, or ``confidence`` is out of range.
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence is {confidence!r}, but must be above 0 and below 1")
-        auc, standard_error = self.auc(), float(np.sqrt(self.variance()))
-        half = (
-            float(NormalDist().inv_cdf((1 + confidence) / 2)) * standard_error
-            + self.auc_error_bound()
+        check_confidence(confidence)
+        effective = self._state.effective_rows(effective_n_threads(None))
+        one_row = min(self._state.n_pos(), self._state.n_neg()) < 2
+        variance = None if one_row else self.variance()
+        interval = interval_of(self.auc(), variance, effective, confidence)
+        bound = self.auc_error_bound()
+        return replace(
+            interval, low=max(0.0, interval.low - bound), high=min(1.0, interval.high + bound)
         )
-        return StateInterval(auc, max(0.0, auc - half), min(1.0, auc + half), standard_error)
 
     def to_bytes(self) -> bytes:
         """Table of the state, with a version and a checksum.

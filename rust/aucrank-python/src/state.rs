@@ -106,6 +106,11 @@ impl RocState {
         self.run(py, 0, n_threads, roc::RocState::variance)
     }
 
+    /// Of the positive and of the negative rows.
+    fn effective_rows(&self, py: Python<'_>, n_threads: usize) -> PyResult<(f64, f64)> {
+        self.run(py, 0, n_threads, roc::RocState::effective_rows).map(|[pos, neg]| (pos, neg))
+    }
+
     fn curve(&self, py: Python<'_>, n_threads: usize) -> PyResult<RocCurve> {
         self.run(py, 0, n_threads, roc::RocState::curve).map(RocCurve)
     }

@@ -328,6 +328,23 @@ impl RocState {
         Ok(part(0) + part(1))
     }
 
+    /// Kish's effective numbers of positive and of negative rows, as
+    /// [`DeLong::effective_rows`](super::DeLong::effective_rows).
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::OneClass`] if a class is absent.
+    pub fn effective_rows(&mut self) -> Result<[f64; 2], RankError> {
+        let [neg, pos] = self.both_classes()?.map(|units| units as f64);
+        let mut squares = [0.0; 2];
+        self.for_each(|cell| {
+            for class in [0, 1] {
+                squares[class] += cell.squares[class] as f64;
+            }
+        });
+        Ok([pos * pos / squares[1], neg * neg / squares[0]])
+    }
+
     /// The ROC curve of all rows: equal to that of one call, unless there is a greatest size. Then
     /// its knots are some of those of the whole curve, with the least score of each cell.
     ///
