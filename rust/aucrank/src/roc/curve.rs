@@ -107,12 +107,13 @@ impl RocCurve {
         sample: &Sample<'_, S, W>,
         knots: Knots,
     ) -> Result<Self, RankError> {
-        let sinks = sweep::<S, W, R, _>(sample, |coding| Groups { coding, groups: Vec::new() });
+        let sinks =
+            sweep::<S, W, R, _>(sample, |coding| Groups { coding, knots, found: Vec::new() });
         // From the highest scores down.
         let parts: Vec<&[Group<S>]> = sinks
             .iter()
             .rev()
-            .map(|sink| &sink.groups[..])
+            .map(|sink| &sink.found[..])
             .filter(|part| !part.is_empty())
             .collect();
         let stretches: Vec<Stretch<'_, S>> = (0..parts.len())
@@ -290,31 +291,48 @@ struct Total {
 /// Consecutive distinct scores, ascending, on the way to knots.
 struct Stretch<'a, S> {
     groups: &'a [Group<S>],
-    /// The highest score below.
+    /// The highest scores below.
     next: Option<&'a Group<S>>,
     is_first: bool,
     knots: Knots,
 }
 
 impl<S: Score> Stretch<'_, S> {
-    /// Groups from the highest score down, and whether each has a knot.
-    fn walk(&self) -> impl Iterator<Item = (&Group<S>, bool)> {
-        (0..self.groups.len()).rev().map(|i| {
+    /// Steps of the curve from the highest score down: the score at the end of each, what it adds to
+    /// the counts of both classes, and whether it ends in a knot.
+    fn walk(&self) -> impl Iterator<Item = Step<S>> {
+        let top = self.groups.last().filter(|_| self.is_first).filter(|top| top.n_scores > 1);
+        // The first knot of all stays, though the step after it is equal.
+        let first = top.map(|top| Step {
+            score: top.highest,
+            positive: top.positive,
+            negative: top.negative,
+            has_knot: true,
+        });
+        let others = (0..self.groups.len()).rev().map(move |i| {
             let group = &self.groups[i];
             let below = if i == 0 { self.next } else { Some(&self.groups[i - 1]) };
-            let is_first = self.is_first && i + 1 == self.groups.len();
+            let is_first = self.is_first && i + 1 == self.groups.len() && first.is_none();
             let same_step = below.is_some_and(|below| {
                 (below.positive, below.negative) == (group.positive, group.negative)
             });
-            (group, self.knots == Knots::All || is_first || !same_step)
-        })
+            let done = u64::from(i + 1 == self.groups.len() && first.is_some());
+            let n_scores = group.n_scores - done;
+            Step {
+                score: group.lowest,
+                positive: group.positive * n_scores,
+                negative: group.negative * n_scores,
+                has_knot: self.knots == Knots::All || is_first || !same_step,
+            }
+        });
+        first.into_iter().chain(others)
     }
 
     fn total(&self) -> Total {
-        self.walk().fold(Total::default(), |total, (group, has_knot)| Total {
-            negative: total.negative + group.negative,
-            positive: total.positive + group.positive,
-            n_knots: total.n_knots + usize::from(has_knot),
+        self.walk().fold(Total::default(), |total, step| Total {
+            negative: total.negative + step.negative,
+            positive: total.positive + step.positive,
+            n_knots: total.n_knots + usize::from(step.has_knot),
         })
     }
 
@@ -325,11 +343,11 @@ impl<S: Score> Stretch<'_, S> {
     ) {
         let Total { negative: mut fp, positive: mut tp, .. } = above;
         let mut knot = 0;
-        for (group, has_knot) in self.walk() {
-            fp += group.negative;
-            tp += group.positive;
-            if has_knot {
-                thresholds[knot] = group.score.into();
+        for step in self.walk() {
+            fp += step.negative;
+            tp += step.positive;
+            if step.has_knot {
+                thresholds[knot] = step.score.into();
                 (false_positives[knot], true_positives[knot]) = (fp, tp);
                 knot += 1;
             }
@@ -337,9 +355,21 @@ impl<S: Score> Stretch<'_, S> {
     }
 }
 
-/// Rows of one score.
-struct Group<S> {
+/// A step of a curve.
+#[derive(Clone, Copy)]
+struct Step<S> {
     score: S,
+    positive: u64,
+    negative: u64,
+    has_knot: bool,
+}
+
+/// One distinct score; where intermediate knots are left out, neighbours with as many rows too.
+struct Group<S> {
+    lowest: S,
+    highest: S,
+    n_scores: u64,
+    /// Rows of each of the scores.
     positive: u64,
     negative: u64,
 }
@@ -347,12 +377,22 @@ struct Group<S> {
 /// Collects the distinct scores of a range.
 struct Groups<S: Score> {
     coding: Coding<S>,
-    groups: Vec<Group<S>>,
+    knots: Knots,
+    found: Vec<Group<S>>,
 }
 
 impl<S: Score> Sink<S::Key> for Groups<S> {
     fn tie(&mut self, code: S::Key, positive: u64, negative: u64) {
-        self.groups.push(Group { score: self.coding.score(code), positive, negative });
+        let score = self.coding.score(code);
+        if let Some(last) = self.found.last_mut()
+            && self.knots == Knots::WithoutIntermediate
+            && (last.positive, last.negative) == (positive, negative)
+        {
+            last.highest = score;
+            last.n_scores += 1;
+            return;
+        }
+        self.found.push(Group { lowest: score, highest: score, n_scores: 1, positive, negative });
     }
 
     fn range<R: Record<S::Key>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
