@@ -221,7 +221,7 @@ class RankingTree:
         References
         ----------
         .. [2] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
-           ranking", Mach. Learn. 83, 2011. :doi:`10.1007/s10994-010-5190-0`
+           ranking", Mach. Learn. 83, 2011. https://hal.science/hal-00416054
         """
         price = check_real(alpha, "alpha", low=0.0)
         assert price is not None

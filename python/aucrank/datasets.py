@@ -112,7 +112,7 @@ def make_uniform_mixture(
     References
     ----------
     .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Machine Learning 83(1), 2011. :doi:`10.1007/s10994-010-5190-1`
+       Machine Learning 83(1), 2011. https://hal.science/hal-00416054
 
     Examples
     --------
@@ -285,7 +285,7 @@ def make_gaussian_pair(
     References
     ----------
     .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Machine Learning 83(1), 2011. :doi:`10.1007/s10994-010-5190-1`
+       Machine Learning 83(1), 2011. https://hal.science/hal-00416054
 
     Examples
     --------

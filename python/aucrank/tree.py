@@ -38,7 +38,7 @@ class OrthogonalSplit(BaseEstimator):
     References
     ----------
     .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011. :doi:`10.1007/s10994-010-5190-0`
+       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
 
     Examples
     --------
@@ -81,7 +81,7 @@ class LeafRank(BaseEstimator):
     References
     ----------
     .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011. :doi:`10.1007/s10994-010-5190-0`
+       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
 
     Examples
     --------
@@ -144,7 +144,7 @@ class CrossValidatedPruning(BaseEstimator):
     References
     ----------
     .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011, sec. 4.1. :doi:`10.1007/s10994-010-5190-0`
+       Mach. Learn. 83, 2011, sec. 4.1. https://hal.science/hal-00416054
 
     Examples
     --------
@@ -255,7 +255,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     .. [1] Clémençon and Vayatis, "Tree-based ranking methods", IEEE Trans. Inf. Theory 55(9),
        2009. :doi:`10.1109/TIT.2009.2025558`
     .. [2] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011. :doi:`10.1007/s10994-010-5190-0`
+       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
 
     Examples
     --------

@@ -52,7 +52,7 @@ class PiecewiseConstantScore:
     .. [1] Clémençon and Vayatis, "Approximation of the optimal ROC curve and a tree-based
        ranking algorithm", ALT 2008. :doi:`10.1007/978-3-540-87987-9_7`
     .. [2] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Machine Learning 83(1), 2011. :doi:`10.1007/s10994-010-5190-1`
+       Machine Learning 83(1), 2011. https://hal.science/hal-00416054
 
     Examples
     --------

@@ -1,6 +1,6 @@
 //! `TreeRank`: ranking trees that approximate the optimal ROC curve (Clémençon and Vayatis, 2009,
 //! <https://doi.org/10.1109/TIT.2009.2025558>; Clémençon, Depecker and Vayatis, 2011,
-//! <https://doi.org/10.1007/s10994-010-5190-0>, called paper 2 below).
+//! <https://hal.science/hal-00416054>, called paper 2 below).
 //!
 //! - `split`: the best stump of a cell, from its histogram;
 //! - `partition`: the partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
