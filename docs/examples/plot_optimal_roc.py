@@ -37,7 +37,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 fpr = np.linspace(0, 1, 201)
-figure, panels = plt.subplots(1, 3, figsize=(11, 4), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(12, 4.6), sharey=True, layout="constrained")
 for depth, panel in zip((1, 2, 3), panels, strict=True):
     approximation = best.approximate(depth)
     panel.fill_between(
