@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -490,11 +491,12 @@ class _Cells:
         return np.where(cell >= 0, np.minimum(level, self._eta[cell]), level)
 
 
-class _Continuous:
+class _Continuous(ABC):
     """What laws without a list of atoms share."""
 
+    @abstractmethod
     def tails(self, level: _Array) -> tuple[_Array, _Array]:
-        raise NotImplementedError
+        """P{eta(X) >= level} among negative and among positive rows."""
 
     def bracket(self, fpr: _Array) -> tuple[_Array, _Array]:
         low, high = np.zeros(fpr.shape), np.full(fpr.shape, np.nextafter(1, 2))

@@ -241,10 +241,6 @@ impl RocCurve {
         area.map_err(to_py_err)
     }
 
-    fn without_intermediate(&self, py: Python<'_>) -> Self {
-        Self(py.detach(|| self.0.without_intermediate()))
-    }
-
     fn hull(&self, py: Python<'_>) -> Self {
         Self(py.detach(|| self.0.hull()))
     }
