@@ -125,3 +125,45 @@ def check_choice(value: Any, name: str, choices: Collection[str | None]) -> Any:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {known}; got {value!r}")
     return value
+
+
+def check_max_features(value: Any, n_features: int) -> int | None:
+    """Return how many features are drawn for each stump, or None for all of them.
+
+    Parameters
+    ----------
+    value : int, float, "sqrt", "log2" or None
+        What the user passed, as for `sklearn.tree.DecisionTreeClassifier`.
+    n_features : int
+        Number of features there are.
+
+    Returns
+    -------
+    int or None
+        At least 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these, or out of bounds.
+    """
+    rule = f"max_features must be 'sqrt', 'log2', a number or None; got {value!r}"
+    match value:
+        case None:
+            return None
+        case "sqrt":
+            number = int(n_features**0.5)
+        case "log2":
+            number = int(np.log2(n_features)) if n_features > 0 else 1
+        case str():
+            raise ValueError(
+                f"max_features must be 'sqrt', 'log2', a number or None; got {value!r}"
+            )
+        case bool():
+            raise TypeError(rule)
+        case Integral():
+            number = check_int(value, "max_features", low=1) or 1
+        case _:
+            share = check_real(value, "max_features", low=0.0, high=1.0, low_open=True)
+            number = int((share or 0.0) * n_features)
+    return max(1, min(number, n_features))

@@ -395,7 +395,7 @@ class RankingTree:
             if split is None:
                 return f"{scores[node]:.0f}"
             left, right = (score(split[side], indent + "  ") for side in ("left", "right"))
-            condition = writer.condition(split["cuts"])
+            condition = writer.condition(_cuts(split))
             return f"CASE WHEN {condition} THEN {left}\n{indent}ELSE {right}\n{indent}END"
 
         return score(0, "")
@@ -426,7 +426,7 @@ class RankingTree:
         return reader
 
     def _side(self, node: int, *, left: bool) -> list[Region]:
-        return self._words.side(self._document["nodes"][node]["split"]["cuts"], left=left)
+        return self._words.side(_cuts(self._document["nodes"][node]["split"]), left=left)
 
     def _rule(self, leaf: int) -> str:
         parent, left = self.nodes["parent"], self.nodes["left"]
@@ -434,6 +434,15 @@ class RankingTree:
         return self._words.path(
             self._side(node, left=left[node] == child) for node, child in pairwise(path)
         )
+
+
+def _cuts(split: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the stumps of a split as a list, also where there is one only."""
+    if "stump" in split:
+        parts = [{"part": {"goes_left": goes_left}} for goes_left in (True, False)]
+        return [{"cut": {"test": split["stump"], "left": 1, "right": 2}}, *parts]
+    cuts: list[dict[str, Any]] = split["cuts"]
+    return cuts
 
 
 def _to_root(node: int, parent: NDArray[np.int64]) -> Iterator[int]:

@@ -32,6 +32,11 @@ pub fn to_py_err(err: RankError) -> PyErr {
     })
 }
 
+/// Parameters of the core from their JSON form, which the Python package writes and nobody else.
+pub fn read_params<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|err| PyValueError::new_err(format!("parameters: {err}")))
+}
+
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "the method alone is not general enough in its lifetime"

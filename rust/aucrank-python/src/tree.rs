@@ -1,18 +1,15 @@
 //! The room `aucrank::tree` as a Python class and a function.
 
 use aucrank::RankError;
-use aucrank::data::{BinningParams, Columns, Labels};
-use aucrank::tree::{
-    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningStep, RankingTree,
-    TreeRankModel, fit,
-};
+use aucrank::data::{Columns, Labels};
+use aucrank::tree::{FitParams, PruningStep, RankingTree, TreeRankModel, fit};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, to_py_err};
+use crate::run::{on_pool, read_params, to_py_err};
 
 /// A fitted ranking tree, and how its size was chosen.
 #[pyclass(name = "TreeRankModel", module = "aucrank._core", frozen)]
@@ -174,57 +171,18 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
     Ok(table)
 }
 
-/// Fits a ranking tree.
+/// Fits a ranking tree; `params` is the JSON form of [`FitParams`].
 #[pyfunction]
-#[pyo3(signature = (
-    columns, n_levels, positive, weight, *, max_depth, min_samples_split, min_samples_leaf, min_gain,
-    leaf_order, split_max_depth, split_max_leaves, split_min_samples_split, split_min_samples_leaf,
-    max_bins, n_folds, one_standard_error, seed, n_threads,
-))]
-#[expect(clippy::too_many_arguments, reason = "one for each parameter of the estimator")]
 pub fn fit_tree_rank<'py>(
     py: Python<'py>,
     columns: ColumnsArg<'py>,
     n_levels: Vec<Option<u32>>,
     positive: PyReadonlyArray1<'py, bool>,
     weight: Option<PyReadonlyArray1<'py, f64>>,
-    max_depth: usize,
-    min_samples_split: u64,
-    min_samples_leaf: u64,
-    min_gain: f64,
-    leaf_order: &str,
-    split_max_depth: usize,
-    split_max_leaves: Option<usize>,
-    split_min_samples_split: u64,
-    split_min_samples_leaf: u64,
-    max_bins: Option<usize>,
-    n_folds: Option<u16>,
-    one_standard_error: bool,
-    seed: u64,
+    params: &str,
     n_threads: usize,
 ) -> PyResult<PyTreeRankModel> {
-    let leaf_order = match leaf_order {
-        "tree" => LeafOrder::Tree,
-        "eta" => LeafOrder::Eta,
-        other => return Err(PyValueError::new_err(format!("leaf_order is {other:?}"))),
-    };
-    let params = FitParams {
-        binning: BinningParams { max_bins, seed },
-        grow: GrowParams {
-            max_depth,
-            min_samples_split,
-            min_samples_leaf,
-            min_gain,
-            split: LeafRankParams {
-                max_depth: split_max_depth,
-                max_leaves: split_max_leaves,
-                min_samples_split: split_min_samples_split,
-                min_samples_leaf: split_min_samples_leaf,
-            },
-            leaf_order,
-        },
-        pruning: n_folds.map(|n_folds| CvParams { n_folds, one_standard_error, seed }),
-    };
+    let params: FitParams = read_params(params)?;
     let columns = columns.borrow(&n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;

@@ -7,6 +7,7 @@ use std::hint::black_box;
 use aucrank::Interrupt;
 use aucrank::data::{
     Binned, BinningParams, Columns, CountedRows, FeatureBins, Labels, MemorySource, SumSource,
+    Wanted,
 };
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sample::{N_FEATURES, N_ROWS, sample};
@@ -32,14 +33,16 @@ fn data(c: &mut Criterion) {
     };
     let binned = bin();
     let source = MemorySource::new(&binned, CountedRows(&positive), labels.rows(), &interrupt);
-    let count = || source.histograms(&[0]).expect("nobody interrupts");
+    let count = || source.histograms(&[Wanted::all(0)]).expect("nobody interrupts");
 
     let histogram = count().remove(0);
-    for (feature, bins) in binned.features().iter().enumerate() {
-        let FeatureBins::Numeric { cuts } = bins else { panic!("all features are numeric") };
+    for (feature, sums) in histogram.features() {
+        let FeatureBins::Numeric { cuts } = &binned.features()[feature] else {
+            panic!("all features are numeric")
+        };
         assert_eq!(cuts.len(), 254);
         let mut found = vec![[0; 2]; cuts.len() + 1];
-        for (code, sums) in histogram.feature(feature).occupied() {
+        for (code, sums) in sums.occupied() {
             found[code as usize] = [sums.pos, sums.neg];
         }
         assert_eq!(found, plain_sums(cuts, &values, feature, &positive), "feature {feature}");

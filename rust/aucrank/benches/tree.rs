@@ -5,7 +5,7 @@ mod sample;
 use std::hint::black_box;
 
 use aucrank::data::{BinningParams, Columns, Labels};
-use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, fit};
+use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule, fit};
 use aucrank::{Interrupt, roc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sample::{N_FEATURES, N_ROWS, sample};
@@ -21,10 +21,11 @@ fn tree(c: &mut Criterion) {
             min_samples_split: 2,
             min_samples_leaf: 5,
             min_gain: 0.0,
-            split: LeafRankParams::orthogonal(1),
             leaf_order: LeafOrder::Eta,
         },
+        split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
         pruning: None,
+        seed: 0,
     };
     let interrupt = Interrupt::default();
     let grow = || fit(&columns, &labels, &params, &interrupt).expect("valid input").tree;

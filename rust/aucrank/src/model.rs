@@ -11,7 +11,7 @@ use crate::{RankError, VERSION};
 const FORMAT: &str = "aucrank";
 
 /// Newest form of the document that this version reads, and the one it writes.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 
 /// Why a text is not a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::data::{BinningParams, Column, Labels};
-    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, fit};
+    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule, fit};
 
     const VALUES: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, f64::NAN, 0.8];
     const CODES: [u32; 8] = [0, 1, 0, 1, 2, 2, 1, 0];
@@ -265,10 +265,14 @@ mod tests {
                 min_samples_split: 2,
                 min_samples_leaf: 1,
                 min_gain: 0.0,
-                split: LeafRankParams { max_depth: 2, ..LeafRankParams::orthogonal(1) },
                 leaf_order: LeafOrder::Tree,
             },
+            split: SplitRule::Stumps(LeafRankParams {
+                max_depth: 2,
+                ..LeafRankParams::orthogonal(1)
+            }),
             pruning: None,
+            seed: 0,
         };
         let model = fit(&columns(), &labels, &params, &Interrupt::default()).unwrap();
         let levels = ["blue", "green", "red"].map(Value::from).to_vec();
@@ -319,9 +323,9 @@ mod tests {
     #[test]
     fn a_later_format_is_named() {
         let text = document().to_json().unwrap();
-        let later = text.replace("\"format_version\":1", "\"format_version\":2");
+        let later = text.replace("\"format_version\":2", "\"format_version\":3");
         let err = Document::from_json(&later).unwrap_err();
-        assert!(matches!(err, ModelError::Newer { found: 2, .. }), "{err}");
+        assert!(matches!(err, ModelError::Newer { found: 3, .. }), "{err}");
     }
 
     /// Changes the body and gives it a checksum that fits.

@@ -2,7 +2,8 @@
 
 use aucrank::data::{BinningParams, Columns, Folds, Labels};
 use aucrank::tree::{
-    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, RankingTree, TreeRankModel, fit,
+    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, RankingTree,
+    SplitRule, TreeRankModel, fit,
 };
 use aucrank::{Interrupt, roc};
 use proptest::prelude::*;
@@ -15,10 +16,16 @@ fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> Fi
             min_samples_split: 2,
             min_samples_leaf: 1,
             min_gain: 0.0,
-            split: LeafRankParams { max_depth: split_depth, ..LeafRankParams::orthogonal(1) },
             leaf_order,
         },
-        pruning: n_folds.map(|n_folds| CvParams { n_folds, one_standard_error: false, seed: 5 }),
+        split: SplitRule::Stumps(LeafRankParams {
+            max_depth: split_depth,
+            ..LeafRankParams::orthogonal(1)
+        }),
+        pruning: n_folds.map(|n_folds| {
+            PruningRule::CrossValidation(CvParams { n_folds, one_standard_error: false, seed: 5 })
+        }),
+        seed: 0,
     }
 }
 

@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
 use super::cuts;
 use super::labels::Labels;
+use super::random::below;
 use crate::{Interrupt, RankError};
 
 /// Rows of a seeded sample from which quantile cuts are taken, where there are more.
@@ -21,7 +23,8 @@ const NARROW_CODES: usize = 256;
 const TILE_ROWS: usize = 1024;
 
 /// How finely numeric features are cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BinningParams {
     /// Most bins of a numeric feature, or one bin per distinct value. At least 2.
     pub max_bins: Option<usize>,
@@ -267,6 +270,18 @@ impl Binned {
         }
     }
 
+    /// For each feature, whether one of `rows` misses it.
+    #[must_use]
+    pub fn has_missing(&self, rows: &[u32]) -> Vec<bool> {
+        (0..self.features.len())
+            .into_par_iter()
+            .map(|feature| {
+                let missing = self.features[feature].n_bins() as u32;
+                rows.iter().any(|&row| self.code(row as usize, feature) == missing)
+            })
+            .collect()
+    }
+
     pub(super) fn slot(&self, feature: usize) -> Slot {
         self.slots[feature]
     }
@@ -303,9 +318,7 @@ fn sample_rows(rows: &[u32], seed: u64) -> Vec<u32> {
     (0..CUT_SAMPLE)
         .map(|k| {
             let (start, end) = (bound(k), bound(k + 1));
-            // High half of a product: an integer below the width, without division.
-            let offset = (u128::from(random.next_u64()) * (end - start) as u128) >> 64;
-            rows[start + offset as usize]
+            rows[start + below(&mut random, end - start)]
         })
         .collect()
 }

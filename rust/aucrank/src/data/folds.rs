@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::columns::{Column, Columns};
 use super::labels::Labels;
+use super::random::mix;
 use crate::{Interrupt, RankError};
 
 /// Fold of a row that has no weight, and so is in none.
@@ -77,14 +78,6 @@ fn content_hash(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
 
 fn number_word(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014) after its step.
-fn mix(word: u64) -> u64 {
-    let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

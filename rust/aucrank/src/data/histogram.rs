@@ -13,28 +13,58 @@ const GROUP_BYTES: usize = 32 << 10;
 /// bins a row or more.
 const SPARSE_FACTOR: usize = 2;
 
-/// Where each feature stands in a histogram; the same for all cells of a source.
+/// Where each feature stands in a histogram: all features of a source, or some of them.
 #[derive(Debug)]
 pub(super) struct Layout {
+    /// Numbers of the features, ascending.
+    features: Vec<usize>,
     slots: Vec<Slot>,
     /// First bin of each narrow feature, and the end of the last.
     offsets: Vec<usize>,
+    /// Columns of the byte matrix that the narrow features are.
+    narrow_columns: Vec<usize>,
+    /// Place of each wide feature among those of the source.
+    wide_columns: Vec<usize>,
     /// Codes of each wide feature.
     wide_codes: Vec<usize>,
 }
 
 impl Layout {
-    pub(super) fn of(binned: &Binned) -> Arc<Self> {
-        let (mut offsets, mut wide_codes) = (vec![0], Vec::new());
-        let mut slots = Vec::with_capacity(binned.features().len());
-        for (feature, bins) in binned.features().iter().enumerate() {
-            slots.push(binned.slot(feature));
-            match binned.slot(feature) {
-                Slot::Narrow(j) => offsets.push(offsets[j] + bins.n_codes()),
-                Slot::Wide(_) => wide_codes.push(bins.n_codes()),
-            }
+    pub(super) fn of(binned: &Binned, features: Vec<usize>) -> Arc<Self> {
+        let mut layout = Self {
+            slots: Vec::with_capacity(features.len()),
+            offsets: vec![0],
+            narrow_columns: Vec::new(),
+            wide_columns: Vec::new(),
+            wide_codes: Vec::new(),
+            features,
+        };
+        for &feature in &layout.features {
+            let n_codes = binned.features()[feature].n_codes();
+            let slot = match binned.slot(feature) {
+                Slot::Narrow(column) => {
+                    let j = layout.narrow_columns.len();
+                    layout.offsets.push(layout.offsets[j] + n_codes);
+                    layout.narrow_columns.push(column);
+                    Slot::Narrow(j)
+                }
+                Slot::Wide(column) => {
+                    layout.wide_columns.push(column);
+                    layout.wide_codes.push(n_codes);
+                    Slot::Wide(layout.wide_columns.len() - 1)
+                }
+            };
+            layout.slots.push(slot);
         }
-        Arc::new(Self { slots, offsets, wide_codes })
+        Arc::new(layout)
+    }
+
+    pub(super) fn narrow_columns(&self) -> &[usize] {
+        &self.narrow_columns
+    }
+
+    pub(super) fn wide_columns(&self) -> &[usize] {
+        &self.wide_columns
     }
 
     /// Bins of all narrow features together.
@@ -103,10 +133,14 @@ impl<T: Tally> Histogram<T> {
         Self { layout, n_rows, narrow, wide }
     }
 
-    /// The bins of one feature.
-    #[must_use]
-    pub fn feature(&self, feature: usize) -> FeatureSums<'_, T> {
-        match self.layout.slots[feature] {
+    /// The features of the histogram, in order, and their bins.
+    pub fn features(&self) -> impl Iterator<Item = (usize, FeatureSums<'_, T>)> {
+        (0..).zip(&self.layout.features).map(|(place, &feature)| (feature, self.at(place)))
+    }
+
+    /// The bins of the feature at a place among those of the histogram.
+    pub(super) fn at(&self, place: usize) -> FeatureSums<'_, T> {
+        match self.layout.slots[place] {
             Slot::Narrow(j) => FeatureSums {
                 dense: &self.narrow[self.layout.offsets[j]..self.layout.offsets[j + 1]],
                 sparse: &[],

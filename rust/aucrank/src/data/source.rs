@@ -54,6 +54,23 @@ impl CodeTest {
     }
 }
 
+/// A histogram that a learner asks for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Of which cell.
+    pub cell: CellId,
+    /// Of which features, ascending; `None` for all.
+    pub features: Option<Vec<usize>>,
+}
+
+impl Wanted {
+    /// All features of a cell.
+    #[must_use]
+    pub fn all(cell: CellId) -> Self {
+        Self { cell, features: None }
+    }
+}
+
 /// A cell to be split in two.
 #[derive(Debug, Clone)]
 pub struct CellSplit {
@@ -92,12 +109,12 @@ pub trait SumSource {
     /// What the codes mean, feature by feature.
     fn features(&self) -> &[FeatureBins];
 
-    /// Class sums per bin of every feature, for each of `cells`.
+    /// Class sums per bin, for each cell and feature that is wanted.
     ///
     /// # Errors
     ///
     /// [`RankError::Interrupted`], or what reading the data may run into.
-    fn histograms(&self, cells: &[CellId]) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
+    fn histograms(&self, wanted: &[Wanted]) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
 
     /// Splits cells in two.
     ///
@@ -132,7 +149,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
     /// The given `rows` of a binned matrix, all in cell 0.
     #[must_use]
     pub fn new(binned: &'a Binned, row_tally: R, rows: Vec<u32>, interrupt: &'a Interrupt) -> Self {
-        let layout = Layout::of(binned);
+        let layout = Layout::of(binned, (0..binned.features().len()).collect());
         Self {
             binned,
             row_tally,
@@ -151,14 +168,22 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         &self.order[self.cells[cell].clone()]
     }
 
-    fn histogram(&self, cell: CellId) -> Result<Histogram<R::Tally>, RankError> {
-        let rows = self.rows(cell);
+    fn histogram(&self, wanted: &Wanted) -> Result<Histogram<R::Tally>, RankError> {
+        let rows = self.rows(wanted.cell);
+        let layout = match &wanted.features {
+            None => Arc::clone(&self.layout),
+            Some(features) => Layout::of(self.binned, features.clone()),
+        };
         // Partial sums cost a histogram each, so a chunk has some rows for every bin.
-        let chunk = CHUNK_ROWS.max(4 * self.layout.n_narrow_bins());
+        let chunk = CHUNK_ROWS.max(4 * layout.n_narrow_bins());
+        let sums = |rows| match &wanted.features {
+            None => self.narrow_sums(rows),
+            Some(_) => self.narrow_sums_of(&layout, rows),
+        };
         let narrow = if rows.len() <= chunk {
-            self.narrow_sums(rows)?
+            sums(rows)?
         } else {
-            let parts = rows.par_chunks(chunk).map(|rows| self.narrow_sums(rows));
+            let parts = rows.par_chunks(chunk).map(sums);
             parts.try_reduce(Vec::new, |mut sum, part| {
                 if sum.is_empty() {
                     return Ok(part);
@@ -167,17 +192,17 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
                 Ok(sum)
             })?
         };
-        let wide = self.binned.wide().par_iter().enumerate().map(|(j, codes)| {
+        let wide = layout.wide_columns().par_iter().enumerate().map(|(j, &column)| {
             self.interrupt.check()?;
-            let mut bins = self.layout.wide_bins(j, rows.len());
-            match codes {
+            let mut bins = layout.wide_bins(j, rows.len());
+            match &self.binned.wide()[column] {
                 WideCodes::U16(codes) => self.add_wide(rows, |row| codes[row].into(), &mut bins),
                 WideCodes::U32(codes) => self.add_wide(rows, |row| codes[row], &mut bins),
             }
             Ok(bins)
         });
         let wide = wide.collect::<Result<_, RankError>>()?;
-        Ok(Histogram::new(Arc::clone(&self.layout), rows.len(), narrow, wide))
+        Ok(Histogram::new(layout, rows.len(), narrow, wide))
     }
 
     fn narrow_sums(&self, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
@@ -192,6 +217,23 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
                 for (&code, &offset) in codes.iter().zip(offsets) {
                     sums[offset + usize::from(code)] += tally;
                 }
+            }
+        }
+        Ok(sums)
+    }
+
+    /// The same for some of the features.
+    fn narrow_sums_of(&self, layout: &Layout, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
+        self.interrupt.check()?;
+        let mut sums = vec![R::Tally::default(); layout.n_narrow_bins()];
+        let places: Vec<(usize, usize)> =
+            layout.narrow_columns().iter().copied().zip(layout.offsets().iter().copied()).collect();
+        for &row in rows {
+            let row = row as usize;
+            let tally = self.row_tally.of(row);
+            let codes = self.binned.narrow_row(row);
+            for &(column, offset) in &places {
+                sums[offset + usize::from(codes[column])] += tally;
             }
         }
         Ok(sums)
@@ -234,8 +276,8 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         self.binned.features()
     }
 
-    fn histograms(&self, cells: &[CellId]) -> Result<Vec<Histogram<R::Tally>>, RankError> {
-        cells.par_iter().map(|&cell| self.histogram(cell)).collect()
+    fn histograms(&self, wanted: &[Wanted]) -> Result<Vec<Histogram<R::Tally>>, RankError> {
+        wanted.par_iter().map(|wanted| self.histogram(wanted)).collect()
     }
 
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
@@ -270,6 +312,15 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError> {
         self.interrupt.check()?;
         for regroup in regroups {
+            if let ([left], [right]) = (&regroup.left_cells[..], &regroup.right_cells[..])
+                && self.cells[*left].end == self.cells[*right].start
+            {
+                // Two parts of one split, which stand as they should.
+                let parts = (self.cells[*left].clone(), self.cells[*right].clone());
+                self.set_cell(regroup.left, parts.0);
+                self.set_cell(regroup.right, parts.1);
+                continue;
+            }
             let parts = || regroup.left_cells.iter().chain(&regroup.right_cells);
             let ranges: Vec<_> = parts().map(|&cell| self.cells[cell].clone()).collect();
             let start = ranges.iter().map(|range| range.start).min().unwrap_or(0);
@@ -392,16 +443,17 @@ mod tests {
         labels: &Labels<'_>,
         cells: &[CellId],
     ) {
-        let histograms = source.histograms(cells).unwrap();
+        let wanted: Vec<Wanted> = cells.iter().map(|&cell| Wanted::all(cell)).collect();
+        let histograms = source.histograms(&wanted).unwrap();
         for (&cell, histogram) in cells.iter().zip(&histograms) {
-            for feature in 0..source.features().len() {
+            for (feature, sums) in histogram.features() {
                 let mut expected = vec![ClassSums::default(); source.features()[feature].n_codes()];
                 for &row in source.rows(cell) {
                     let code = source.binned.code(row as usize, feature);
                     expected[code as usize] += labels.sums(row as usize);
                 }
                 let expected: Vec<_> = (0..).zip(expected).filter(|(_, s)| s.rows > 0).collect();
-                let found: Vec<_> = histogram.feature(feature).occupied().collect();
+                let found: Vec<_> = sums.occupied().collect();
                 assert_eq!(found, expected, "cell {cell}, feature {feature}");
             }
         }
@@ -478,14 +530,15 @@ mod tests {
             for n_rows in [300, N_ROWS as u32] {
                 let mut source =
                     MemorySource::new(&binned, tally, (0..n_rows).collect(), &interrupt);
-                let parent = source.histograms(&[0]).unwrap().remove(0);
+                let parent = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
                 let test = CodeTest { feature: 1, rule: CodeRule::Below(2), missing_left: true };
                 source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
-                let [left, right] = &source.histograms(&[1, 2]).unwrap()[..] else { panic!() };
+                let both = source.histograms(&[1, 2].map(Wanted::all)).unwrap();
+                let [left, right] = &both[..] else { panic!() };
                 let derived = parent.without(left);
                 for feature in 0..2 {
-                    let expected: Vec<_> = right.feature(feature).occupied().collect();
-                    let found: Vec<_> = derived.feature(feature).occupied().collect();
+                    let expected: Vec<_> = right.at(feature).occupied().collect();
+                    let found: Vec<_> = derived.at(feature).occupied().collect();
                     assert_eq!(found, expected);
                 }
             }

@@ -3,15 +3,16 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::grow::{GrowParams, grow};
+use super::fit::Sample;
 use super::prune::{PruningPath, PruningStep};
 use super::ranking_tree::RankingTree;
 use super::route::Router;
-use crate::data::{Binned, ClassSums, Folds, Labels, MemorySource, NO_FOLD, RowTally};
+use crate::data::{ClassSums, Folds, NO_FOLD, RowTally};
 use crate::{Interrupt, RankError};
 
 /// How the price of a leaf is cross-validated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CvParams {
     /// Number of folds; at least 2. Fewer are used where a class has fewer distinct rows.
     pub n_folds: u16,
@@ -73,35 +74,12 @@ impl CrossValidation {
     }
 }
 
-/// Data of a fit that folds share.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sample<'a, R> {
-    pub(super) binned: &'a Binned,
-    pub(super) labels: &'a Labels<'a>,
-    pub(super) row_tally: R,
-}
-
-impl<R: RowTally + Copy> Sample<'_, R> {
-    /// Grows a tree on some of the rows.
-    pub(super) fn grow(
-        &self,
-        rows: Vec<u32>,
-        params: &GrowParams,
-        interrupt: &Interrupt,
-    ) -> Result<RankingTree, RankError> {
-        let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
-        let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
-        grow(&mut source, total, self.labels.exponent(), params, interrupt)
-    }
-}
-
 /// Grows a tree without each fold, prunes it along its path and scores every pruned tree on the fold
 /// left out (DECISIONS E18, T13, T14). The folds share the binned data.
 pub(super) fn cross_validate<R: RowTally + Copy>(
     sample: &Sample<'_, R>,
     tree: &RankingTree,
     folds: &Folds,
-    grow_params: &GrowParams,
     params: &CvParams,
     interrupt: &Interrupt,
 ) -> Result<CrossValidation, RankError> {
@@ -121,7 +99,7 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
                 .map(|(row, _)| row as u32)
                 .collect()
         };
-        let tree = sample.grow(rows(false), grow_params, interrupt)?;
+        let tree = sample.grow(rows(false), interrupt)?;
         let path = PruningPath::of(&tree);
         let aucs = path.aucs(&tree, &held_out_sums(sample, &tree, &rows(true)));
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())

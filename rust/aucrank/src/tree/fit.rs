@@ -2,24 +2,71 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cross_validate::{CrossValidation, CvParams, Sample, cross_validate};
-use super::grow::GrowParams;
+use super::cross_validate::{CrossValidation, CvParams, cross_validate};
+use super::grow::{GrowParams, grow};
+use super::leafrank::{LeafRankParams, LeafRankSplitter};
 use super::prune::PruningPath;
-use super::ranking_tree::RankingTree;
+use super::ranking_tree::{RankingTree, TreeFrame};
 use crate::data::{
-    Binned, BinningParams, Columns, CountedRows, Folds, Labels, RowTally, WeightedRows,
+    Binned, BinningParams, Columns, CountedRows, FeatureBins, Folds, Labels, MemorySource,
+    RowTally, WeightedRows,
 };
 use crate::{Interrupt, RankError};
 
+/// How a node is split.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitRule {
+    /// By a small tree of stumps whose cells are merged into two sides, or by a single stump.
+    Stumps(LeafRankParams),
+}
+
+impl SplitRule {
+    fn validate(&self) -> Result<(), RankError> {
+        match self {
+            Self::Stumps(params) => params.validate(),
+        }
+    }
+}
+
+/// How a tree is pruned.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PruningRule {
+    /// By the price of a leaf that cross-validates best.
+    CrossValidation(CvParams),
+}
+
+impl PruningRule {
+    fn validate(&self) -> Result<(), RankError> {
+        match self {
+            Self::CrossValidation(params) => params.validate(),
+        }
+    }
+}
+
 /// Everything that a fit of a ranking tree can be told.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FitParams {
     /// How finely numeric features are cut.
     pub binning: BinningParams,
     /// When the tree stops growing.
     pub grow: GrowParams,
-    /// How it is pruned, if at all.
-    pub pruning: Option<CvParams>,
+    /// How nodes are split.
+    pub split: SplitRule,
+    /// How the tree is pruned, if at all.
+    pub pruning: Option<PruningRule>,
+    /// Seed of what is random in the growth.
+    pub seed: u64,
+}
+
+impl FitParams {
+    fn validate(&self) -> Result<(), RankError> {
+        self.grow.validate()?;
+        self.split.validate()?;
+        self.pruning.iter().try_for_each(PruningRule::validate)
+    }
 }
 
 /// A fitted tree, and how it was chosen.
@@ -61,7 +108,7 @@ impl TreeRankModel {
 ///
 /// ```
 /// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, fit};
+/// use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule, fit};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
@@ -72,10 +119,11 @@ impl TreeRankModel {
 ///         min_samples_split: 2,
 ///         min_samples_leaf: 1,
 ///         min_gain: 0.0,
-///         split: LeafRankParams::orthogonal(1),
 ///         leaf_order: LeafOrder::Tree,
 ///     },
+///     split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
 ///     pruning: None,
+///     seed: 0,
 /// };
 /// let fitted = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap();
 /// assert_eq!(fitted.tree.auc(), 1.0);
@@ -86,37 +134,80 @@ pub fn fit(
     params: &FitParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
-    params.grow.validate()?;
-    if let Some(pruning) = &params.pruning {
-        pruning.validate()?;
-    }
+    params.validate()?;
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let folds = params
-        .pruning
-        .map(|pruning| Folds::deal(columns, labels, pruning.n_folds, pruning.seed, interrupt))
-        .transpose()?
-        .filter(|folds| folds.n_folds > 1);
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        let sample = Sample { binned: &binned, labels, row_tally };
-        grow_and_prune(&sample, folds.as_ref(), params, interrupt)
+        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
     } else {
-        let sample = Sample { binned: &binned, labels, row_tally: WeightedRows(labels) };
-        grow_and_prune(&sample, folds.as_ref(), params, interrupt)
+        let row_tally = WeightedRows(labels);
+        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
     }
 }
 
-fn grow_and_prune<R: RowTally + Copy>(
-    sample: &Sample<'_, R>,
-    folds: Option<&Folds>,
-    params: &FitParams,
-    interrupt: &Interrupt,
-) -> Result<TreeRankModel, RankError> {
-    let tree = sample.grow(sample.labels.rows(), &params.grow, interrupt)?;
-    let (Some(folds), Some(pruning)) = (folds, &params.pruning) else {
-        return Ok(TreeRankModel { tree, cross_validation: None });
-    };
-    let found = cross_validate(sample, &tree, folds, &params.grow, pruning, interrupt)?;
-    let tree = PruningPath::of(&tree).tree(&tree, found.chosen);
-    Ok(TreeRankModel { tree, cross_validation: Some(found) })
+/// What the trees of a fit share: that of the whole sample, and those of its folds.
+#[derive(Debug)]
+pub(super) struct Sample<'a, R> {
+    pub(super) binned: &'a Binned,
+    pub(super) labels: &'a Labels<'a>,
+    row_tally: R,
+    frame: TreeFrame,
+    params: &'a FitParams,
+}
+
+impl<'a, R: RowTally + Copy> Sample<'a, R> {
+    fn new(
+        binned: &'a Binned,
+        labels: &'a Labels<'a>,
+        row_tally: R,
+        params: &'a FitParams,
+    ) -> Self {
+        let n_levels = binned.features().iter().map(|bins| match bins {
+            FeatureBins::Numeric { .. } => None,
+            FeatureBins::Categorical { n_levels } => Some(*n_levels),
+        });
+        let frame = TreeFrame {
+            n_levels: n_levels.collect(),
+            has_missing: binned.has_missing(&labels.rows()),
+            exponent: labels.exponent(),
+            leaf_order: params.grow.leaf_order,
+        };
+        Self { binned, labels, row_tally, frame, params }
+    }
+
+    /// Grows a tree on some of the rows.
+    pub(super) fn grow(
+        &self,
+        rows: Vec<u32>,
+        interrupt: &Interrupt,
+    ) -> Result<RankingTree, RankError> {
+        let FitParams { grow: params, split, seed, .. } = self.params;
+        let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
+        let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
+        let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
+        match split {
+            SplitRule::Stumps(stumps) => {
+                let splitter = LeafRankSplitter::new(*stumps, min_rows, params.least_gain(total));
+                grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+            }
+        }
+    }
+
+    fn fit(
+        &self,
+        columns: &Columns<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<TreeRankModel, RankError> {
+        let tree = self.grow(self.labels.rows(), interrupt)?;
+        let Some(PruningRule::CrossValidation(pruning)) = &self.params.pruning else {
+            return Ok(TreeRankModel { tree, cross_validation: None });
+        };
+        let folds = Folds::deal(columns, self.labels, pruning.n_folds, pruning.seed, interrupt)?;
+        if folds.n_folds < 2 {
+            return Ok(TreeRankModel { tree, cross_validation: None });
+        }
+        let found = cross_validate(self, &tree, &folds, pruning, interrupt)?;
+        let tree = PruningPath::of(&tree).tree(&tree, found.chosen);
+        Ok(TreeRankModel { tree, cross_validation: Some(found) })
+    }
 }

@@ -1,16 +1,22 @@
 //! The loop over nodes: `TreeRank` itself (paper 2 Fig. 2), whatever splits the nodes.
 
-use super::leafrank::{LeafRankParams, divide};
-use super::ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree};
-use crate::data::{CellId, ClassSums, FeatureBins, Histogram, Regroup, SumSource};
+use serde::{Deserialize, Serialize};
+
+use super::ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, TreeFrame};
+use super::splitter::{Family, OpenNode, Splitter};
+use crate::data::{ClassSums, Regroup, SumSource, mix};
 use crate::{Interrupt, RankError};
 
-/// Bytes of histograms that one batch of nodes may hold. Nodes are taken depth first, batch by
-/// batch, so that a wide or deep tree does not keep a histogram for each node of a level.
+/// Bytes that one batch of nodes may keep. Nodes are taken depth first, batch by batch, so that a
+/// wide or deep tree does not keep a histogram for each node of a level.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// When a ranking tree stops growing.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Most nodes of a batch, for rules that keep nothing.
+const BATCH_NODES: usize = 4096;
+
+/// When a ranking tree stops growing, and how its leaves are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GrowParams {
     /// Splits between the root and a leaf; at least 1.
     pub max_depth: usize,
@@ -20,8 +26,6 @@ pub struct GrowParams {
     pub min_samples_leaf: u64,
     /// A split must raise the training AUC by more than this.
     pub min_gain: f64,
-    /// How nodes are split.
-    pub split: LeafRankParams,
     /// In which order the leaves are ranked.
     pub leaf_order: LeafOrder,
 }
@@ -38,112 +42,88 @@ impl GrowParams {
         if !(self.min_gain >= 0.0 && self.min_gain.is_finite()) {
             return bad("min_gain", self.min_gain.to_string(), "finite and not negative");
         }
-        self.split.validate()
+        Ok(())
     }
 
-    fn may_split(&self, sums: ClassSums, depth: usize) -> bool {
-        depth < self.max_depth
-            && sums.is_mixed()
-            && sums.rows >= self.min_samples_split.max(2 * self.min_samples_leaf)
+    /// The least gain in the units of [`ClassSums::gain`], of which 2PN make an AUC of 1.
+    pub(super) fn least_gain(&self, total: ClassSums) -> f64 {
+        2.0 * self.min_gain * total.pos as f64 * total.neg as f64
     }
-}
 
-/// A node that may be split.
-#[derive(Debug)]
-pub(super) struct OpenNode<T> {
-    node: usize,
-    depth: usize,
-    pub(super) cell: CellId,
-    pub(super) sums: ClassSums,
-    pub(super) histogram: Histogram<T>,
+    fn may_split<K>(&self, node: &OpenNode<K>) -> bool {
+        node.depth < self.max_depth
+            && node.sums.is_mixed()
+            && node.sums.rows >= self.min_samples_split.max(2 * self.min_samples_leaf)
+    }
 }
 
 /// Grows a ranking tree on the rows of cell 0, whose class sums are `total`.
-pub(super) fn grow<S: SumSource + Sync>(
+pub(super) fn grow<S: SumSource, P: Splitter<S>>(
     source: &mut S,
+    splitter: &P,
     total: ClassSums,
-    exponent: i32,
+    frame: TreeFrame,
     params: &GrowParams,
+    seed: u64,
     interrupt: &Interrupt,
 ) -> Result<RankingTree, RankError> {
-    // An AUC gain of g is a gain of 2PN g in the units of `ClassSums::gain`.
-    let min_gain = 2.0 * params.min_gain * total.pos as f64 * total.neg as f64;
     let mut nodes = vec![Node { sums: total, split: None }];
     let mut next_cell = 1;
     let mut open = Vec::new();
-    let mut has_missing = vec![false; source.features().len()];
-    if params.may_split(total, 0) {
-        let histogram = source.histograms(&[0])?.remove(0);
-        for (feature, bins) in source.features().iter().enumerate() {
-            let last = histogram.feature(feature).occupied().last();
-            has_missing[feature] = last.is_some_and(|(code, _)| code as usize == bins.n_bins());
-        }
-        open.push(OpenNode { node: 0, depth: 0, cell: 0, sums: total, histogram });
+    let root = OpenNode { node: 0, depth: 0, cell: 0, sums: total, neg_above: 0, seed, kept: () };
+    if params.may_split(&root) {
+        open.push(splitter.start(source, root)?);
     }
     while !open.is_empty() {
         interrupt.check()?;
-        let batch = next_batch(&mut open);
-        let divisions = divide(
-            source,
-            &batch,
-            &params.split,
-            params.min_samples_leaf,
-            min_gain,
-            &mut next_cell,
-        )?;
+        let batch = next_batch(&mut open, |kept| splitter.n_bytes(kept));
+        let divisions = splitter.divide(source, &batch, &mut next_cell)?;
 
         let (mut regroups, mut families) = (Vec::new(), Vec::new());
         for (parent, division) in batch.into_iter().zip(divisions) {
             let Some(division) = division else { continue };
-            let children =
-                [(division.left, next_cell), (parent.sums - division.left, next_cell + 1)];
+            let left = nodes.len();
+            let children = [
+                (division.left, next_cell, parent.neg_above),
+                (parent.sums - division.left, next_cell + 1, parent.neg_above + division.left.neg),
+            ];
             next_cell += 2;
-            let (left, right) = (nodes.len(), nodes.len() + 1);
-            nodes[parent.node].split = Some(NodeSplit { cuts: division.cuts, left, right });
-            nodes.extend(children.map(|(sums, _)| Node { sums, split: None }));
+            nodes[parent.node].split =
+                Some(NodeSplit { form: division.form, left, right: left + 1 });
+            nodes.extend(children.map(|(sums, ..)| Node { sums, split: None }));
             regroups.push(Regroup {
                 left_cells: division.left_cells,
                 right_cells: division.right_cells,
                 left: children[0].1,
                 right: children[1].1,
             });
-            if children.iter().any(|(sums, _)| params.may_split(*sums, parent.depth + 1)) {
-                families.push((parent, left, children));
+            let side = |side: usize| {
+                let (sums, cell, neg_above) = children[side];
+                let seed = mix(parent.seed ^ (side as u64 + 1));
+                let depth = parent.depth + 1;
+                OpenNode { node: left + side, depth, cell, sums, neg_above, seed, kept: () }
+            };
+            let children = [side(0), side(1)];
+            let may_split = [params.may_split(&children[0]), params.may_split(&children[1])];
+            if may_split != [false; 2] {
+                families.push(Family { parent, children, may_split });
             }
         }
         source.regroup(&regroups)?;
-
-        // Count the smaller child and derive the other.
-        let smaller = |children: &[(ClassSums, CellId); 2]| {
-            usize::from(children[1].0.rows < children[0].0.rows)
-        };
-        let wanted: Vec<CellId> =
-            families.iter().map(|(_, _, children)| children[smaller(children)].1).collect();
-        let counted = source.histograms(&wanted)?;
-        for ((parent, left, children), small) in families.into_iter().zip(counted) {
-            let large = parent.histogram.without(&small);
-            let histograms = if smaller(&children) == 0 { [small, large] } else { [large, small] };
-            let depth = parent.depth + 1;
-            for (i, ((sums, cell), histogram)) in children.into_iter().zip(histograms).enumerate() {
-                if params.may_split(sums, depth) {
-                    open.push(OpenNode { node: left + i, depth, cell, sums, histogram });
-                }
-            }
-        }
+        open.extend(splitter.descend(source, families)?);
     }
-    let n_levels = source.features().iter().map(|bins| match bins {
-        FeatureBins::Numeric { .. } => None,
-        FeatureBins::Categorical { n_levels } => Some(*n_levels),
-    });
-    Ok(RankingTree::new((n_levels.collect(), has_missing), exponent, params.leaf_order, nodes))
+    Ok(RankingTree::new(frame, nodes))
 }
 
-fn next_batch<T: crate::data::Tally>(open: &mut Vec<OpenNode<T>>) -> Vec<OpenNode<T>> {
+fn next_batch<K>(open: &mut Vec<OpenNode<K>>, n_bytes: impl Fn(&K) -> usize) -> Vec<OpenNode<K>> {
     let mut bytes = 0;
     let mut start = open.len();
-    while start > 0 && (bytes == 0 || bytes < BATCH_BYTES) {
+    while start > 0
+        && (start == open.len() || bytes < BATCH_BYTES)
+        && open.len() - start < BATCH_NODES
+    {
         start -= 1;
-        bytes += open[start].histogram.n_bytes();
+        bytes += n_bytes(&open[start].kept);
     }
     open.split_off(start)
 }

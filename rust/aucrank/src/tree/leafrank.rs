@@ -1,17 +1,23 @@
 //! A split by a small tree of stumps whose cells are merged into two sides.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::grow::OpenNode;
 use super::partition::best_union;
-use super::ranking_tree::SplitNode;
+use super::ranking_tree::{SplitForm, SplitNode};
 use super::split::{Stump, best_stump};
+use super::splitter::{Division, Family, OpenNode, Splitter};
 use super::test::Test;
 use crate::RankError;
-use crate::data::{CellId, CellSplit, ClassSums, FeatureBins, Histogram, SumSource, Tally};
+use crate::data::{
+    CellId, CellSplit, ClassSums, FeatureBins, Histogram, SumSource, Tally, Wanted, below, mix,
+};
 
 /// Size of the tree of stumps inside a split. Depth 1 is a single stump: the orthogonal split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LeafRankParams {
     /// Stumps between the cell and its parts; at least 1.
     pub max_depth: usize,
@@ -22,13 +28,22 @@ pub struct LeafRankParams {
     pub min_samples_split: u64,
     /// Rows that each part keeps.
     pub min_samples_leaf: u64,
+    /// Features that are drawn for each stump, or all of them. Where none of those drawn gains, as
+    /// many others are, until one does. At least 1.
+    pub max_features: Option<usize>,
 }
 
 impl LeafRankParams {
     /// A single stump.
     #[must_use]
     pub fn orthogonal(min_samples_leaf: u64) -> Self {
-        Self { max_depth: 1, max_leaves: None, min_samples_split: 2, min_samples_leaf }
+        Self {
+            max_depth: 1,
+            max_leaves: None,
+            min_samples_split: 2,
+            min_samples_leaf,
+            max_features: None,
+        }
     }
 
     pub(super) fn validate(&self) -> Result<(), RankError> {
@@ -43,18 +58,20 @@ impl LeafRankParams {
             Self { min_samples_leaf: 0, .. } => {
                 bad("min_samples_leaf of the split", 0, "at least 1")
             }
+            Self { max_features: Some(0), .. } => bad("max_features", 0, "at least 1"),
             _ => Ok(()),
         }
     }
 }
 
-/// How one node is split: the stumps, and which of their cells make up each side.
+/// Splits nodes by trees of stumps.
 #[derive(Debug)]
-pub(super) struct Division {
-    pub(super) cuts: Vec<SplitNode>,
-    pub(super) left_cells: Vec<CellId>,
-    pub(super) right_cells: Vec<CellId>,
-    pub(super) left: ClassSums,
+pub(super) struct LeafRankSplitter {
+    params: LeafRankParams,
+    /// Rows that each side of a split keeps.
+    min_side_rows: u64,
+    /// What a split must gain, as [`ClassSums::gain`].
+    min_gain: f64,
 }
 
 /// A part of a node, while its tree of stumps grows.
@@ -65,6 +82,7 @@ struct Part<T> {
     depth: usize,
     /// Its place among the stumps.
     position: usize,
+    seed: u64,
     /// What it may be cut by, with the histogram that its parts are derived from. The histogram of a
     /// whole node stays with the node.
     stump: Option<Stump>,
@@ -74,54 +92,158 @@ struct Part<T> {
 /// The tree of stumps of one node, its parts from left to right.
 #[derive(Debug)]
 struct Growing<'a, T> {
-    node: &'a OpenNode<T>,
+    node: &'a OpenNode<Option<Histogram<T>>>,
     cuts: Vec<SplitNode>,
     parts: Vec<Part<T>>,
 }
 
-/// Divides every node of a batch, all of them level by level at once, so that each pass over the
-/// data serves them all. Nodes that cannot be divided with a gain above `min_gain` (as
-/// [`ClassSums::gain`]) give `None`.
-pub(super) fn divide<S: SumSource + Sync>(
-    source: &mut S,
-    nodes: &[OpenNode<S::Tally>],
-    params: &LeafRankParams,
-    min_side_rows: u64,
-    min_gain: f64,
-    next_cell: &mut CellId,
-) -> Result<Vec<Option<Division>>, RankError> {
-    let features = source.features();
-    let whole = |node: &OpenNode<S::Tally>| Part {
-        cell: node.cell,
-        sums: node.sums,
-        depth: 0,
-        position: 0,
-        stump: params.stump_for(features, &node.histogram, node.sums),
-        histogram: None,
-    };
-    let mut growing: Vec<Growing<'_, S::Tally>> = nodes
-        .par_iter()
-        .map(|node| Growing {
-            node,
-            cuts: vec![SplitNode::Part { sums: node.sums, goes_left: false }],
-            parts: vec![whole(node)],
-        })
-        .collect();
-    while cut_once(source, &mut growing, params, next_cell)? {}
-    Ok(growing.into_iter().map(|tree| tree.merge(min_side_rows, min_gain)).collect())
+impl LeafRankSplitter {
+    pub(super) fn new(params: LeafRankParams, min_side_rows: u64, min_gain: f64) -> Self {
+        Self { params, min_side_rows, min_gain }
+    }
+
+    /// Whether every stump looks at every feature, so that histograms can be derived from one
+    /// another.
+    fn sees_all(&self) -> bool {
+        self.params.max_features.is_none()
+    }
+}
+
+impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter {
+    type Kept = Option<Histogram<S::Tally>>;
+
+    fn start(&self, source: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError> {
+        let wanted = if self.sees_all() { vec![Wanted::all(root.cell)] } else { Vec::new() };
+        let histogram = source.histograms(&wanted)?.pop();
+        Ok(root.keeping(histogram))
+    }
+
+    fn divide(
+        &self,
+        source: &mut S,
+        nodes: &[OpenNode<Self::Kept>],
+        next_cell: &mut CellId,
+    ) -> Result<Vec<Option<Division>>, RankError> {
+        let mut growing: Vec<Growing<'_, S::Tally>> = nodes.iter().map(Growing::new).collect();
+        if self.sees_all() {
+            let features = source.features();
+            growing.par_iter_mut().for_each(|tree| {
+                let histogram = tree.node.kept.as_ref().expect("kept for every node");
+                tree.parts[0].stump = self.params.stump_for(features, histogram, tree.node.sums);
+            });
+        } else {
+            let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
+            self.params.draw_stumps(source, &mut growing, &all)?;
+        }
+        while cut_once(source, &mut growing, &self.params, next_cell)? {}
+        let merged = growing.into_iter().map(|tree| tree.merge(self.min_side_rows, self.min_gain));
+        Ok(merged.collect())
+    }
+
+    fn descend(
+        &self,
+        source: &S,
+        families: Vec<Family<Self::Kept>>,
+    ) -> Result<Vec<OpenNode<Self::Kept>>, RankError> {
+        if !self.sees_all() {
+            let children = families.into_iter().flat_map(Family::splittable);
+            return Ok(children.map(|child| child.keeping(None)).collect());
+        }
+        // Count the smaller child and derive the other.
+        let smaller = |children: &[OpenNode<()>; 2]| {
+            usize::from(children[1].sums.rows < children[0].sums.rows)
+        };
+        let wanted: Vec<Wanted> = families
+            .iter()
+            .map(|family| Wanted::all(family.children[smaller(&family.children)].cell))
+            .collect();
+        let counted = source.histograms(&wanted)?;
+        let mut open = Vec::with_capacity(2 * families.len());
+        for (family, small) in families.into_iter().zip(counted) {
+            let whole = family.parent.kept.as_ref().expect("kept for every node");
+            let large = whole.without(&small);
+            let is_first = smaller(&family.children) == 0;
+            let histograms = if is_first { [small, large] } else { [large, small] };
+            let children = family.children.into_iter().zip(family.may_split).zip(histograms);
+            open.extend(children.filter_map(|((child, may_split), histogram)| {
+                may_split.then(|| child.keeping(Some(histogram)))
+            }));
+        }
+        Ok(open)
+    }
+
+    fn n_bytes(&self, kept: &Self::Kept) -> usize {
+        kept.as_ref().map_or(0, Histogram::n_bytes)
+    }
 }
 
 impl LeafRankParams {
+    fn is_large(&self, sums: ClassSums) -> bool {
+        sums.rows >= self.min_samples_split.max(2 * self.min_samples_leaf) && sums.is_mixed()
+    }
+
     fn stump_for<T: Tally>(
         &self,
         features: &[FeatureBins],
         histogram: &Histogram<T>,
         sums: ClassSums,
     ) -> Option<Stump> {
-        let large = sums.rows >= self.min_samples_split.max(2 * self.min_samples_leaf);
-        (large && sums.is_mixed())
-            .then(|| best_stump(features, histogram, sums, self.min_samples_leaf))?
+        self.is_large(sums).then(|| best_stump(features, histogram, sums, self.min_samples_leaf))?
     }
+
+    /// Finds stumps for parts, each given by its tree and its place there, on features that are
+    /// drawn for it.
+    fn draw_stumps<S: SumSource + Sync>(
+        &self,
+        source: &S,
+        growing: &mut [Growing<'_, S::Tally>],
+        parts: &[(usize, usize)],
+    ) -> Result<(), RankError> {
+        let features = source.features();
+        let n_drawn = self.max_features.unwrap_or(features.len()).max(1);
+        let mut waiting: Vec<(usize, usize, Vec<usize>)> = parts
+            .iter()
+            .map(|&(tree, part)| (tree, part, &growing[tree].parts[part]))
+            .filter(|(.., part)| self.is_large(part.sums))
+            .map(|(tree, place, part)| (tree, place, shuffled(features.len(), part.seed)))
+            .collect();
+        while !waiting.is_empty() {
+            let wanted: Vec<Wanted> = waiting
+                .iter_mut()
+                .map(|(tree, part, rest)| {
+                    let mut drawn = rest.split_off(rest.len().saturating_sub(n_drawn));
+                    drawn.sort_unstable();
+                    Wanted { cell: growing[*tree].parts[*part].cell, features: Some(drawn) }
+                })
+                .collect();
+            let histograms = source.histograms(&wanted)?;
+            let trees = &*growing;
+            let stumps: Vec<Option<Stump>> = waiting
+                .par_iter()
+                .zip(&histograms)
+                .map(|((tree, part, _), histogram)| {
+                    let sums = trees[*tree].parts[*part].sums;
+                    best_stump(features, histogram, sums, self.min_samples_leaf)
+                })
+                .collect();
+            for (&(tree, part, _), stump) in waiting.iter().zip(&stumps) {
+                growing[tree].parts[part].stump.clone_from(stump);
+            }
+            let mut found = stumps.iter().map(Option::is_some);
+            waiting.retain(|(.., rest)| !(found.next() == Some(true) || rest.is_empty()));
+        }
+        Ok(())
+    }
+}
+
+/// The numbers below `n` in random order.
+fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, below(&mut random, i + 1));
+    }
+    order
 }
 
 /// Two parts that came from one, before their own stumps are known.
@@ -148,16 +270,24 @@ fn cut_once<S: SumSource + Sync>(
         return Ok(false);
     }
     source.split(&splits)?;
+    siblings.retain(|pair| growing[pair.tree].may_grow(params, pair.left));
+    if params.max_features.is_some() {
+        let both = |pair: &Siblings<_>| [(pair.tree, pair.left), (pair.tree, pair.left + 1)];
+        let parts: Vec<(usize, usize)> = siblings.iter().flat_map(both).collect();
+        params.draw_stumps(source, growing, &parts)?;
+        return Ok(true);
+    }
 
     // Count the smaller of two parts and derive the other.
     let trees = &*growing;
-    siblings.retain(|pair| trees[pair.tree].may_grow(params, pair.left));
     let smaller = |pair: &Siblings<S::Tally>| {
         let parts = &trees[pair.tree].parts;
         pair.left + usize::from(parts[pair.left + 1].sums.rows < parts[pair.left].sums.rows)
     };
-    let wanted: Vec<CellId> =
-        siblings.iter().map(|pair| trees[pair.tree].parts[smaller(pair)].cell).collect();
+    let wanted: Vec<Wanted> = siblings
+        .iter()
+        .map(|pair| Wanted::all(trees[pair.tree].parts[smaller(pair)].cell))
+        .collect();
     let counted = source.histograms(&wanted)?;
     let features = source.features();
     let found: Vec<_> = siblings
@@ -167,8 +297,8 @@ fn cut_once<S: SumSource + Sync>(
             let tree = &trees[pair.tree];
             let small = smaller(&pair);
             let large = 2 * pair.left + 1 - small;
-            let parent = pair.parent.as_ref().unwrap_or(&tree.node.histogram);
-            let rest = parent.without(&histogram);
+            let parent = pair.parent.as_ref().or(tree.node.kept.as_ref());
+            let rest = parent.expect("kept for every node").without(&histogram);
             [(small, histogram), (large, rest)].into_iter().map(move |(part, histogram)| {
                 let sums = tree.parts[part].sums;
                 (pair.tree, part, params.stump_for(features, &histogram, sums), histogram)
@@ -183,7 +313,21 @@ fn cut_once<S: SumSource + Sync>(
     Ok(true)
 }
 
-impl<T: Tally> Growing<'_, T> {
+impl<'a, T: Tally> Growing<'a, T> {
+    fn new(node: &'a OpenNode<Option<Histogram<T>>>) -> Self {
+        let whole = Part {
+            cell: node.cell,
+            sums: node.sums,
+            depth: 0,
+            position: 0,
+            seed: node.seed,
+            stump: None,
+            histogram: None,
+        };
+        let cuts = vec![SplitNode::Part { sums: node.sums, goes_left: false }];
+        Self { node, cuts, parts: vec![whole] }
+    }
+
     /// Whether the part at `left` and the one after it may be cut in their turn.
     fn may_grow(&self, params: &LeafRankParams, left: usize) -> bool {
         self.parts[left].depth < params.max_depth
@@ -229,10 +373,18 @@ impl<T: Tally> Growing<'_, T> {
             let cells = (*next_cell, *next_cell + 1);
             *next_cell += 2;
             let new = [(cells.0, stump.left, left), (cells.1, part.sums - stump.left, right)];
-            for (cell, sums, position) in new {
+            for (side, (cell, sums, position)) in (1..).zip(new) {
                 self.cuts.push(SplitNode::Part { sums, goes_left: false });
-                let depth = part.depth + 1;
-                self.parts.push(Part { cell, sums, depth, position, stump: None, histogram: None });
+                self.parts.push(Part {
+                    cell,
+                    sums,
+                    depth: part.depth + 1,
+                    position,
+                    // Not the way of a child of the node, which has a seed of its own.
+                    seed: mix(!part.seed ^ side),
+                    stump: None,
+                    histogram: None,
+                });
             }
             let split =
                 CellSplit { cell: part.cell, test: stump.test, left: cells.0, right: cells.1 };
@@ -253,7 +405,12 @@ impl<T: Tally> Growing<'_, T> {
             }
             if is_left { &mut left_cells } else { &mut right_cells }.push(part.cell);
         }
-        Some(Division { cuts: in_preorder(&self.cuts), left_cells, right_cells, left })
+        let form = match &mut self.cuts[..] {
+            // The left part of a stump is the one that gains.
+            [SplitNode::Cut { test, .. }, _, _] => SplitForm::Stump(test.clone()),
+            cuts => SplitForm::Cuts(in_preorder(cuts)),
+        };
+        Some(Division { form, left_cells, right_cells, left })
     }
 }
 

@@ -5,7 +5,8 @@
 //! - `split`: the best stump of a cell, from its histogram;
 //! - `partition`: the partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5);
-//! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2);
+//! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
+//!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
@@ -18,12 +19,13 @@ mod prune;
 mod ranking_tree;
 mod route;
 mod split;
+mod splitter;
 mod test;
 
 pub use cross_validate::{CrossValidation, CvParams};
-pub use fit::{FitParams, TreeRankModel, fit};
+pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use grow::GrowParams;
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;
-pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitNode};
+pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub use test::{Rule, Test};

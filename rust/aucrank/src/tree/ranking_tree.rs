@@ -51,11 +51,22 @@ impl SplitNode {
     }
 }
 
+/// What sends a row of a node left or right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitForm {
+    /// One question.
+    Stump(Test),
+    /// A tree of stumps, its root first, left before right, whose parts are merged into two sides.
+    Cuts(Vec<SplitNode>),
+}
+
 /// How a node is split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeSplit {
-    /// The tree of stumps, its root first, left before right.
-    pub cuts: Vec<SplitNode>,
+    /// What sends a row left or right.
+    #[serde(flatten)]
+    pub form: SplitForm,
     /// Node of the side that ranks higher.
     pub left: usize,
     /// Node of the side that ranks lower.
@@ -77,21 +88,23 @@ pub struct Node {
 /// `2^exponent`, so that all sums are exact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankingTree {
-    n_levels: Vec<Option<u32>>,
-    has_missing: Vec<bool>,
-    exponent: i32,
-    leaf_order: LeafOrder,
+    #[serde(flatten)]
+    frame: TreeFrame,
     nodes: Vec<Node>,
+}
+
+/// What a tree knows beside its nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct TreeFrame {
+    pub(super) n_levels: Vec<Option<u32>>,
+    pub(super) has_missing: Vec<bool>,
+    pub(super) exponent: i32,
+    pub(super) leaf_order: LeafOrder,
 }
 
 impl RankingTree {
     /// Numbers the nodes anew: what no split reaches is dropped.
-    pub(super) fn new(
-        (n_levels, has_missing): (Vec<Option<u32>>, Vec<bool>),
-        exponent: i32,
-        leaf_order: LeafOrder,
-        mut nodes: Vec<Node>,
-    ) -> Self {
+    pub(super) fn new(frame: TreeFrame, mut nodes: Vec<Node>) -> Self {
         let mut ordered: Vec<Node> = Vec::with_capacity(nodes.len());
         // An old number, and the node whose right child it is.
         let mut open = vec![(0, None)];
@@ -112,7 +125,7 @@ impl RankingTree {
             }
             ordered.push(Node { sums, split });
         }
-        Self { n_levels, has_missing, exponent, leaf_order, nodes: ordered }
+        Self { frame, nodes: ordered }
     }
 
     /// The same tree with every node of `is_leaf` turned into a leaf.
@@ -123,39 +136,37 @@ impl RankingTree {
                 node.split = None;
             }
         }
-        let features = (self.n_levels.clone(), self.has_missing.clone());
-        Self::new(features, self.exponent, self.leaf_order, nodes)
+        Self::new(self.frame.clone(), nodes)
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
-        &self.n_levels
+        &self.frame.n_levels
     }
 
-    /// For each feature, whether a row of the training data missed it. All false for a tree of one
-    /// leaf, which asks nothing.
+    /// For each feature, whether a row of the training data missed it.
     #[must_use]
     pub fn has_missing(&self) -> &[bool] {
-        &self.has_missing
+        &self.frame.has_missing
     }
 
     /// Power of two that a unit of class weight stands for.
     #[must_use]
     pub fn exponent(&self) -> i32 {
-        self.exponent
+        self.frame.exponent
     }
 
     /// A class weight in the units of the caller's weights.
     #[must_use]
     pub fn weight(&self, units: u64) -> f64 {
-        times_power_of_two(units as f64, self.exponent)
+        times_power_of_two(units as f64, self.frame.exponent)
     }
 
     /// In which order the leaves are ranked.
     #[must_use]
     pub fn leaf_order(&self) -> LeafOrder {
-        self.leaf_order
+        self.frame.leaf_order
     }
 
     /// The nodes, the root first, left before right.
@@ -189,7 +200,7 @@ impl RankingTree {
     pub fn leaves(&self) -> Vec<usize> {
         let mut leaves: Vec<usize> =
             (0..self.nodes.len()).filter(|&node| self.nodes[node].split.is_none()).collect();
-        if self.leaf_order == LeafOrder::Eta {
+        if self.frame.leaf_order == LeafOrder::Eta {
             leaves.sort_by(|&a, &b| self.nodes[b].sums.cmp_eta(self.nodes[a].sums));
         }
         leaves
@@ -271,12 +282,21 @@ impl RankingTree {
     /// 5.1, rates relative to the whole sample).
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
-        let mut importances = vec![0.0; self.n_levels.len()];
-        for split in self.nodes.iter().filter_map(|node| node.split.as_ref()) {
-            for cut in &split.cuts {
-                if let SplitNode::Cut { sums, test, left, .. } = cut {
-                    let gain = self.auc_of_gain(sums.gain(split.cuts[*left].sums()));
-                    importances[test.feature] += gain * gain;
+        let mut importances = vec![0.0; self.frame.n_levels.len()];
+        let mut add = |feature: usize, gain: i128| {
+            let gain = self.auc_of_gain(gain);
+            importances[feature] += gain * gain;
+        };
+        for (number, node) in self.nodes.iter().enumerate() {
+            match node.split.as_ref().map(|split| &split.form) {
+                None => {}
+                Some(SplitForm::Stump(test)) => add(test.feature, self.gain(number)),
+                Some(SplitForm::Cuts(cuts)) => {
+                    for cut in cuts {
+                        if let SplitNode::Cut { sums, test, left, .. } = cut {
+                            add(test.feature, sums.gain(cuts[*left].sums()));
+                        }
+                    }
                 }
             }
         }
@@ -299,11 +319,12 @@ impl RankingTree {
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
         let Some(root) = self.nodes.first() else { return Err("the tree has no nodes".to_owned()) };
-        let limit = 1_u64 << 53;
+        // A bootstrap may draw heavy rows often: more than 2^53, the limit of the weights themselves.
+        let limit = 1_u64 << 60;
         if root.sums.pos == 0 || root.sums.neg == 0 || root.sums.pos.max(root.sums.neg) > limit {
             return Err("the root of the tree lacks a class".to_owned());
         }
-        if self.has_missing.len() != self.n_levels.len() {
+        if self.frame.has_missing.len() != self.frame.n_levels.len() {
             return Err("the tree does not say of each feature whether it was missing".to_owned());
         }
         let mut next = vec![0];
@@ -321,10 +342,21 @@ impl RankingTree {
                 return Err(format!("the children of node {number} do not add up to it"));
             }
             next.extend([split.right, split.left]);
-            self.check_cuts(&split.cuts, node.sums, left)
-                .map_err(|what| format!("the split of node {number}: {what}"))?;
+            let checked = match &split.form {
+                SplitForm::Stump(test) => self.check_test(test),
+                SplitForm::Cuts(cuts) => self.check_cuts(cuts, node.sums, left),
+            };
+            checked.map_err(|what| format!("the split of node {number}: {what}"))?;
         }
         if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
+    }
+
+    fn check_test(&self, test: &Test) -> Result<(), String> {
+        match self.frame.n_levels.get(test.feature) {
+            None => Err(format!("asks feature {}", test.feature)),
+            Some(n_levels) if !test.suits(*n_levels) => Err("does not suit its feature".to_owned()),
+            Some(_) => Ok(()),
+        }
     }
 
     fn check_cuts(
@@ -351,12 +383,7 @@ impl RankingTree {
                     if !adds_up(*sums, on_left, on_right) {
                         return Err(format!("the sides of stump {place} do not add up to it"));
                     }
-                    let Some(n_levels) = self.n_levels.get(test.feature) else {
-                        return Err(format!("stump {place} asks feature {}", test.feature));
-                    };
-                    if !test.suits(*n_levels) {
-                        return Err(format!("stump {place} does not suit its feature"));
-                    }
+                    self.check_test(test).map_err(|what| format!("stump {place} {what}"))?;
                     next.extend([*right, *left]);
                 }
                 SplitNode::Part { sums, goes_left: true } => merged += *sums,

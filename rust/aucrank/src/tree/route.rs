@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::ranking_tree::{RankingTree, SplitNode};
+use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
 use super::test::Test;
 use crate::RankError;
 use crate::data::{Column, Columns};
@@ -35,26 +35,18 @@ impl<T> Router<T> {
         let mut n_steps = 0;
         for (node, &place) in tree.nodes().iter().zip(&places) {
             entries.push(Target(if node.split.is_some() { n_steps } else { !(place as i64) }));
-            n_steps += node.split.iter().flat_map(|split| &split.cuts).filter(|c| is_cut(c)).count()
-                as i64;
+            n_steps += match node.split.as_ref().map(|split| &split.form) {
+                None => 0,
+                Some(SplitForm::Stump(_)) => 1,
+                Some(SplitForm::Cuts(cuts)) => cuts.iter().filter(|cut| is_cut(cut)).count() as i64,
+            };
         }
         let mut steps = Vec::with_capacity(n_steps as usize);
         for split in tree.nodes().iter().filter_map(|node| node.split.as_ref()) {
-            let first = steps.len() as i64;
-            let mut number = vec![0; split.cuts.len()];
-            let cuts = (0..split.cuts.len()).filter(|&place| is_cut(&split.cuts[place]));
-            for (i, place) in cuts.enumerate() {
-                number[place] = first + i as i64;
-            }
-            let target = |place: usize| match split.cuts[place] {
-                SplitNode::Cut { .. } => Target(number[place]),
-                SplitNode::Part { goes_left: true, .. } => entries[split.left],
-                SplitNode::Part { goes_left: false, .. } => entries[split.right],
-            };
-            for cut in &split.cuts {
-                if let SplitNode::Cut { test, left, right, .. } = cut {
-                    steps.push((form(test), target(*left), target(*right)));
-                }
+            let (left, right) = (entries[split.left], entries[split.right]);
+            match &split.form {
+                SplitForm::Stump(test) => steps.push((form(test), left, right)),
+                SplitForm::Cuts(cuts) => push_cuts(&mut steps, cuts, left, right, &form),
             }
         }
         Self { start: entries[0], steps }
@@ -69,6 +61,31 @@ impl<T> Router<T> {
             target = if goes_left(test) { *left } else { *right };
         }
         !target.0 as usize
+    }
+}
+
+/// Adds the stumps of one split, whose sides lead to `left_entry` and `right_entry`.
+fn push_cuts<T>(
+    steps: &mut Vec<(T, Target, Target)>,
+    cuts: &[SplitNode],
+    left_entry: Target,
+    right_entry: Target,
+    form: impl Fn(&Test) -> T,
+) {
+    let mut number = vec![0; cuts.len()];
+    let places = (0..cuts.len()).filter(|&place| is_cut(&cuts[place]));
+    for (step, place) in (steps.len() as i64..).zip(places) {
+        number[place] = step;
+    }
+    let target = |place: usize| match cuts[place] {
+        SplitNode::Cut { .. } => Target(number[place]),
+        SplitNode::Part { goes_left: true, .. } => left_entry,
+        SplitNode::Part { goes_left: false, .. } => right_entry,
+    };
+    for cut in cuts {
+        if let SplitNode::Cut { test, left, right, .. } = cut {
+            steps.push((form(test), target(*left), target(*right)));
+        }
     }
 }
 

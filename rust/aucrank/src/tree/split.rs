@@ -23,7 +23,7 @@ impl Stump {
     }
 }
 
-/// Best stump over all features, each side holding at least `min_rows` rows; `None` if none gains.
+/// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
 pub(super) fn best_stump<T: Tally>(
     features: &[FeatureBins],
     histogram: &Histogram<T>,
@@ -31,9 +31,8 @@ pub(super) fn best_stump<T: Tally>(
     min_rows: u64,
 ) -> Option<Stump> {
     let mut best: Option<Stump> = None;
-    for (feature, bins) in features.iter().enumerate() {
-        let sums = histogram.feature(feature);
-        let found = match bins {
+    for (feature, sums) in histogram.features() {
+        let found = match &features[feature] {
             FeatureBins::Numeric { cuts } => best_threshold(feature, cuts, sums, cell, min_rows),
             FeatureBins::Categorical { n_levels } => {
                 best_level_set(feature, *n_levels, sums, cell, min_rows)
@@ -158,7 +157,7 @@ mod tests {
     use crate::Interrupt;
     use crate::data::{
         Binned, BinningParams, Column, Columns, CountedRows, Labels, MISSING_CODE, MemorySource,
-        SumSource,
+        SumSource, Wanted,
     };
 
     const MISSING: f64 = f64::NAN;
@@ -172,7 +171,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let binned = Binned::new(columns, &labels, BinningParams::default(), &interrupt).unwrap();
         let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
-        let histogram = source.histograms(&[0]).unwrap().remove(0);
+        let histogram = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
         (best_stump(binned.features(), &histogram, labels.total(), min_rows), binned)
     }
 

@@ -1,178 +1,22 @@
-"""TreeRank: ranking trees that approximate the optimal ROC curve."""
+"""The estimator of one ranking tree."""
 
+import json
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._input import Columns
-from aucrank._params import check_bool, check_choice, check_int, check_real
-from aucrank._persistence import persistable
-from aucrank._ranking_tree import PruningPath, RankingTree
+from aucrank._params import check_choice, check_int, check_max_features, check_real
+from aucrank._ranking_tree import RankingTree
 from aucrank._schema import Schema
 from aucrank._table import Table
-
-__all__ = [
-    "CrossValidatedPruning",
-    "LeafRank",
-    "OrthogonalSplit",
-    "PruningPath",
-    "RankingTree",
-    "TreeRank",
-]
-
-
-@persistable
-class OrthogonalSplit(BaseEstimator):
-    """Split a node by one question to one feature: a stump.
-
-    The question is whether a number lies below a threshold, whether a category is in a set, or
-    whether the value is known; the side of larger share of positives ranks first. Of all such
-    questions the one of largest AUC is taken (paper 2 Fig. 2 with perpendicular splits [1]_).
-
-    References
-    ----------
-    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
-
-    Examples
-    --------
-    >>> from aucrank.tree import OrthogonalSplit, TreeRank
-    >>> model = TreeRank(split=OrthogonalSplit(), min_samples_leaf=1, pruning=None)
-    >>> model.fit([[0], [1], [2], [3]], [0, 0, 1, 1]).tree_
-    RankingTree(n_leaves=2, depth=1, auc=1.0000)
-    """
-
-    def _core_params(self, min_samples_leaf: int) -> dict[str, Any]:
-        return {
-            "split_max_depth": 1,
-            "split_max_leaves": None,
-            "split_min_samples_split": 2,
-            "split_min_samples_leaf": min_samples_leaf,
-        }
-
-
-@persistable
-class LeafRank(BaseEstimator):
-    """Split a node by a small tree of stumps whose cells are merged into two sides.
-
-    The cells of the inner tree are ordered by their share of positives, and those whose share is
-    at least that of the node become the side that ranks first: no other union of the cells has a
-    larger AUC (Fig. 5 and Proposition 4 of [1]_). It finds regions that no single stump can cut
-    out, at the price of rules that take more words.
-
-    Parameters
-    ----------
-    max_depth : int, default=3
-        Depth of the inner tree. 1 is `OrthogonalSplit`.
-    max_leaves : int or None, default=None
-        Most cells of the inner tree; stumps are then placed where they gain most. None for no
-        bound but the depth.
-    min_samples_split : int, default=2
-        Rows that a cell needs to be cut again.
-    min_samples_leaf : int, default=1
-        Rows that each cell keeps.
-
-    References
-    ----------
-    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
-
-    Examples
-    --------
-    A square in the middle, which takes four stumps:
-
-    >>> import numpy as np
-    >>> from aucrank.tree import LeafRank, TreeRank
-    >>> X = np.random.default_rng(0).random((1000, 2))
-    >>> y = (np.abs(X - 0.5) < 0.3).all(axis=1)
-    >>> model = TreeRank(split=LeafRank(max_depth=4), max_depth=1, pruning=None, max_bins=None)
-    >>> model.fit(X, y).tree_
-    RankingTree(n_leaves=2, depth=1, auc=1.0000)
-    """
-
-    def __init__(
-        self,
-        *,
-        max_depth: int = 3,
-        max_leaves: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-
-    def _core_params(self, min_samples_leaf: int) -> dict[str, Any]:
-        return {
-            "split_max_depth": check_int(self.max_depth, "max_depth of LeafRank", low=1),
-            "split_max_leaves": check_int(
-                self.max_leaves, "max_leaves of LeafRank", low=2, optional=True
-            ),
-            "split_min_samples_split": check_int(
-                self.min_samples_split, "min_samples_split of LeafRank", low=2
-            ),
-            "split_min_samples_leaf": check_int(
-                self.min_samples_leaf, "min_samples_leaf of LeafRank", low=1
-            ),
-        }
-
-
-@persistable
-class CrossValidatedPruning(BaseEstimator):
-    """Choose the size of a ranking tree by cross-validating the price of a leaf.
-
-    The subtrees that are best for some price form a nested path (Theorem 3 of [1]_). For each fold
-    a tree is grown without it, pruned at each price of the path and scored on the fold; the price
-    of the largest mean AUC is kept, the smallest tree among equals.
-
-    Parameters
-    ----------
-    n_folds : int, default=10
-        Number of folds, at least 2. Distinct rows are dealt by a hash of their content, so that
-        copies of a row are in one fold; where a class has fewer distinct rows than folds, there
-        are as many folds as it has, and a warning says so.
-    one_standard_error : bool, default=False
-        Keep the smallest tree whose mean AUC is within one standard error of the largest.
-
-    References
-    ----------
-    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
-       Mach. Learn. 83, 2011, sec. 4.1. https://hal.science/hal-00416054
-
-    Examples
-    --------
-    >>> from aucrank import TreeRank
-    >>> from aucrank.datasets import load_breast_cancer
-    >>> from aucrank.tree import CrossValidatedPruning
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> pruning = CrossValidatedPruning(n_folds=5, one_standard_error=True)
-    >>> model = TreeRank(pruning=pruning, random_state=0).fit(X, y)
-    >>> model.tree_.n_leaves < TreeRank(pruning=None).fit(X, y).tree_.n_leaves
-    True
-    """
-
-    def __init__(self, *, n_folds: int = 10, one_standard_error: bool = False) -> None:
-        self.n_folds = n_folds
-        self.one_standard_error = one_standard_error
-
-    def _core_params(self) -> dict[str, Any]:
-        n_folds = check_int(self.n_folds, "n_folds of CrossValidatedPruning", low=2, high=65534)
-        return {
-            "n_folds": n_folds,
-            "one_standard_error": check_bool(
-                self.one_standard_error, "one_standard_error of CrossValidatedPruning"
-            ),
-        }
-
-
-_SPLITS: dict[str, type[Any]] = {"orthogonal": OrthogonalSplit, "leafrank": LeafRank}
+from aucrank.tree._pruning import pruning_rule
+from aucrank.tree._splits import split_rule
 
 
 class TreeRank(ProbabilityMixin, BaseRanker):
@@ -196,6 +40,9 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         weight is not whole, every row of positive weight counts once.
     min_gain : float, default=0.0
         A split must raise the training AUC by more than this.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features drawn at random for each stump: a number, a share of all, their square root or
+        logarithm, or None for all. Where none of those drawn gains, others are.
     pruning : {"cv"}, CrossValidatedPruning or None, default="cv"
         How the grown tree is pruned; "cv" is ``CrossValidatedPruning()``.
     leaf_order : {"eta", "tree"}, default="eta"
@@ -213,8 +60,8 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The tree does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds how rows are dealt into folds, and the sample that bins are taken from where there
-        are more than 200,000 rows.
+        Seeds how rows are dealt into folds, which features are drawn, and the sample that bins
+        are taken from where there are more than 200,000 rows.
     verbose : int, default=0
         If positive, print what was grown and what was kept.
 
@@ -280,6 +127,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         min_samples_split: int = 2,
         min_samples_leaf: int = 5,
         min_gain: float = 0.0,
+        max_features: Any = None,
         pruning: Any = "cv",
         leaf_order: str = "eta",
         max_bins: int | None = 255,
@@ -293,6 +141,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
+        self.max_features = max_features
         self.pruning = pruning
         self.leaf_order = leaf_order
         self.max_bins = max_bins
@@ -302,43 +151,28 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         self.verbose = verbose
 
     def _check_params(self) -> None:
-        self._core_params()
+        self._core_params(n_features=1, seed=0)
 
-    def _core_params(self) -> dict[str, Any]:
+    def _core_params(self, n_features: int, seed: int) -> dict[str, Any]:
         """Return the parameters as the core takes them, each checked."""
         min_samples_leaf = check_int(self.min_samples_leaf, "min_samples_leaf", low=1)
         assert min_samples_leaf is not None
+        max_bins = check_int(self.max_bins, "max_bins", low=2, high=65535, optional=True)
+        max_features = check_max_features(self.max_features, n_features)
+        rule = pruning_rule(self.pruning)
         return {
-            "max_depth": check_int(self.max_depth, "max_depth", low=1),
-            "min_samples_split": check_int(self.min_samples_split, "min_samples_split", low=2),
-            "min_samples_leaf": min_samples_leaf,
-            "min_gain": check_real(self.min_gain, "min_gain", low=0.0, high_open=True),
-            "leaf_order": check_choice(self.leaf_order, "leaf_order", ("eta", "tree")),
-            "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65535, optional=True),
-            **self._split_rule()._core_params(min_samples_leaf),
-            **self._pruning_params(),
+            "binning": {"max_bins": max_bins, "seed": seed},
+            "grow": {
+                "max_depth": check_int(self.max_depth, "max_depth", low=1),
+                "min_samples_split": check_int(self.min_samples_split, "min_samples_split", low=2),
+                "min_samples_leaf": min_samples_leaf,
+                "min_gain": check_real(self.min_gain, "min_gain", low=0.0, high_open=True),
+                "leaf_order": check_choice(self.leaf_order, "leaf_order", ("eta", "tree")),
+            },
+            "split": split_rule(self.split)._core_params(min_samples_leaf, max_features),
+            "pruning": None if rule is None else rule._core_params(seed),
+            "seed": seed,
         }
-
-    def _split_rule(self) -> Any:
-        if isinstance(self.split, OrthogonalSplit | LeafRank):
-            return self.split
-        if isinstance(self.split, str) and self.split in _SPLITS:
-            return _SPLITS[self.split]()
-        names = ", ".join(repr(name) for name in _SPLITS)
-        raise ValueError(
-            f"split must be one of {names}, an OrthogonalSplit or a LeafRank; got {self.split!r}"
-        )
-
-    def _pruning_params(self) -> dict[str, Any]:
-        if self.pruning is None:
-            return {"n_folds": None, "one_standard_error": False}
-        if isinstance(self.pruning, CrossValidatedPruning):
-            return self.pruning._core_params()
-        if isinstance(self.pruning, str) and self.pruning == "cv":
-            return CrossValidatedPruning()._core_params()
-        raise ValueError(
-            f"pruning must be 'cv', a CrossValidatedPruning or None; got {self.pruning!r}"
-        )
 
     def _fit_model(
         self,
@@ -349,11 +183,12 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         seed: int,
         n_threads: int,
     ) -> _core.TreeRankModel:
-        params = self._core_params()
+        params = self._core_params(len(schema.features), seed)
         model = _core.fit_tree_rank(
-            columns, schema.n_levels, positive, weight, seed=seed, n_threads=n_threads, **params
+            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
         )
-        self._report(model, params["n_folds"])
+        pruning = params["pruning"]
+        self._report(model, pruning and pruning["cross_validation"]["n_folds"])
         return model
 
     def _report(self, model: _core.TreeRankModel, n_folds: int | None) -> None:

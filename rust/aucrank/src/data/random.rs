@@ -1,0 +1,18 @@
+//! Seeds from seeds, and integers below a bound.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014) after its step.
+pub(crate) fn mix(word: u64) -> u64 {
+    let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// An integer below `bound`, as likely as any other to within 2^-64 `bound`.
+pub(crate) fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
+    // High half of a product: no division.
+    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
+}
