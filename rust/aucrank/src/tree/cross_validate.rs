@@ -99,7 +99,7 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
                 .map(|(row, _)| row as u32)
                 .collect()
         };
-        let tree = sample.grow(rows(false), interrupt)?;
+        let tree = sample.grow(rows(false), params.seed, interrupt)?;
         let path = PruningPath::of(&tree);
         let aucs = path.aucs(&tree, &held_out_sums(sample, &tree, &rows(true)));
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())

@@ -62,7 +62,7 @@ pub struct FitParams {
 }
 
 impl FitParams {
-    fn validate(&self) -> Result<(), RankError> {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
         self.grow.validate()?;
         self.split.validate()?;
         self.pruning.iter().try_for_each(PruningRule::validate)
@@ -156,7 +156,7 @@ pub(super) struct Sample<'a, R> {
 }
 
 impl<'a, R: RowTally + Copy> Sample<'a, R> {
-    fn new(
+    pub(super) fn new(
         binned: &'a Binned,
         labels: &'a Labels<'a>,
         row_tally: R,
@@ -179,16 +179,17 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
     pub(super) fn grow(
         &self,
         rows: Vec<u32>,
+        seed: u64,
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
-        let FitParams { grow: params, split, seed, .. } = self.params;
+        let FitParams { grow: params, split, .. } = self.params;
         let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
         let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
         let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
         match split {
             SplitRule::Stumps(stumps) => {
                 let splitter = LeafRankSplitter::new(*stumps, min_rows, params.least_gain(total));
-                grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+                grow(&mut source, &splitter, total, frame, params, seed, interrupt)
             }
         }
     }
@@ -198,7 +199,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         columns: &Columns<'_>,
         interrupt: &Interrupt,
     ) -> Result<TreeRankModel, RankError> {
-        let tree = self.grow(self.labels.rows(), interrupt)?;
+        let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
         let Some(PruningRule::CrossValidation(pruning)) = &self.params.pruning else {
             return Ok(TreeRankModel { tree, cross_validation: None });
         };

@@ -13,14 +13,23 @@ const TILE_ROWS: usize = 128;
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
 #[derive(Debug, Clone, Copy)]
-struct Target(i64);
+pub(super) struct Target(i64);
+
+impl Target {
+    /// The number of the next question, or the place of the leaf in the ranking.
+    #[inline]
+    pub(super) fn resolve(self) -> Result<usize, usize> {
+        usize::try_from(self.0).map_err(|_| !self.0 as usize)
+    }
+}
 
 /// All stumps of a ranking tree, those inside its splits joined to one graph: a part of a split leads
 /// straight to the first question of the side that it was merged into.
 #[derive(Debug)]
 pub(super) struct Router<T> {
-    start: Target,
-    steps: Vec<(T, Target, Target)>,
+    pub(super) start: Target,
+    /// Questions, and where a yes (left) and a no lead.
+    pub(super) steps: Vec<(T, Target, Target)>,
 }
 
 impl<T> Router<T> {
@@ -154,7 +163,7 @@ impl RankingTree {
         Ok(out)
     }
 
-    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+    pub(super) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         let (found, expected) = (columns.n_features(), self.n_levels().len());
         if found != expected {
             return Err(RankError::ColumnMismatch { found, expected });
