@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
 
 from aucrank._params import check_bool, check_int
 from aucrank._pyplot import import_pyplot
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation, Text
 
     from aucrank._ranking_tree import RankingTree
+    from aucrank._table import Table
 
 # Lengths in inches, for text of 8 points.
 _FONT_SIZE = 8.0
 _LINE = 0.15
 _PAD = 0.07
-_LEAF_WIDTH = 1.3
+_LEAF_WIDTH = 1.25
 _LEVEL_GAP = 0.42
 _MARGIN = 0.25
 _ROC_SIDE = 3.6
@@ -34,6 +37,9 @@ _ROC_MARGIN = 0.65
 _LETTERS_PER_INCH = 15.0
 _MAX_RULE_WIDTH = 3.4
 _MAX_RULE_LINES = 4
+# In rates, along the diagonal and across it.
+_NUMBERS_APART = 0.028
+_NUMBERS_BELOW = 0.04
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +107,10 @@ def draw_tree(
     plt = import_pyplot("RankingTree.plot")
     check_int(max_depth, "max_depth", low=0, optional=True)
     check_bool(roc, "roc")
-    boxes = _lay_out(tree, max_depth)
+    boxes, width = _lay_out(tree, max_depth)
     tops = _tops(boxes)
-    width = max(box.x for box in boxes) + _LEAF_WIDTH / 2
     height = max(tops[box.depth] + box.height for box in boxes)
-    # A single box is wider than a leaf among others.
-    left, right = -_MARGIN - 0.3 * (len(boxes) == 1), width + _MARGIN + 0.3 * (len(boxes) == 1)
+    left, right = -_MARGIN, width + _MARGIN
     if ax is None:
         tree_ax, roc_ax = _new_axes(plt, right - left, height + 2 * _MARGIN, roc=roc)
     else:
@@ -156,14 +160,18 @@ def _new_axes(plt: Any, width: float, height: float, *, roc: bool) -> tuple[Axes
     return tree_ax, figure.add_axes((*corner, _ROC_SIDE / total, _ROC_SIDE / whole))
 
 
-def _lay_out(tree: RankingTree, max_depth: int | None) -> list[_Box]:
-    """Place ends at equal distances from left to right, and parents between their children."""
+def _lay_out(tree: RankingTree, max_depth: int | None) -> tuple[list[_Box], float]:
+    """Place ends at equal distances from left to right, and parents between their children.
+
+    Returns the boxes, from the root and left before right, and the width of all in inches.
+    """
     nodes, strata = tree.nodes, tree.strata
     left, right, depth = nodes["left"], nodes["right"], nodes["depth"]
     rank = dict(zip(strata["node"].tolist(), strata["rank"].tolist(), strict=True))
     n_leaves: dict[int, int] = {}
     x: dict[int, float] = {}
     shown: list[int] = []
+    opened: set[int] = set()
     n_ends = 0
     # Depth first without recursion; a node comes back after its children.
     stack, is_inside = [(0, False)], {0: True}
@@ -182,38 +190,48 @@ def _lay_out(tree: RankingTree, max_depth: int | None) -> list[_Box]:
         n_leaves[node] = sum(n_leaves[child] for child in children) if children else 1
         if is_inside[node]:
             if is_open:
+                opened.add(node)
                 x[node] = (x[children[0]] + x[children[1]]) / 2
             else:
-                x[node] = (n_ends + 0.5) * _LEAF_WIDTH
+                x[node] = n_ends + 0.5
                 n_ends += 1
 
-    room = _room(shown, depth, x)
+    texts: dict[int, list[str]] = {}
+    is_cut: dict[int, bool] = {}
+    for node in shown:
+        if node not in opened:
+            is_cut[node] = bool(left[node] >= 0)
+            head = f"+ {n_leaves[node]} leaves" if is_cut[node] else f"#{rank[node]}"
+            texts[node] = [head, *_counts(nodes, node)]
+    unit = max(_LEAF_WIDTH, _width(line for lines in texts.values() for line in lines) + 0.05)
+    room = _room(shown, depth, {node: unit * place for node, place in x.items()})
+    for node in opened:
+        counts = _counts(nodes, node)
+        if len(" ".join(counts)) <= room[node]:
+            counts = [" ".join(counts)]
+        texts[node] = [*wrap_rule(nodes["rule"][node], room[node]), *counts]
+
     boxes = []
     for node in shown:
-        is_leaf = left[node] < 0
-        is_end = is_leaf or (max_depth is not None and depth[node] >= max_depth)
-        lines = [
-            f"{_amount(nodes['n_pos'][node])} of {_amount(nodes['size'][node])}",
-            f"positive ({nodes['eta'][node]:.1%})",
-        ]
-        if is_leaf:
-            lines.insert(0, f"#{rank[node]}")
-        elif is_end:
-            lines.insert(0, f"+ {n_leaves[node]} leaves")
-        else:
-            lines = [*wrap_rule(nodes["rule"][node], room[node]), " ".join(lines)]
-            if len(lines[-1]) > room[node]:
-                lines[-1:] = lines[-1].split(" positive ")
-                lines[-1] = f"positive {lines[-1]}"
         parent = int(nodes["parent"][node])
         boxes.append(
             _Box(
-                node, parent, int(depth[node]), x[node], "\n".join(lines),
-                is_end=is_end, is_cut=is_end and not is_leaf,
+                node, parent, int(depth[node]), unit * x[node], "\n".join(texts[node]),
+                is_end=node in is_cut, is_cut=is_cut.get(node, False),
                 is_yes=parent >= 0 and int(left[parent]) == node,
             )
         )  # fmt: skip
-    return boxes
+    return boxes, unit * n_ends
+
+
+def _counts(nodes: Table, node: int) -> list[str]:
+    n_pos, size = _amount(nodes["n_pos"][node]), _amount(nodes["size"][node])
+    return [f"{n_pos} of {size}", f"positive ({nodes['eta'][node]:.1%})"]
+
+
+def _width(lines: Iterable[str]) -> float:
+    """Width of a box around lines of text."""
+    return max(map(len, lines)) / _LETTERS_PER_INCH + 2 * _PAD
 
 
 def _room(shown: list[int], depth: Any, x: dict[int, float]) -> dict[int, int]:
@@ -233,7 +251,9 @@ def _room(shown: list[int], depth: Any, x: dict[int, float]) -> dict[int, int]:
 def wrap_rule(rule: str, width: int) -> list[str]:
     """Break a rule into at most four lines of ``width`` letters, each sign with its value."""
     # No break at a no-break space.
-    glued = re.sub(r" (<=|>=|<|>|=|!=|in|not in|is) ", lambda m: f" {m[1]}\u00a0", rule)
+    glued = re.sub(r" (>=|<|>|=|!=|in|not in|is) ", lambda m: f" {m[1]}\u00a0", rule)
+    # As in `0.5 <= x0 < 1`, where the sign belongs to the value before it.
+    glued = glued.replace(" <= ", "\u00a0<=\u00a0")
     lines = textwrap.wrap(glued, width, max_lines=_MAX_RULE_LINES, placeholder=" …")
     return [line.replace("\u00a0", " ") for line in lines]
 
@@ -263,8 +283,9 @@ def _draw_edges(
         parent = by_node[box.parent]
         top = tops[box.depth]
         turn = top - 0.6 * _LEVEL_GAP
-        start = (parent.x, tops[parent.depth] + parent.height)
-        lines.append([start, (parent.x, turn), (box.x, turn), (box.x, top)])
+        # Both ends lie behind a box, however high its text turns out.
+        start, end = tops[parent.depth] + parent.height / 2, top + box.height / 2
+        lines.append([(parent.x, start), (parent.x, turn), (box.x, turn), (box.x, end)])
         texts[box.node] = ax.text(
             box.x, top - 0.28 * _LEVEL_GAP, "yes" if box.is_yes else "no",
             ha="center", va="center", fontsize=_FONT_SIZE - 1, color="0.25", zorder=2,
@@ -285,34 +306,35 @@ def _draw_roc(
         *ends.T, s=22, c=colours(strata["eta"] / top_eta), edgecolors="0.2", linewidths=0.7,
         zorder=3, clip_on=False,
     )  # fmt: skip
-    ax.set_title("Training ROC curve: leaf k ends at knot k", fontsize=9)
+    ax.set_title("Training ROC curve: leaf #k ends at knot k", fontsize=_FONT_SIZE + 1)
+    numbered = np.flatnonzero(np.isin(strata["node"], list(shown)))
     texts: dict[int, Annotation] = {}
-    taken = [(float(x), float(y)) for x, y in ends]
-    for rank, node, end in zip(strata["rank"], strata["node"], ends, strict=True):
-        if int(node) not in shown:
-            continue
-        place = _free_place(end, taken)
-        taken.append(place)
-        texts[int(rank)] = ax.annotate(
-            str(rank), tuple(end), place,
-            ha="center", va="center", fontsize=_FONT_SIZE, annotation_clip=False, zorder=4,
+    for leaf, place in zip(numbered, _number_places(ends, numbered), strict=True):
+        rank = int(strata["rank"][leaf])
+        texts[rank] = ax.annotate(
+            str(rank), tuple(ends[leaf]), tuple(place),
+            ha="center", va="center", fontsize=_FONT_SIZE, zorder=4,
+            bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none"},
             arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkB": 2.5},
         )  # fmt: skip
     return knots, texts
 
 
-def _free_place(
-    end: Any, taken: list[tuple[float, float]], apart: float = 0.045
-) -> tuple[float, float]:
-    """Find a place for a number below and right of its knot, away from all that is there."""
-    for distance in np.arange(0.06, 0.8, 0.02):
-        for angle in np.radians([-45, -30, -60, -15, -75, 0, -90]):
-            x = float(end[0] + distance * np.cos(angle))
-            y = float(end[1] + distance * np.sin(angle))
-            inside = 0 <= x <= 0.99 and 0.02 <= y <= 1
-            if inside and all(np.hypot(x - a, y - b) >= apart for a, b in taken):
-                return x, y
-    return float(end[0]), float(end[1]) - apart
+def _number_places(ends: NDArray[np.float64], numbered: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Places of numbers on a line below the curve, in its order and apart from each other.
+
+    Along the diagonal both rates rise, so that the curve is a function of the way along it.
+    """
+    along, above = (ends[:, 1] + ends[:, 0]) / 2, (ends[:, 1] - ends[:, 0]) / 2
+    if not numbered.size:
+        return np.empty((0, 2))
+    steps = min(_NUMBERS_APART, 0.94 / len(numbered)) * np.arange(len(numbered))
+    # Nearest places with such steps between them, by least squares.
+    first = isotonic_regression(along[numbered] - steps, y_min=0.03, y_max=0.97 - steps[-1])
+    places = first + steps
+    depth = np.interp(places, np.append(0, along), np.append(0, above)) - _NUMBERS_BELOW
+    found: NDArray[np.float64] = np.column_stack((places - depth, places + depth))
+    return found
 
 
 def _readable_on(face: Any) -> str:

@@ -153,7 +153,7 @@ class LevelSetDisplay:
         features : sequence of two int or str, default=(0, 1)
             Numeric columns for the two axes, by position or by name.
         y : array-like of shape (n,), default=None
-            Labels, to draw the rows on top: positive ones as filled dots, negative ones as rings.
+            Labels, to draw the rows on top: positive ones white, negative ones black.
         eta : callable, default=None
             The true chance that a row is positive, or any other score to compare with; it takes
             rows such as ``X``. Drawn in a panel of its own, on the left.
@@ -282,6 +282,11 @@ class LevelSetDisplay:
             if ax is None:
                 self.ax_.set_ylabel("")
         self.figure_ = self.ax_.figure
+        if ax is None and self.points is not None:
+            handles = self.ax_.get_legend_handles_labels()
+            self.figure_.legend(
+                *handles, loc="outside lower left", ncols=2, frameon=False, markerscale=1.5
+            )
         self.colorbar_ = None
         if colorbar:
             label = "Share of rows that score below"
@@ -301,11 +306,15 @@ class LevelSetDisplay:
             ax.add_collection(outline, autolim=False)
         if self.points is not None and self.positive is not None:
             # Many rows would hide what is below them.
-            size = float(np.clip(4000 / len(self.points), 3, 18))
-            for rows, face in ((~self.positive, "none"), (self.positive, "black")):
+            size = float(np.clip(12_000 / len(self.points), 6, 22))
+            # Each has a rim of the other's colour, to be seen on dark and on light ground.
+            for rows, label, colours in (
+                (~self.positive, "negative", ("black", "white")),
+                (self.positive, "positive", ("white", "black")),
+            ):
                 ax.scatter(
-                    *self.points[rows].T, s=size, facecolors=face, edgecolors="black",
-                    linewidths=0.5, label="positive" if face == "black" else "negative",
+                    *self.points[rows].T, s=size, facecolors=colours[0], edgecolors=colours[1],
+                    linewidths=0.1 * size**0.5, label=label,
                 )  # fmt: skip
         ax.set(xlim=across[[0, -1]], ylim=up[[0, -1]])
         ax.set_title(title, parse_math=False)
