@@ -16,12 +16,18 @@ import matplotlib.pyplot as plt
 from aucrank import TreeRank
 from aucrank.datasets import make_gaussian_pair, make_uniform_mixture
 from aucrank.inspection import LevelSetDisplay
-from aucrank.tree import LeafRank
+from aucrank.tree import CrossValidatedPruning, LeafRank
 
-quarters = make_uniform_mixture(1000, random_state=0)
+quarters = make_uniform_mixture(2000, random_state=0)
 # As in the paper: each split is made by a tree of at most four leaves, and the leaves are ranked
-# from left to right.
-ranker = TreeRank(split=LeafRank(max_leaves=4), leaf_order="tree", random_state=0)
+# from left to right. Of the trees within one standard error of the best in cross-validation, the
+# smallest is kept.
+ranker = TreeRank(
+    split=LeafRank(max_leaves=4),
+    pruning=CrossValidatedPruning(one_standard_error=True),
+    leaf_order="tree",
+    random_state=0,
+)
 ranker.fit(quarters.X, quarters.y)
 display = LevelSetDisplay.from_estimator(ranker, quarters.X, y=quarters.y, eta=quarters.eta)
 
@@ -33,7 +39,7 @@ display = LevelSetDisplay.from_estimator(ranker, quarters.X, y=quarters.y, eta=q
 #
 # ``n_levels="matched"`` cuts eta in as many parts as the tree has leaves, of the same masses: the
 # best that a score with such strata can do.
-plain = make_gaussian_pair(1000, random_state=0)
+plain = make_gaussian_pair(2000, random_state=0)
 ranker.fit(plain.X, plain.y)
 display = LevelSetDisplay.from_estimator(ranker, plain.X, eta=plain.eta, n_levels="matched")
 
@@ -49,7 +55,7 @@ print(f"test AUC {ranker.score(fresh.X, fresh.y):.3f}, best possible {fresh.auc_
 # A harder pair (Fig. 11; the paper does not give its parameters, these are ours): the positive rows
 # gather around a slanted ridge in the middle. The regions of the tree follow it in steps.
 ridge = make_gaussian_pair(
-    1000,
+    2000,
     negative_mean=(0.5, 0.5),
     negative_cov=((1.0, 0.0), (0.0, 1.0)),
     positive_mean=(0.5, 0.5),
@@ -71,10 +77,18 @@ settings = {
     "unpruned": {"split": LeafRank(max_depth=10), "max_depth": 20},
     "cross-validated": {"split": LeafRank(max_leaves=4), "pruning": "cv"},
 }
-figure, panels = plt.subplots(2, 2, figsize=(8.5, 9), layout="constrained", sharex=True, sharey=True)
+figure, panels = plt.subplots(
+    2, 2, figsize=(8.5, 9), layout="constrained", sharex=True, sharey=True
+)
 for ax, (name, params) in zip(panels.flat, settings.items(), strict=True):
     model = TreeRank(
-        **{"pruning": None, "min_samples_leaf": 1, "leaf_order": "tree", "random_state": 0, **params}
+        **{
+            "pruning": None,
+            "min_samples_leaf": 1,
+            "leaf_order": "tree",
+            "random_state": 0,
+            **params,
+        }
     ).fit(train.X, train.y)
     on_train, on_test = model.score(train.X, train.y), model.score(fresh.X, fresh.y)
     LevelSetDisplay.from_estimator(
@@ -84,6 +98,7 @@ for ax, (name, params) in zip(panels.flat, settings.items(), strict=True):
         ax=ax,
         colorbar=False,
     )
+    ax.label_outer()
 
 # %%
 # The small tree and the pruned one keep on fresh rows most of what they showed in training. The two

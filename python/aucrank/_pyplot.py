@@ -19,7 +19,5 @@ def import_pyplot(caller: str) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as err:
-        raise ImportError(
-            f"{caller} needs matplotlib: run `pip install 'aucrank[plot]'`"
-        ) from err
+        raise ImportError(f"{caller} needs matplotlib: run `pip install 'aucrank[plot]'`") from err
     return plt

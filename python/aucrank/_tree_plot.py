@@ -254,7 +254,7 @@ def wrap_rule(rule: str, width: int) -> list[str]:
     glued = re.sub(r" (>=|<|>|=|!=|in|not in|is) ", lambda m: f" {m[1]}\u00a0", rule)
     # As in `0.5 <= x0 < 1`, where the sign belongs to the value before it.
     glued = glued.replace(" <= ", "\u00a0<=\u00a0")
-    lines = textwrap.wrap(glued, width, max_lines=_MAX_RULE_LINES, placeholder=" …")
+    lines = textwrap.wrap(glued, width, max_lines=_MAX_RULE_LINES, placeholder=" ...")
     return [line.replace("\u00a0", " ") for line in lines]
 
 
