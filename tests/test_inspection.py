@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,7 @@ def plain_levels(score, X, resolution):
 
 
 def plain_band(rank, cuts):
-    for low, high in zip(cuts, cuts[1:], strict=False):
+    for low, high in pairwise(cuts):
         if rank < high:
             return (low + high) / 2
     return (cuts[-2] + cuts[-1]) / 2

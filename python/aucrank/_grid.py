@@ -107,11 +107,12 @@ def _position(column: Any, parameter: str, table: _ArrayRows | _FrameRows) -> in
         return table.names.index(column)
     if isinstance(column, bool) or not isinstance(column, Integral):
         raise TypeError(f"{parameter} must hold column positions or names, got {column!r}")
-    if not 0 <= column < table.n_features:
+    position = int(column)
+    if not 0 <= position < table.n_features:
         raise ValueError(
             f"{parameter} holds {column}, but X has columns 0 to {table.n_features - 1}"
         )
-    return int(column)
+    return position
 
 
 def _held(at: Any, table: _ArrayRows | _FrameRows) -> int | dict[int, Any]:
@@ -179,7 +180,7 @@ class _FrameRows:
 
     def _floats(self, name: str, values: NDArray[np.float64]) -> nw.Series[Any]:
         backend = self.frame.implementation
-        return nw.new_series(name, values, nw.Float64, backend=backend)  # type: ignore[arg-type]
+        return nw.new_series(name, values, nw.Float64, backend=backend)
 
 
 class _ArrayRows:

@@ -138,7 +138,8 @@ def draw_tree(
             },
         )  # fmt: skip
     edges, edge_texts = _draw_edges(tree_ax, boxes, tops)
-    knots, knot_texts = None, {}
+    knots: PathCollection | None = None
+    knot_texts: dict[int, Annotation] = {}
     if roc_ax is not None:
         shown = {box.node for box in boxes if box.is_end and not box.is_cut}
         knots, knot_texts = _draw_roc(roc_ax, tree, shown, colours, top_eta)
@@ -303,8 +304,8 @@ def _draw_roc(
     tree.roc.plot(ax, color="0.5", plot_chance_level=True)
     ends = np.column_stack((strata["fpr_to"], strata["tpr_to"]))
     knots = ax.scatter(
-        *ends.T, s=22, c=colours(strata["eta"] / top_eta), edgecolors="0.2", linewidths=0.7,
-        zorder=3, clip_on=False,
+        ends[:, 0], ends[:, 1], s=22, c=colours(strata["eta"] / top_eta), edgecolors="0.2",
+        linewidths=0.7, zorder=3, clip_on=False,
     )  # fmt: skip
     ax.set_title("Training ROC curve: leaf #k ends at knot k", fontsize=_FONT_SIZE + 1)
     numbered = np.flatnonzero(np.isin(strata["node"], list(shown)))

@@ -313,8 +313,8 @@ class LevelSetDisplay:
                 (self.positive, "positive", ("white", "black")),
             ):
                 ax.scatter(
-                    *self.points[rows].T, s=size, facecolors=colours[0], edgecolors=colours[1],
-                    linewidths=0.1 * size**0.5, label=label,
+                    self.points[rows, 0], self.points[rows, 1], s=size, label=label,
+                    facecolors=colours[0], edgecolors=colours[1], linewidths=0.1 * size**0.5,
                 )  # fmt: skip
         ax.set(xlim=across[[0, -1]], ylim=up[[0, -1]])
         ax.set_title(title, parse_math=False)
@@ -373,7 +373,7 @@ def _scores(values: Any, n: int, what: str) -> NDArray[np.float64]:
 
 
 def _positive_rows(estimator: Any, y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
-    classes = getattr(estimator, "classes_", ())
+    classes = np.asarray(getattr(estimator, "classes_", ()))
     positive = match_labels(y, classes) if len(classes) == 2 else encode_binary(y)[1]
     if len(positive) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(positive)}")
@@ -383,7 +383,8 @@ def _positive_rows(estimator: Any, y: ArrayLike, n_rows: int) -> NDArray[np.bool
 def _ranks(scores: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of the rows that score below, a tie counting one half."""
     ordered = np.sort(rows)
-    below, upto = (np.searchsorted(ordered, scores, side) for side in ("left", "right"))  # type: ignore[call-overload]
+    below = np.searchsorted(ordered, scores, side="left")
+    upto = np.searchsorted(ordered, scores, side="right")
     ranks: NDArray[np.float64] = (below + upto) / (2 * len(rows))
     return ranks
 
