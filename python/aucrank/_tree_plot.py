@@ -38,7 +38,7 @@ _LETTERS_PER_INCH = 15.0
 _MAX_RULE_WIDTH = 3.4
 _MAX_RULE_LINES = 4
 # In rates, along the diagonal and across it.
-_NUMBERS_APART = 0.028
+_NUMBERS_APART = 0.034
 _NUMBERS_BELOW = 0.04
 
 
