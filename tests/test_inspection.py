@@ -336,8 +336,9 @@ def test_wrong_kinds_of_arguments_are_type_errors():
     ]:
         with pytest.raises(TypeError, match=message):
             LevelSetDisplay.from_estimator(TREE, ROWS.X, **params)
-    with pytest.raises(TypeError, match="decision_function or predict_proba or be a function"):
-        LevelSetDisplay.from_estimator(object(), ROWS.X)
+    for nothing in (object(), TreeRank):
+        with pytest.raises(TypeError, match="decision_function or predict_proba or be a function"):
+            LevelSetDisplay.from_estimator(nothing, ROWS.X)
     with pytest.raises(TypeError, match="X is lazy"):
         LevelSetDisplay.from_estimator(TREE, pl.DataFrame(ROWS.X).lazy())
 

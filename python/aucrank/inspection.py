@@ -335,10 +335,8 @@ def _check_n_levels(n_levels: Any, *, with_eta: bool) -> int | Literal["matched"
 
 def _score_of(estimator: Any) -> tuple[Callable[[Any], Any], str]:
     """Return what scores rows, and how to call it in messages."""
-    for method in ("decision_function", "predict_proba"):
-        if hasattr(estimator, method):
-            break
-    else:
+    method = _method(estimator)
+    if method is None:
         if callable(estimator) and not isinstance(estimator, type):
             return estimator, "the score"
         raise TypeError(
@@ -356,9 +354,16 @@ def _score_of(estimator: Any) -> tuple[Callable[[Any], Any], str]:
     return probability, what
 
 
+def _method(estimator: Any) -> str | None:
+    """Name of the method that scores; a class has none, only its instances do."""
+    if isinstance(estimator, type):
+        return None
+    names = ("decision_function", "predict_proba")
+    return next((name for name in names if hasattr(estimator, name)), None)
+
+
 def _name(estimator: Any) -> str:
-    scores = any(hasattr(estimator, m) for m in ("decision_function", "predict_proba"))
-    return type(estimator).__name__ if scores else "Score"
+    return "Score" if _method(estimator) is None else type(estimator).__name__
 
 
 def _scores(values: Any, n: int, what: str) -> NDArray[np.float64]:
