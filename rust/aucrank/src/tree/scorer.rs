@@ -8,27 +8,30 @@
 use std::ops::Range;
 
 use super::ranking_tree::RankingTree;
-use super::route::Router;
+use super::route::{Router, Target};
 use super::test::{Rule, Test};
 use crate::data::{Binned, Columns, FeatureBins};
 
-/// Rows that are coded together.
-pub(super) const TILE_ROWS: usize = 128;
+/// Rows that are coded together: many, since each tree has to come to the cache for them anew.
+pub(super) const TILE_ROWS: usize = 1024;
 
 /// Rows that walk down a tree side by side.
 const LANES: usize = 8;
 
+/// Levels that they walk before the next look whether all have arrived.
+const LEVELS: usize = 5;
+
 /// Code of a missing number.
 const MISSING: u32 = u32::MAX;
 
-/// A question in codes, or a leaf.
+/// A question in codes.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     /// The column asked, in the low bits.
     column: u32,
     /// Numbers whose code is below it go to the first side; for a set, where its marks begin.
     bound: u32,
-    /// Where the two sides lead. A leaf leads to itself.
+    /// Where the two sides lead: to a question, or to a leaf.
     to: [u32; 2],
 }
 
@@ -43,7 +46,7 @@ const COLUMN: u32 = SET - 1;
 
 #[derive(Debug)]
 struct CodedTree {
-    /// Questions, then leaves in ranking order.
+    /// Questions. A number beyond the last is a leaf, by its place in the ranking.
     steps: Vec<Step>,
     n_questions: u32,
     start: u32,
@@ -70,10 +73,10 @@ pub(super) struct Scorer {
     marks: Vec<bool>,
 }
 
-/// Codes of some rows, row by row.
+/// Codes of some rows: for each group of [`LANES`] rows, column by column.
 #[derive(Debug, Default)]
 pub(super) struct Tile {
-    codes: Vec<u32>,
+    codes: Vec<[u32; LANES]>,
     raw: Vec<f64>,
 }
 
@@ -107,28 +110,36 @@ impl Scorer {
         }
         let mut scorer =
             Self { columns, trees: Vec::with_capacity(trees.len()), marks: Vec::new() };
-        for (tree, router) in trees.iter().zip(&routers) {
-            let coded = scorer.coded(tree.n_leaves(), router, &column_of);
+        for router in &routers {
+            let coded = scorer.coded(router, &column_of);
             scorer.trees.push(coded);
         }
         scorer
     }
 
-    fn coded(&mut self, n_leaves: usize, router: &Router<Test>, column_of: &[u32]) -> CodedTree {
+    fn coded(&mut self, router: &Router<Test>, column_of: &[u32]) -> CodedTree {
         let n_questions = router.steps.len() as u32;
-        let leaf = |leaf: usize| n_questions + leaf as u32;
-        let place = |target: Result<usize, usize>| target.map_or_else(leaf, |step| step as u32);
-        let mut steps: Vec<Step> = router
-            .steps
-            .iter()
-            .map(|(test, left, right)| {
-                let to = [place(left.resolve()), place(right.resolve())];
-                self.step(test, column_of[test.feature], to)
-            })
-            .collect();
+        // Level by level, so that the questions that every row is asked lie side by side.
+        let mut order = Vec::with_capacity(router.steps.len());
+        let mut number = vec![u32::MAX; router.steps.len()];
+        let mut reach = |target: Target, order: &mut Vec<usize>| match target.resolve() {
+            Ok(step) => {
+                if number[step] == u32::MAX {
+                    number[step] = order.len() as u32;
+                    order.push(step);
+                }
+                number[step]
+            }
+            Err(leaf) => n_questions + leaf as u32,
+        };
+        let start = reach(router.start, &mut order);
+        let mut steps = Vec::with_capacity(router.steps.len());
+        while let Some((test, left, right)) = order.get(steps.len()).map(|&at| &router.steps[at]) {
+            let to = [reach(*left, &mut order), reach(*right, &mut order)];
+            steps.push(self.step(test, column_of[test.feature], to));
+        }
         let has_sets = steps.iter().any(|step| step.column & SET != 0);
-        steps.extend((0..n_leaves).map(leaf).map(|me| Step { column: 0, bound: 0, to: [me, me] }));
-        CodedTree { steps, n_questions, start: place(router.start.resolve()), has_sets }
+        CodedTree { steps, n_questions, start, has_sets }
     }
 
     fn step(&mut self, test: &Test, column: u32, [left, right]: [u32; 2]) -> Step {
@@ -172,16 +183,15 @@ impl Scorer {
         rows: Range<usize>,
         tile: &mut Tile,
     ) -> bool {
-        let (n_rows, n_columns, n_features) =
-            (rows.len(), self.columns.len(), columns.n_features());
-        tile.codes.resize(n_rows * n_columns, 0);
-        tile.raw.resize(n_rows * n_features, 0.0);
+        let (n_columns, n_features) = (self.columns.len(), columns.n_features());
+        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
+        tile.raw.resize(rows.len() * n_features, 0.0);
         if columns.read_rows(rows, &mut tile.raw) {
             return false;
         }
         for (column, (feature, coding)) in self.columns.iter().enumerate() {
             let raw = tile.raw.iter().skip(*feature).step_by(n_features);
-            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns);
+            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
             match coding {
                 Coding::Cuts(cuts) => codes.zip(raw).for_each(|(code, &value)| {
                     let n_cuts = cuts.partition_point(|&cut| cut <= value);
@@ -218,12 +228,11 @@ impl Scorer {
         rows: &[u32],
         tile: &mut Tile,
     ) {
-        tile.codes.resize(rows.len() * self.columns.len(), 0);
-        let rows = rows.iter().zip(tile.codes.chunks_exact_mut(self.columns.len().max(1)));
-        for (&row, codes) in rows {
-            for ((code, (feature, _)), recoding) in
-                codes.iter_mut().zip(&self.columns).zip(recoding)
-            {
+        let n_columns = self.columns.len();
+        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
+        for (column, ((feature, _), recoding)) in self.columns.iter().zip(recoding).enumerate() {
+            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
+            for (code, &row) in codes.zip(rows) {
                 *code = recoding[binned.code(row as usize, *feature) as usize];
             }
         }
@@ -255,19 +264,23 @@ impl Scorer {
         leaves: &mut [u32],
         is_first: impl Fn(&Step, u32) -> bool,
     ) {
-        let n_columns = self.columns.len();
-        let rows = tile.codes.chunks(LANES * n_columns).zip(leaves.chunks_mut(LANES));
-        for (codes, leaves) in rows {
+        let steps = &tree.steps[..];
+        let last = tree.n_questions - 1;
+        let groups = tile.codes.chunks_exact(self.columns.len());
+        for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
             let mut at = [tree.start; LANES];
             loop {
-                let mut n_open = 0;
-                for (lane, at) in at.iter_mut().enumerate().take(leaves.len()) {
-                    let step = &tree.steps[*at as usize];
-                    let code = codes[lane * n_columns + (step.column & COLUMN) as usize];
-                    *at = step.to[usize::from(!is_first(step, code))];
-                    n_open += u32::from(*at < tree.n_questions);
+                for _ in 0..LEVELS {
+                    for (lane, at) in at.iter_mut().enumerate() {
+                        // A row that has arrived asks the last question again, for nothing: a
+                        // question less a leaf to keep in the cache.
+                        let step = &steps[(*at).min(last) as usize];
+                        let code = codes[(step.column & COLUMN) as usize][lane];
+                        let next = step.to[usize::from(!is_first(step, code))];
+                        *at = if *at > last { *at } else { next };
+                    }
                 }
-                if n_open == 0 {
+                if at.iter().all(|&at| at >= tree.n_questions) {
                     break;
                 }
             }

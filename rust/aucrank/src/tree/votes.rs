@@ -37,6 +37,15 @@ impl Votes {
         leaves: &[u32],
         counts: impl Fn(usize) -> bool,
     ) {
+        if self.values.is_empty() && forest.consensus.is_none() {
+            let sums = self.sums.iter_mut().zip(&mut self.n_votes);
+            for (row, ((sum, n_votes), &leaf)) in sums.zip(leaves).enumerate() {
+                let counts = counts(row);
+                *sum += if counts { values[leaf as usize] } else { 0.0 };
+                *n_votes += u32::from(counts);
+            }
+            return;
+        }
         for (row, &leaf) in leaves.iter().enumerate() {
             if !counts(row) {
                 continue;
