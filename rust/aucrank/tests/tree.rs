@@ -2,7 +2,7 @@
 
 use aucrank::data::{BinningParams, Columns, Folds, Labels};
 use aucrank::tree::{
-    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, RankingTree,
+    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule, RankingTree,
     SplitRule, TreeRankModel, fit,
 };
 use aucrank::{Interrupt, roc};
@@ -17,6 +17,8 @@ fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> Fi
             min_samples_leaf: 1,
             min_gain: 0.0,
             leaf_order,
+            missing: Missing::Learn,
+            max_fpr: 1.0,
         },
         split: SplitRule::Stumps(LeafRankParams {
             max_depth: split_depth,
@@ -26,6 +28,7 @@ fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> Fi
             PruningRule::CrossValidation(CvParams { n_folds, one_standard_error: false, seed: 5 })
         }),
         seed: 0,
+        monotonic: Vec::new(),
     }
 }
 
@@ -146,7 +149,7 @@ fn cross_validation_is_a_plain_loop_over_folds() {
                 (values, rows.iter().map(|&row| positive[row]).collect::<Vec<_>>())
             };
             let ((train, train_positive), (test, test_positive)) = (of(false), of(true));
-            let unpruned = FitParams { pruning: None, ..params };
+            let unpruned = FitParams { pruning: None, ..params.clone() };
             let tree = fit_rows(&train, &train_positive, &unpruned).tree;
             for (i, mean) in means.iter_mut().enumerate() {
                 let next = path.get(i + 1).map_or(f64::INFINITY, |step| step.alpha);

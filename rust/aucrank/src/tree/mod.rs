@@ -8,14 +8,17 @@
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
+//! - `monotone`: scores that only rise or fall with a feature; `ranking`: the AUC of changing leaves;
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
 mod cross_validate;
 mod fit;
 mod grow;
 mod leafrank;
+mod monotone;
 mod partition;
 mod prune;
+mod ranking;
 mod ranking_tree;
 mod route;
 mod split;
@@ -24,7 +27,7 @@ mod test;
 
 pub use cross_validate::{CrossValidation, CvParams};
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
-pub use grow::GrowParams;
+pub use grow::{GrowParams, Missing};
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
