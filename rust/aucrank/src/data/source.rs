@@ -568,6 +568,47 @@ mod tests {
     }
 
     #[test]
+    fn values_are_summed_exactly_whatever_the_cell() {
+        let data = data();
+        let interrupt = Interrupt::default();
+        let labels = Labels::new(&data.positive, Some(&data.weights)).unwrap();
+        let codes = Column::Codes { codes: &data.codes, n_levels: 9 };
+        let columns = Columns::new(vec![Column::from(&data.values[..]), codes], N_ROWS).unwrap();
+        let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
+        let rows = labels.rows();
+        let scales = ValueScale::of(&columns, &rows);
+        let mut source = MemorySource::new(&binned, WeightedRows(&labels), rows, &interrupt)
+            .with_values(&columns, &scales);
+        // The definition: the weighted mean in doubles, good to some digits.
+        let check =
+            |source: &MemorySource<'_, WeightedRows<'_>>, cell, histogram: &Histogram<_>| {
+                let (mut sum, mut weight, mut units) = (0.0, 0.0, 0);
+                for &row in source.rows(cell) {
+                    let (row, value) = (row as usize, data.values[row as usize]);
+                    if !value.is_nan() {
+                        let sums = labels.sums(row);
+                        sum += value * (sums.pos + sums.neg) as f64;
+                        weight += (sums.pos + sums.neg) as f64;
+                        units += sums.pos + sums.neg;
+                    }
+                }
+                let found = scales[0].mean(histogram.at(0).value_sum().unwrap(), units);
+                assert!((found - sum / weight).abs() <= 1e-9 * (sum / weight).abs());
+                assert_eq!(histogram.at(1).value_sum(), Some(0));
+            };
+        let whole = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+        check(&source, 0, &whole);
+        let rule = CodeRule::Levels((0..9).map(|level| level < 2).collect());
+        let test = CodeTest { feature: 1, rule, missing_left: true };
+        source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
+        let left = source.histograms(&[Wanted::all(1)]).unwrap().remove(0);
+        check(&source, 1, &left);
+        check(&source, 2, &whole.without(&left));
+        let right = source.histograms(&[Wanted::all(2)]).unwrap().remove(0);
+        assert_eq!(whole.without(&left).at(0).value_sum(), right.at(0).value_sum());
+    }
+
+    #[test]
     fn a_sibling_is_the_parent_without_the_part() {
         let data = data();
         let interrupt = Interrupt::default();

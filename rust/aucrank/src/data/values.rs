@@ -59,7 +59,7 @@ impl ValueScale {
         let (magnitude, weight) = (magnitude.checked_shl(shift).unwrap_or(0), u128::from(weight));
         // More bits than a double has, and a last one that tells whether there were more: so the
         // one rounding below is that of the true quotient.
-        let quotient = magnitude / weight | u128::from(magnitude % weight > 0);
+        let quotient = (magnitude / weight) | u128::from(magnitude % weight > 0);
         let mean = times_power_of_two(quotient as f64, self.exponent - shift as i32);
         if sum < 0 { -mean } else { mean }
     }

@@ -406,8 +406,8 @@ impl<'a, T: Tally> Growing<'a, T> {
         }
     }
 
-    /// The parts from the largest eta to the smallest, as far as constraints let them differ: every
-    /// run of them from the first is a side that a constrained feature leads into or out of one way.
+    /// The parts by their etas, clipped to what directions of features ask, so that a row which may
+    /// not rank below another is in the same part or in one that stands before.
     fn by_clipped_eta(&self, monotonic: &[i8]) -> Vec<usize> {
         let sums = self.cuts.iter().map(SplitNode::sums);
         let etas = monotone::clipped_etas(sums, |place| match &self.cuts[place] {
