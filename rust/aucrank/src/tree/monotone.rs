@@ -98,7 +98,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "sums of few halves are exact")]
     fn etas_are_clipped_at_the_middle_of_ordered_sides() {
         // The root parts 3/4 from 1/4; both sides are split again, without an order.
         let nodes = [(8, 8), (6, 2), (4, 0), (2, 2), (2, 6), (2, 0), (0, 6)];

@@ -150,9 +150,9 @@ mod tests {
             for _ in 0..60 {
                 let node = draw(n_nodes as u64) as usize;
                 if is_in[node] {
-                    ranking.remove(node)
+                    ranking.remove(node);
                 } else {
-                    ranking.insert(node)
+                    ranking.insert(node);
                 }
                 is_in[node] = !is_in[node];
                 let leaves: Vec<ClassSums> =
