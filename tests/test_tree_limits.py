@@ -290,6 +290,16 @@ def test_a_free_tree_runs_against_directions_that_a_bound_one_keeps():
     assert bound.score(X, y) > 0.55
 
 
+def test_the_ranking_departs_from_the_shares_where_directions_ask():
+    # Nor would the property hold if leaves were ranked by their shares of positives as they are.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, size=(150, 3)).astype(float)
+    y = np.sin(X[:, 0]) + np.cos(X[:, 1]) * np.sin(X[:, 2]) + 0.3 * rng.normal(size=150) > 0
+    model = TreeRank(monotonic_cst=[1, 0, 0], pruning=None, min_samples_leaf=1).fit(X, y)
+    assert (np.diff(model.tree_.strata["eta"]) > 0).any()
+    assert_keeps_directions(model.decision_function, [1, 0, 0], X, rng)
+
+
 def test_directions_that_the_data_follow_change_nothing_and_zeros_neither():
     X = np.arange(40.0)[:, None]
     y = np.arange(40) >= 25
