@@ -111,9 +111,9 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     together, in training and in scoring (sec. 5 of [2]_). A category that was not seen counts as
     missing.
 
-    ``max_fpr`` counts from left to right in the tree, so with ``leaf_order="eta"`` a leaf from beyond
-    the rate may rank before it, unrefined; ``leaf_order="tree"`` suits it better. The folds then
-    tell subtrees apart by few negatives: those of a share ``max_fpr`` of a fold.
+    ``max_fpr`` counts from left to right in the tree, so with ``leaf_order="eta"`` a leaf from
+    beyond the rate may rank before it, unrefined; ``leaf_order="tree"`` suits it better. The folds
+    then tell subtrees apart by few negatives: the share ``max_fpr`` of those of a fold.
 
     Under ``monotonic_cst`` two rows that differ in one bound feature alone never rank against its
     direction, neither by `decision_function` nor by `predict_proba`, whatever the split rule, the
