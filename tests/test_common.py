@@ -15,6 +15,8 @@ ESTIMATORS = [
     TreeRank(split="leafrank", leaf_order="tree", pruning=None),
     TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
+    TreeRank(missing="cell_mean", max_fpr=0.5),
+    TreeRank(split="leafrank", missing="cell_mean", min_samples_leaf=1, pruning=None),
 ]
 
 

@@ -5,7 +5,7 @@ mod sample;
 use std::hint::black_box;
 
 use aucrank::data::{BinningParams, Columns, Labels};
-use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule, fit};
+use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit};
 use aucrank::{Interrupt, roc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sample::{N_FEATURES, N_ROWS, sample};
@@ -22,10 +22,13 @@ fn tree(c: &mut Criterion) {
             min_samples_leaf: 5,
             min_gain: 0.0,
             leaf_order: LeafOrder::Eta,
+            missing: Missing::Learn,
+            max_fpr: 1.0,
         },
         split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
         pruning: None,
         seed: 0,
+        monotonic: Vec::new(),
     };
     let interrupt = Interrupt::default();
     let grow = || fit(&columns, &labels, &params, &interrupt).expect("valid input").tree;

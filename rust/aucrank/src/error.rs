@@ -89,6 +89,14 @@ pub enum RankError {
         /// Its kind at fit.
         expected: &'static str,
     },
+    /// A direction for a feature whose values have none.
+    #[error(
+        "column {column} is categorical, so monotonic_cst cannot bind it: categories have no order"
+    )]
+    CategoricalConstraint {
+        /// Column at fault, counted from 0.
+        column: usize,
+    },
     /// A parameter outside its range.
     #[error("{name} is {value}, but must be {rule}")]
     BadParameter {
@@ -137,7 +145,8 @@ impl RankError {
         match *self {
             Self::InfiniteValue { column, .. }
             | Self::BadCode { column, .. }
-            | Self::KindMismatch { column, .. } => Some(column),
+            | Self::KindMismatch { column, .. }
+            | Self::CategoricalConstraint { column } => Some(column),
             _ => None,
         }
     }

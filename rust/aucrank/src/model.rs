@@ -260,7 +260,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::data::{BinningParams, Column, Labels};
-    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule, fit};
+    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit};
 
     const VALUES: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, f64::NAN, 0.8];
     const CODES: [u32; 8] = [0, 1, 0, 1, 2, 2, 1, 0];
@@ -281,6 +281,8 @@ mod tests {
                 min_samples_leaf: 1,
                 min_gain: 0.0,
                 leaf_order: LeafOrder::Tree,
+                missing: Missing::Learn,
+                max_fpr: 1.0,
             },
             split: SplitRule::Stumps(LeafRankParams {
                 max_depth: 2,
@@ -288,6 +290,7 @@ mod tests {
             }),
             pruning: None,
             seed: 0,
+            monotonic: Vec::new(),
         };
         let model = fit(&columns(), &labels, &params, &Interrupt::default()).unwrap();
         let levels = ["blue", "green", "red"].map(Value::from).to_vec();

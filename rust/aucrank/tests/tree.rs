@@ -1,8 +1,8 @@
 //! Ranking trees through the public API, against their definitions written plainly.
 
-use aucrank::data::{BinningParams, Columns, Folds, Labels};
+use aucrank::data::{BinningParams, ClassSums, Columns, Folds, Labels};
 use aucrank::tree::{
-    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, RankingTree,
+    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule, RankingTree,
     SplitRule, TreeRankModel, fit,
 };
 use aucrank::{Interrupt, roc};
@@ -17,6 +17,8 @@ fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> Fi
             min_samples_leaf: 1,
             min_gain: 0.0,
             leaf_order,
+            missing: Missing::Learn,
+            max_fpr: 1.0,
         },
         split: SplitRule::Stumps(LeafRankParams {
             max_depth: split_depth,
@@ -26,6 +28,7 @@ fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> Fi
             PruningRule::CrossValidation(CvParams { n_folds, one_standard_error: false, seed: 5 })
         }),
         seed: 0,
+        monotonic: Vec::new(),
     }
 }
 
@@ -146,7 +149,7 @@ fn cross_validation_is_a_plain_loop_over_folds() {
                 (values, rows.iter().map(|&row| positive[row]).collect::<Vec<_>>())
             };
             let ((train, train_positive), (test, test_positive)) = (of(false), of(true));
-            let unpruned = FitParams { pruning: None, ..params };
+            let unpruned = FitParams { pruning: None, ..params.clone() };
             let tree = fit_rows(&train, &train_positive, &unpruned).tree;
             for (i, mean) in means.iter_mut().enumerate() {
                 let next = path.get(i + 1).map_or(f64::INFINITY, |step| step.alpha);
@@ -161,6 +164,69 @@ fn cross_validation_is_a_plain_loop_over_folds() {
         let last = found.mean_auc.iter().rposition(|&mean| mean >= best);
         assert_eq!(Some(found.chosen), last);
         assert_eq!(model.tree.n_leaves(), path[found.chosen].n_leaves);
+    }
+}
+
+#[test]
+fn leaf_values_are_the_shares_of_positives_where_nothing_is_bound() {
+    for leaf_order in [LeafOrder::Tree, LeafOrder::Eta] {
+        let (values, positive) = sample(300, 5);
+        let tree = fit_rows(&values, &positive, &params(2, leaf_order, None)).tree;
+        let shares: Vec<f64> = tree.leaf_sums().into_iter().map(ClassSums::eta).collect();
+        assert_eq!(tree.leaf_values(), shares);
+        assert!(!tree.to_json().unwrap().contains("monotonic"));
+    }
+}
+
+#[test]
+fn leaf_values_follow_the_directions() {
+    for leaf_order in [LeafOrder::Tree, LeafOrder::Eta] {
+        for split_depth in 1..4 {
+            let (values, positive) = sample(300, 6);
+            let monotonic = vec![-1, 1, 0];
+            let params = FitParams { monotonic, ..params(split_depth, leaf_order, None) };
+            let tree = fit_rows(&values, &positive, &params).tree;
+            assert!(tree.n_leaves() > 3 && tree.check().is_ok());
+            let leaf_values = tree.leaf_values();
+            let at = |row: [f64; 3]| {
+                let columns = Columns::from_row_major(&row, 3).unwrap();
+                leaf_values[tree.apply(&columns).unwrap()[0] as usize]
+            };
+            for (a, b, c) in (0..216).map(|i| (f64::from(i % 6), f64::from(i / 6 % 6), i / 36)) {
+                let c = f64::from(c);
+                assert!(at([a + 1.0, b, c]) <= at([a, b, c]));
+                assert!(at([a, b + 1.0, c]) >= at([a, b, c]));
+            }
+        }
+    }
+}
+
+#[test]
+fn directions_that_make_no_sense_are_named() {
+    let (values, positive) = sample(50, 5);
+    let message = |monotonic: Vec<i8>| {
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let params = FitParams { monotonic, ..params(1, LeafOrder::Tree, None) };
+        fit(&columns, &labels, &params, &Interrupt::default()).unwrap_err().to_string()
+    };
+    let too_few = message(vec![1]);
+    assert_eq!(too_few, "monotonic_cst is of length 1, but must be as long as X has columns");
+    assert_eq!(message(vec![0, 2, 0]), "monotonic_cst is 2 somewhere, but must be -1, 0 or 1");
+}
+
+#[test]
+fn a_saved_tree_that_runs_against_its_directions_is_refused() {
+    let (values, positive) = sample(300, 6);
+    let params = FitParams { monotonic: vec![1, 1, 1], ..params(1, LeafOrder::Tree, None) };
+    let json = fit_rows(&values, &positive, &params).tree.to_json().unwrap();
+    for (directions, is_fine) in
+        [("[1,1,1]", true), ("[-1,-1,-1]", false), ("[1,1]", false), ("[1,1,3]", false)]
+    {
+        let directions = format!("\"monotonic\":{directions}");
+        let text = json.replace("\"monotonic\":[1,1,1]", &directions);
+        let tree: RankingTree = serde_json::from_str(&text).unwrap();
+        assert_eq!(tree.check().is_ok(), is_fine, "{directions}");
     }
 }
 

@@ -59,6 +59,10 @@ impl Layout {
         Arc::new(layout)
     }
 
+    pub(super) fn features(&self) -> &[usize] {
+        &self.features
+    }
+
     pub(super) fn narrow_columns(&self) -> &[usize] {
         &self.narrow_columns
     }
@@ -121,6 +125,9 @@ pub struct Histogram<T> {
     n_rows: usize,
     narrow: Vec<T>,
     wide: Vec<WideBins<T>>,
+    /// Sum of the values of each feature, in its [`ValueScale`](super::ValueScale) times weight; empty
+    /// where the source was not asked for them.
+    values: Vec<i128>,
 }
 
 impl<T: Tally> Histogram<T> {
@@ -129,8 +136,9 @@ impl<T: Tally> Histogram<T> {
         n_rows: usize,
         narrow: Vec<T>,
         wide: Vec<WideBins<T>>,
+        values: Vec<i128>,
     ) -> Self {
-        Self { layout, n_rows, narrow, wide }
+        Self { layout, n_rows, narrow, wide, values }
     }
 
     /// The features of the histogram, in order, and their bins.
@@ -140,16 +148,16 @@ impl<T: Tally> Histogram<T> {
 
     /// The bins of the feature at a place among those of the histogram.
     pub(super) fn at(&self, place: usize) -> FeatureSums<'_, T> {
-        match self.layout.slots[place] {
-            Slot::Narrow(j) => FeatureSums {
-                dense: &self.narrow[self.layout.offsets[j]..self.layout.offsets[j + 1]],
-                sparse: &[],
-            },
+        let (dense, sparse): (&[T], &[(u32, T)]) = match self.layout.slots[place] {
+            Slot::Narrow(j) => {
+                (&self.narrow[self.layout.offsets[j]..self.layout.offsets[j + 1]], &[])
+            }
             Slot::Wide(j) => match &self.wide[j] {
-                WideBins::Dense(bins) => FeatureSums { dense: bins, sparse: &[] },
-                WideBins::Sparse(bins) => FeatureSums { dense: &[], sparse: bins },
+                WideBins::Dense(bins) => (bins, &[]),
+                WideBins::Sparse(bins) => (&[], bins),
             },
-        }
+        };
+        FeatureSums { dense, sparse, value_sum: self.values.get(place).copied() }
     }
 
     /// The histogram of the rows of this cell that are not in `part`: exact, since sums are integers.
@@ -167,7 +175,8 @@ impl<T: Tally> Histogram<T> {
                 rest => rest,
             }
         });
-        Self { layout: Arc::clone(&self.layout), n_rows, wide: wide.collect(), narrow }
+        let values = self.values.iter().zip(&part.values).map(|(all, part)| all - part).collect();
+        Self { layout: Arc::clone(&self.layout), n_rows, wide: wide.collect(), narrow, values }
     }
 
     /// Bytes that the bins take.
@@ -177,7 +186,7 @@ impl<T: Tally> Histogram<T> {
             WideBins::Dense(bins) => size_of_val(&bins[..]),
             WideBins::Sparse(bins) => size_of_val(&bins[..]),
         });
-        size_of_val(&self.narrow[..]) + wide.sum::<usize>()
+        size_of_val(&self.narrow[..]) + size_of_val(&self.values[..]) + wide.sum::<usize>()
     }
 }
 
@@ -218,7 +227,7 @@ fn subtract<T: Tally>(from: &mut [T], part: &[T]) {
     }
 }
 
-fn occupied<T: Tally>(bins: &[T]) -> impl Iterator<Item = (u32, T)> {
+fn occupied<T: Tally>(bins: &[T]) -> impl Iterator<Item = (u32, T)> + Clone {
     (0..).zip(bins.iter().copied()).filter(|(_, tally)| *tally != T::default())
 }
 
@@ -228,12 +237,20 @@ pub struct FeatureSums<'a, T> {
     // One of the two is empty: two slices cost less than a branch a bin.
     dense: &'a [T],
     sparse: &'a [(u32, T)],
+    value_sum: Option<i128>,
 }
 
 impl<'a, T: Tally> FeatureSums<'a, T> {
     /// Codes that occur in the cell, ascending, with their sums.
-    pub fn occupied(self) -> impl Iterator<Item = (u32, ClassSums)> + use<'a, T> {
+    pub fn occupied(self) -> impl Iterator<Item = (u32, ClassSums)> + Clone + use<'a, T> {
         let dense = occupied(self.dense);
         dense.chain(self.sparse.iter().copied()).map(|(code, tally)| (code, tally.sums()))
+    }
+
+    /// Sum of the known values in the cell, in the unit of [`ValueScale`](super::ValueScale) times
+    /// the unit of weight. `None` where the source was not asked for such sums.
+    #[must_use]
+    pub fn value_sum(self) -> Option<i128> {
+        self.value_sum
     }
 }

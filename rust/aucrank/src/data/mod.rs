@@ -11,6 +11,7 @@ mod labels;
 mod random;
 mod source;
 mod sums;
+mod values;
 mod weights;
 
 pub use binary::{Label, positive_rows};
@@ -22,5 +23,6 @@ pub use labels::Labels;
 pub(crate) use random::{below, mix};
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
 pub use sums::{ClassSums, CountedRows, Counts, RowTally, Tally, WeightedRows};
+pub use values::ValueScale;
 pub use weights::FixedWeights;
 pub(crate) use weights::{FixedScale, times_power_of_two};

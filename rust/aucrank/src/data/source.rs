@@ -6,12 +6,17 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
+use super::columns::{Column, Columns, Strided, Value};
 use super::histogram::{Histogram, Layout, WideBins};
 use super::sums::{RowTally, Tally};
+use super::values::ValueScale;
 use crate::{Interrupt, RankError};
 
 /// Rows that one thread takes at a time.
 const CHUNK_ROWS: usize = 1 << 16;
+
+/// Rows whose values are summed feature by feature: in any layout they then stay in the cache.
+const VALUE_TILE_ROWS: usize = 1024;
 
 /// Name of a set of rows. The set of all rows is cell 0; the learner names the others.
 pub type CellId = usize;
@@ -137,6 +142,7 @@ pub struct MemorySource<'a, R> {
     binned: &'a Binned,
     row_tally: R,
     interrupt: &'a Interrupt,
+    values: Option<(&'a Columns<'a>, &'a [ValueScale])>,
     layout: Arc<Layout>,
     groups: Vec<Range<usize>>,
     /// Row numbers; each cell is a range of them.
@@ -154,12 +160,20 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             binned,
             row_tally,
             interrupt,
+            values: None,
             groups: layout.groups::<R::Tally>(),
             layout,
             scratch: vec![0; rows.len()],
             cells: std::iter::once(0..rows.len()).collect(),
             order: rows,
         }
+    }
+
+    /// The same, whose histograms also hold the sum of the known values of each numeric feature, in
+    /// the units of `scales`; `columns` is what was binned.
+    #[must_use]
+    pub fn with_values(self, columns: &'a Columns<'a>, scales: &'a [ValueScale]) -> Self {
+        Self { values: Some((columns, scales)), ..self }
     }
 
     /// Rows of a cell.
@@ -202,7 +216,47 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             Ok(bins)
         });
         let wide = wide.collect::<Result<_, RankError>>()?;
-        Ok(Histogram::new(layout, rows.len(), narrow, wide))
+        let values = self.value_sums(rows, layout.features())?;
+        Ok(Histogram::new(layout, rows.len(), narrow, wide, values))
+    }
+
+    /// Sum of the known values of each feature; nothing where they were not asked for.
+    fn value_sums(&self, rows: &[u32], features: &[usize]) -> Result<Vec<i128>, RankError> {
+        let Some((columns, scales)) = self.values else { return Ok(Vec::new()) };
+        let sums_of = |rows: &[u32]| {
+            self.interrupt.check()?;
+            let mut sums = vec![0; features.len()];
+            for tile in rows.chunks(VALUE_TILE_ROWS) {
+                for (sum, &feature) in sums.iter_mut().zip(features) {
+                    *sum += match columns[feature] {
+                        Column::F64(column) => self.value_sum(tile, column, scales[feature]),
+                        Column::F32(column) => self.value_sum(tile, column, scales[feature]),
+                        Column::Codes { .. } => 0,
+                    };
+                }
+            }
+            Ok(sums)
+        };
+        if rows.len() <= CHUNK_ROWS {
+            return sums_of(rows);
+        }
+        let none = || vec![0; features.len()];
+        rows.par_chunks(CHUNK_ROWS).map(sums_of).try_reduce(none, |mut sums, more| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            Ok(sums)
+        })
+    }
+
+    fn value_sum<V: Value>(&self, rows: &[u32], column: Strided<'_, V>, scale: ValueScale) -> i128 {
+        let units = |&row: &u32| {
+            let value = column.get(row as usize);
+            if value.is_nan() {
+                return 0;
+            }
+            let sums = self.row_tally.of(row as usize).sums();
+            i128::from(scale.units(value)) * i128::from(sums.pos + sums.neg)
+        };
+        rows.iter().map(units).sum()
     }
 
     fn narrow_sums(&self, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
@@ -511,6 +565,47 @@ mod tests {
             let weighted = WeightedRows(&labels);
             check_source(MemorySource::new(&binned, weighted, labels.rows(), &interrupt), &labels);
         }
+    }
+
+    #[test]
+    fn values_are_summed_exactly_whatever_the_cell() {
+        let data = data();
+        let interrupt = Interrupt::default();
+        let labels = Labels::new(&data.positive, Some(&data.weights)).unwrap();
+        let codes = Column::Codes { codes: &data.codes, n_levels: 9 };
+        let columns = Columns::new(vec![Column::from(&data.values[..]), codes], N_ROWS).unwrap();
+        let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
+        let rows = labels.rows();
+        let scales = ValueScale::of(&columns, &rows);
+        let mut source = MemorySource::new(&binned, WeightedRows(&labels), rows, &interrupt)
+            .with_values(&columns, &scales);
+        // The definition: the weighted mean in doubles, good to some digits.
+        let check =
+            |source: &MemorySource<'_, WeightedRows<'_>>, cell, histogram: &Histogram<_>| {
+                let (mut sum, mut weight, mut units) = (0.0, 0.0, 0);
+                for &row in source.rows(cell) {
+                    let (row, value) = (row as usize, data.values[row as usize]);
+                    if !value.is_nan() {
+                        let sums = labels.sums(row);
+                        sum += value * (sums.pos + sums.neg) as f64;
+                        weight += (sums.pos + sums.neg) as f64;
+                        units += sums.pos + sums.neg;
+                    }
+                }
+                let found = scales[0].mean(histogram.at(0).value_sum().unwrap(), units);
+                assert!((found - sum / weight).abs() <= 1e-9 * (sum / weight).abs());
+                assert_eq!(histogram.at(1).value_sum(), Some(0));
+            };
+        let whole = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+        check(&source, 0, &whole);
+        let rule = CodeRule::Levels((0..9).map(|level| level < 2).collect());
+        let test = CodeTest { feature: 1, rule, missing_left: true };
+        source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
+        let left = source.histograms(&[Wanted::all(1)]).unwrap().remove(0);
+        check(&source, 1, &left);
+        check(&source, 2, &whole.without(&left));
+        let right = source.histograms(&[Wanted::all(2)]).unwrap().remove(0);
+        assert_eq!(whole.without(&left).at(0).value_sum(), right.at(0).value_sum());
     }
 
     #[test]

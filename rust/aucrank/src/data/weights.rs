@@ -114,7 +114,7 @@ pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
 }
 
 /// Two powers of two, each in range, whose product is `2^power`, which itself may not be.
-fn power_of_two_factors(power: i32) -> [f64; 2] {
+pub(super) fn power_of_two_factors(power: i32) -> [f64; 2] {
     [2_f64.powi(power / 2), 2_f64.powi(power - power / 2)]
 }
 

@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::cross_validate::{CrossValidation, CvParams, cross_validate};
-use super::grow::{GrowParams, grow};
+use super::grow::{GrowParams, Missing, grow};
 use super::leafrank::{LeafRankParams, LeafRankSplitter};
+use super::monotone;
 use super::prune::PruningPath;
 use super::ranking_tree::{RankingTree, TreeFrame};
+use super::split::StumpTerms;
 use crate::data::{
     Binned, BinningParams, Columns, CountedRows, FeatureBins, Folds, Labels, MemorySource,
-    RowTally, WeightedRows,
+    RowTally, ValueScale, WeightedRows,
 };
 use crate::{Interrupt, RankError};
 
@@ -25,6 +27,13 @@ impl SplitRule {
     fn validate(&self) -> Result<(), RankError> {
         match self {
             Self::Stumps(params) => params.validate(),
+        }
+    }
+
+    /// Whether it is made of stumps, which know of cell means and of directions.
+    fn is_of_stumps(&self) -> bool {
+        match self {
+            Self::Stumps(_) => true,
         }
     }
 }
@@ -46,7 +55,7 @@ impl PruningRule {
 }
 
 /// Everything that a fit of a ranking tree can be told.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitParams {
     /// How finely numeric features are cut.
@@ -59,12 +68,28 @@ pub struct FitParams {
     pub pruning: Option<PruningRule>,
     /// Seed of what is random in the growth.
     pub seed: u64,
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty to leave all free. Only numeric features can be bound.
+    #[serde(default)]
+    pub monotonic: Vec<i8>,
 }
 
 impl FitParams {
     pub(super) fn validate(&self) -> Result<(), RankError> {
         self.grow.validate()?;
         self.split.validate()?;
+        let refuse = |name, value: &str| {
+            let rule = "left out: this split rule cannot honour it";
+            Err(RankError::BadParameter { name, value: value.to_owned(), rule })
+        };
+        if !self.split.is_of_stumps() {
+            if self.monotonic.iter().any(|&direction| direction != 0) {
+                return refuse("monotonic_cst", "given");
+            }
+            if self.grow.missing == Missing::CellMean {
+                return refuse("missing", "'cell_mean'");
+            }
+        }
         self.pruning.iter().try_for_each(PruningRule::validate)
     }
 }
@@ -108,7 +133,9 @@ impl TreeRankModel {
 ///
 /// ```
 /// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule, fit};
+/// use aucrank::tree::{
+///     FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit,
+/// };
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
@@ -120,10 +147,13 @@ impl TreeRankModel {
 ///         min_samples_leaf: 1,
 ///         min_gain: 0.0,
 ///         leaf_order: LeafOrder::Tree,
+///         missing: Missing::Learn,
+///         max_fpr: 1.0,
 ///     },
 ///     split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
 ///     pruning: None,
 ///     seed: 0,
+///     monotonic: Vec::new(),
 /// };
 /// let fitted = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap();
 /// assert_eq!(fitted.tree.auc(), 1.0);
@@ -135,28 +165,33 @@ pub fn fit(
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     params.validate()?;
+    monotone::check(&params.monotonic, columns)?;
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
+        Sample::new(columns, &binned, labels, row_tally, params).fit(interrupt)
     } else {
         let row_tally = WeightedRows(labels);
-        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
+        Sample::new(columns, &binned, labels, row_tally, params).fit(interrupt)
     }
 }
 
 /// What the trees of a fit share: that of the whole sample, and those of its folds.
 #[derive(Debug)]
 pub(super) struct Sample<'a, R> {
+    columns: &'a Columns<'a>,
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
     row_tally: R,
     frame: TreeFrame,
-    params: &'a FitParams,
+    pub(super) params: &'a FitParams,
+    /// Where missing values count as means: the units of all values.
+    scales: Option<Vec<ValueScale>>,
 }
 
 impl<'a, R: RowTally + Copy> Sample<'a, R> {
     pub(super) fn new(
+        columns: &'a Columns<'a>,
         binned: &'a Binned,
         labels: &'a Labels<'a>,
         row_tally: R,
@@ -171,8 +206,16 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             has_missing: binned.has_missing(&labels.rows()),
             exponent: labels.exponent(),
             leaf_order: params.grow.leaf_order,
+            // Where nothing is bound, a list of zeros is as good as none.
+            monotonic: if params.monotonic.iter().all(|&direction| direction == 0) {
+                Vec::new()
+            } else {
+                params.monotonic.clone()
+            },
         };
-        Self { binned, labels, row_tally, frame, params }
+        let scales = (params.grow.missing == Missing::CellMean)
+            .then(|| ValueScale::of(columns, &labels.rows()));
+        Self { columns, binned, labels, row_tally, frame, params, scales }
     }
 
     /// Grows a tree on some of the rows.
@@ -185,25 +228,28 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         let FitParams { grow: params, split, .. } = self.params;
         let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
         let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
+        if let Some(scales) = &self.scales {
+            source = source.with_values(self.columns, scales);
+        }
         let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
         match split {
             SplitRule::Stumps(stumps) => {
-                let splitter = LeafRankSplitter::new(*stumps, min_rows, params.least_gain(total));
+                let terms =
+                    StumpTerms { scales: self.scales.as_deref(), monotonic: &self.frame.monotonic };
+                let least_gain = params.least_gain(total);
+                let splitter = LeafRankSplitter::new(*stumps, min_rows, least_gain, terms);
                 grow(&mut source, &splitter, total, frame, params, seed, interrupt)
             }
         }
     }
 
-    fn fit(
-        &self,
-        columns: &Columns<'_>,
-        interrupt: &Interrupt,
-    ) -> Result<TreeRankModel, RankError> {
+    fn fit(&self, interrupt: &Interrupt) -> Result<TreeRankModel, RankError> {
         let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
         let Some(PruningRule::CrossValidation(pruning)) = &self.params.pruning else {
             return Ok(TreeRankModel { tree, cross_validation: None });
         };
-        let folds = Folds::deal(columns, self.labels, pruning.n_folds, pruning.seed, interrupt)?;
+        let folds =
+            Folds::deal(self.columns, self.labels, pruning.n_folds, pruning.seed, interrupt)?;
         if folds.n_folds < 2 {
             return Ok(TreeRankModel { tree, cross_validation: None });
         }

@@ -84,7 +84,7 @@ impl RankingForest {
     /// What a tree says of the rows of each of its leaves, in ranking order.
     pub(super) fn leaf_values(&self, tree: &RankingTree) -> Vec<f64> {
         match self.aggregation {
-            Aggregation::Eta => tree.leaf_etas(),
+            Aggregation::Eta => tree.leaf_values(),
             _ => tree.leaf_ranks(),
         }
     }

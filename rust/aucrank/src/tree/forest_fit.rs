@@ -96,7 +96,7 @@ impl ForestParams {
 /// use aucrank::data::{BinningParams, Columns, Labels};
 /// use aucrank::tree::{
 ///     Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder,
-///     LeafRankParams, SplitRule, fit_forest,
+///     LeafRankParams, Missing, SplitRule, fit_forest,
 /// };
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1).unwrap();
@@ -109,7 +109,10 @@ impl ForestParams {
 ///         min_samples_leaf: 1,
 ///         min_gain: 0.0,
 ///         leaf_order: LeafOrder::Eta,
+///         missing: Missing::Learn,
+///         max_fpr: 1.0,
 ///     },
+///     monotonic: Vec::new(),
 ///     split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
 ///     pruning: None,
 ///     seed: 0,
@@ -138,10 +141,10 @@ pub fn fit_forest(
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        let sample = Sample::new(&binned, labels, row_tally, &params.tree);
+        let sample = Sample::new(columns, &binned, labels, row_tally, &params.tree);
         Growing::new(&sample, params, earlier).fit(interrupt)
     } else {
-        let sample = Sample::new(&binned, labels, WeightedRows(labels), &params.tree);
+        let sample = Sample::new(columns, &binned, labels, WeightedRows(labels), &params.tree);
         Growing::new(&sample, params, earlier).fit(interrupt)
     }
 }

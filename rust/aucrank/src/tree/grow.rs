@@ -14,6 +14,21 @@ const BATCH_BYTES: usize = 64 << 20;
 /// Most nodes of a batch, for rules that keep nothing.
 const BATCH_NODES: usize = 4096;
 
+/// What a missing value counts as (DECISIONS T18).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// Each stump sends the rows that miss its feature to the side where they gain, or with the larger
+    /// side where its cell has none.
+    #[default]
+    Learn,
+    /// The mean of the values known in the cell that is cut, weighted; of categories the one of
+    /// largest class weight there, the lowest code of several (paper 2 sec. 5). A cell in which no
+    /// value is known is not cut on the feature, so the mean of the cells above, which would count
+    /// there, has nothing to decide.
+    CellMean,
+}
+
 /// When a ranking tree stops growing, and how its leaves are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +43,18 @@ pub struct GrowParams {
     pub min_gain: f64,
     /// In which order the leaves are ranked.
     pub leaf_order: LeafOrder,
+    /// What a missing value counts as.
+    #[serde(default)]
+    pub missing: Missing,
+    /// The false positive rate left of which the tree is spent, above 0 and at most 1: a node is split
+    /// only if the negatives left of it are fewer than this share of all, and cross-validation
+    /// compares subtrees by the partial AUC up to it.
+    #[serde(default = "whole")]
+    pub max_fpr: f64,
+}
+
+fn whole() -> f64 {
+    1.0
 }
 
 impl GrowParams {
@@ -42,6 +69,9 @@ impl GrowParams {
         if !(self.min_gain >= 0.0 && self.min_gain.is_finite()) {
             return bad("min_gain", self.min_gain.to_string(), "finite and not negative");
         }
+        if !(self.max_fpr > 0.0 && self.max_fpr <= 1.0) {
+            return bad("max_fpr", self.max_fpr.to_string(), "above 0 and at most 1");
+        }
         Ok(())
     }
 
@@ -50,8 +80,9 @@ impl GrowParams {
         2.0 * self.min_gain * total.pos as f64 * total.neg as f64
     }
 
-    fn may_split<K>(&self, node: &OpenNode<K>) -> bool {
+    fn may_split<K>(&self, node: &OpenNode<K>, total: ClassSums) -> bool {
         node.depth < self.max_depth
+            && (self.max_fpr >= 1.0 || (node.neg_above as f64) < self.max_fpr * total.neg as f64)
             && node.sums.is_mixed()
             && node.sums.rows >= self.min_samples_split.max(2 * self.min_samples_leaf)
     }
@@ -71,7 +102,7 @@ pub(super) fn grow<S: SumSource, P: Splitter<S>>(
     let mut next_cell = 1;
     let mut open = Vec::new();
     let root = OpenNode { node: 0, depth: 0, cell: 0, sums: total, neg_above: 0, seed, kept: () };
-    if params.may_split(&root) {
+    if params.may_split(&root, total) {
         open.push(splitter.start(source, root)?);
     }
     while !open.is_empty() {
@@ -104,7 +135,7 @@ pub(super) fn grow<S: SumSource, P: Splitter<S>>(
                 OpenNode { node: left + side, depth, cell, sums, neg_above, seed, kept: () }
             };
             let children = [side(0), side(1)];
-            let may_split = [params.may_split(&children[0]), params.may_split(&children[1])];
+            let may_split = [0, 1].map(|side: usize| params.may_split(&children[side], total));
             if may_split != [false; 2] {
                 families.push(Family { parent, children, may_split });
             }

@@ -5,9 +5,10 @@ use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::partition::best_union;
+use super::monotone;
+use super::partition::{best_run, best_union};
 use super::ranking_tree::{SplitForm, SplitNode};
-use super::split::{Stump, best_stump};
+use super::split::{Stump, StumpTerms, best_stump};
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use super::test::Test;
 use crate::RankError;
@@ -66,12 +67,13 @@ impl LeafRankParams {
 
 /// Splits nodes by trees of stumps.
 #[derive(Debug)]
-pub(super) struct LeafRankSplitter {
+pub(super) struct LeafRankSplitter<'a> {
     params: LeafRankParams,
     /// Rows that each side of a split keeps.
     min_side_rows: u64,
     /// What a split must gain, as [`ClassSums::gain`].
     min_gain: f64,
+    terms: StumpTerms<'a>,
 }
 
 /// A part of a node, while its tree of stumps grows.
@@ -97,9 +99,14 @@ struct Growing<'a, T> {
     parts: Vec<Part<T>>,
 }
 
-impl LeafRankSplitter {
-    pub(super) fn new(params: LeafRankParams, min_side_rows: u64, min_gain: f64) -> Self {
-        Self { params, min_side_rows, min_gain }
+impl<'a> LeafRankSplitter<'a> {
+    pub(super) fn new(
+        params: LeafRankParams,
+        min_side_rows: u64,
+        min_gain: f64,
+        terms: StumpTerms<'a>,
+    ) -> Self {
+        Self { params, min_side_rows, min_gain, terms }
     }
 
     /// Whether every stump looks at every feature, so that histograms can be derived from one
@@ -109,7 +116,7 @@ impl LeafRankSplitter {
     }
 }
 
-impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter {
+impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter<'_> {
     type Kept = Option<Histogram<S::Tally>>;
 
     fn start(&self, source: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError> {
@@ -129,15 +136,18 @@ impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter {
             let features = source.features();
             growing.par_iter_mut().for_each(|tree| {
                 let histogram = tree.node.kept.as_ref().expect("kept for every node");
-                tree.parts[0].stump = self.params.stump_for(features, histogram, tree.node.sums);
+                let sums = tree.node.sums;
+                tree.parts[0].stump = self.params.stump_for(features, histogram, sums, self.terms);
             });
         } else {
             let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
-            self.params.draw_stumps(source, &mut growing, &all)?;
+            self.params.draw_stumps(source, &mut growing, &all, self.terms)?;
         }
-        while cut_once(source, &mut growing, &self.params, next_cell)? {}
-        let merged = growing.into_iter().map(|tree| tree.merge(self.min_side_rows, self.min_gain));
-        Ok(merged.collect())
+        while cut_once(source, &mut growing, &self.params, self.terms, next_cell)? {}
+        let merge = |tree: Growing<'_, _>| {
+            tree.merge(self.min_side_rows, self.min_gain, self.terms.monotonic)
+        };
+        Ok(growing.into_iter().map(merge).collect())
     }
 
     fn descend(
@@ -187,8 +197,10 @@ impl LeafRankParams {
         features: &[FeatureBins],
         histogram: &Histogram<T>,
         sums: ClassSums,
+        terms: StumpTerms<'_>,
     ) -> Option<Stump> {
-        self.is_large(sums).then(|| best_stump(features, histogram, sums, self.min_samples_leaf))?
+        let min_rows = self.min_samples_leaf;
+        self.is_large(sums).then(|| best_stump(features, histogram, sums, min_rows, terms))?
     }
 
     /// Finds stumps for parts, each given by its tree and its place there, on features that are
@@ -198,6 +210,7 @@ impl LeafRankParams {
         source: &S,
         growing: &mut [Growing<'_, S::Tally>],
         parts: &[(usize, usize)],
+        terms: StumpTerms<'_>,
     ) -> Result<(), RankError> {
         let features = source.features();
         let n_drawn = self.max_features.unwrap_or(features.len()).max(1);
@@ -223,7 +236,7 @@ impl LeafRankParams {
                 .zip(&histograms)
                 .map(|((tree, part, _), histogram)| {
                     let sums = trees[*tree].parts[*part].sums;
-                    best_stump(features, histogram, sums, self.min_samples_leaf)
+                    best_stump(features, histogram, sums, self.min_samples_leaf, terms)
                 })
                 .collect();
             for (&(tree, part, _), stump) in waiting.iter().zip(&stumps) {
@@ -260,6 +273,7 @@ fn cut_once<S: SumSource + Sync>(
     source: &mut S,
     growing: &mut [Growing<'_, S::Tally>],
     params: &LeafRankParams,
+    terms: StumpTerms<'_>,
     next_cell: &mut CellId,
 ) -> Result<bool, RankError> {
     let (mut splits, mut siblings) = (Vec::new(), Vec::new());
@@ -274,7 +288,7 @@ fn cut_once<S: SumSource + Sync>(
     if params.max_features.is_some() {
         let both = |pair: &Siblings<_>| [(pair.tree, pair.left), (pair.tree, pair.left + 1)];
         let parts: Vec<(usize, usize)> = siblings.iter().flat_map(both).collect();
-        params.draw_stumps(source, growing, &parts)?;
+        params.draw_stumps(source, growing, &parts, terms)?;
         return Ok(true);
     }
 
@@ -301,7 +315,7 @@ fn cut_once<S: SumSource + Sync>(
             let rest = parent.expect("kept for every node").without(&histogram);
             [(small, histogram), (large, rest)].into_iter().map(move |(part, histogram)| {
                 let sums = tree.parts[part].sums;
-                (pair.tree, part, params.stump_for(features, &histogram, sums), histogram)
+                (pair.tree, part, params.stump_for(features, &histogram, sums, terms), histogram)
             })
         })
         .collect();
@@ -392,9 +406,29 @@ impl<'a, T: Tally> Growing<'a, T> {
         }
     }
 
-    fn merge(mut self, min_side_rows: u64, min_gain: f64) -> Option<Division> {
+    /// The parts by their etas, clipped to what directions of features ask, so that a row which may
+    /// not rank below another is in the same part or in one that stands before.
+    fn by_clipped_eta(&self, monotonic: &[i8]) -> Vec<usize> {
+        let sums = self.cuts.iter().map(SplitNode::sums);
+        let etas = monotone::clipped_etas(sums, |place| match &self.cuts[place] {
+            SplitNode::Cut { test, left, right, .. } => {
+                Some((*left, *right, monotone::orders(monotonic, test)))
+            }
+            SplitNode::Part { .. } => None,
+        });
+        let eta = |part: usize| etas[self.parts[part].position];
+        let mut order: Vec<usize> = (0..self.parts.len()).collect();
+        order.sort_by(|&a, &b| eta(b).total_cmp(&eta(a)));
+        order
+    }
+
+    fn merge(mut self, min_side_rows: u64, min_gain: f64, monotonic: &[i8]) -> Option<Division> {
         let sums: Vec<ClassSums> = self.parts.iter().map(|part| part.sums).collect();
-        let (is_left, left) = best_union(self.node.sums, &sums, min_side_rows)?;
+        let (is_left, left) = if monotonic.is_empty() {
+            best_union(self.node.sums, &sums, min_side_rows)?
+        } else {
+            best_run(self.node.sums, &sums, &self.by_clipped_eta(monotonic), min_side_rows)?
+        };
         if self.node.sums.gain(left) as f64 <= min_gain {
             return None;
         }

@@ -11,6 +11,7 @@
 //! - `forest`: many trees, `forest_fit`: their growth on samples drawn by `bootstrap`; `votes`,
 //!   `consensus`: how they make one score, `calibration`: what it says of the probability; `scorer`: the
 //!   trees in the form in which they score fast;
+//! - `monotone`: scores that only rise or fall with a feature; `ranking`: the AUC of changing leaves;
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
 mod bootstrap;
@@ -22,8 +23,10 @@ mod forest;
 mod forest_fit;
 mod grow;
 mod leafrank;
+mod monotone;
 mod partition;
 mod prune;
+mod ranking;
 mod ranking_tree;
 mod route;
 mod scorer;
@@ -37,7 +40,7 @@ pub use cross_validate::{CrossValidation, CvParams};
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use forest::{Aggregation, OutOfBag, RankingForest};
 pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};
-pub use grow::GrowParams;
+pub use grow::{GrowParams, Missing};
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};

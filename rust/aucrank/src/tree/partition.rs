@@ -16,9 +16,19 @@ pub(super) fn best_union(
     let mut by_eta: Vec<usize> = (0..parts.len()).collect();
     // A stable sort: parts of equal eta keep their order.
     by_eta.sort_by(|&a, &b| parts[b].cmp_eta(parts[a]));
+    best_run(cell, parts, &by_eta, min_rows)
+}
+
+/// The same where the parts stand in a given order: the best of the leading runs.
+pub(super) fn best_run(
+    cell: ClassSums,
+    parts: &[ClassSums],
+    order: &[usize],
+    min_rows: u64,
+) -> Option<(Vec<bool>, ClassSums)> {
     let mut best = None;
     let (mut best_gain, mut left) = (0, ClassSums::default());
-    for (k, &part) in by_eta.iter().enumerate() {
+    for (k, &part) in order.iter().enumerate() {
         left += parts[part];
         let gain = cell.gain(left);
         let enough = left.rows >= min_rows && cell.rows - left.rows >= min_rows;
@@ -28,7 +38,7 @@ pub(super) fn best_union(
     }
     best.map(|(k, left)| {
         let mut is_left = vec![false; parts.len()];
-        by_eta[..=k].iter().for_each(|&part| is_left[part] = true);
+        order[..=k].iter().for_each(|&part| is_left[part] = true);
         (is_left, left)
     })
 }

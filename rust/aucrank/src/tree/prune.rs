@@ -5,7 +5,8 @@ use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 
-use super::ranking_tree::{LeafOrder, RankingTree};
+use super::ranking::Ranking;
+use super::ranking_tree::RankingTree;
 use crate::RankError;
 use crate::data::ClassSums;
 
@@ -128,6 +129,16 @@ impl PruningPath {
     /// AUC of the tree of every step on a sample given by its class sums in each node, and the
     /// number of its leaves.
     pub(super) fn aucs(&self, tree: &RankingTree, sums: &[ClassSums]) -> Vec<(f64, usize)> {
+        self.aucs_up_to(1.0, tree, sums)
+    }
+
+    /// The same for the standardised partial AUC up to a false positive rate.
+    pub(super) fn aucs_up_to(
+        &self,
+        max_fpr: f64,
+        tree: &RankingTree,
+        sums: &[ClassSums],
+    ) -> Vec<(f64, usize)> {
         let nodes = tree.nodes();
         let mut ranking = Ranking::new(tree, sums);
         let mut by_step: Vec<Vec<usize>> = vec![Vec::new(); self.alphas.len()];
@@ -138,7 +149,7 @@ impl PruningPath {
                 ranking.insert(node);
             }
         }
-        let mut aucs = vec![(ranking.auc(), ranking.n_leaves)];
+        let mut aucs = vec![(ranking.auc_up_to(max_fpr), ranking.n_leaves)];
         for collapsed in by_step.into_iter().skip(1) {
             // Children before parents, so that each collapse replaces two leaves by one.
             for node in collapsed.into_iter().rev() {
@@ -148,86 +159,9 @@ impl PruningPath {
                     ranking.insert(node);
                 }
             }
-            aucs.push((ranking.auc(), ranking.n_leaves));
+            aucs.push((ranking.auc_up_to(max_fpr), ranking.n_leaves));
         }
         aucs
-    }
-}
-
-/// AUC of a changing set of leaves, each change in O(log n): two Fenwick trees of class sums over the
-/// order in which the nodes would rank.
-struct Ranking<'a> {
-    sums: &'a [ClassSums],
-    place: Vec<usize>,
-    prefix: Vec<ClassSums>,
-    half_wins: i128,
-    n_leaves: usize,
-}
-
-impl<'a> Ranking<'a> {
-    fn new(tree: &RankingTree, sums: &'a [ClassSums]) -> Self {
-        let nodes = tree.nodes();
-        let mut order: Vec<usize> = (0..nodes.len()).collect();
-        if tree.leaf_order() == LeafOrder::Eta {
-            order.sort_by(|&a, &b| nodes[b].sums.cmp_eta(nodes[a].sums));
-        }
-        let mut place = vec![0; nodes.len()];
-        for (i, node) in order.into_iter().enumerate() {
-            place[node] = i + 1;
-        }
-        let prefix = vec![ClassSums::default(); nodes.len() + 1];
-        Self { sums, place, prefix, half_wins: 0, n_leaves: 0 }
-    }
-
-    fn above(&self, place: usize) -> ClassSums {
-        let mut sum = ClassSums::default();
-        let mut i = place - 1;
-        while i > 0 {
-            sum += self.prefix[i];
-            i &= i - 1;
-        }
-        sum
-    }
-
-    fn total(&self) -> ClassSums {
-        self.sums[0]
-    }
-
-    /// Twice the pairs that a leaf wins against those above and below it, and once its own.
-    fn half_wins_of(&self, node: usize, n_below_neg: u64, n_above_pos: u64) -> i128 {
-        let ClassSums { pos, neg, .. } = self.sums[node];
-        2 * i128::from(neg) * i128::from(n_above_pos)
-            + 2 * i128::from(pos) * i128::from(n_below_neg)
-            + i128::from(pos) * i128::from(neg)
-    }
-
-    fn insert(&mut self, node: usize) {
-        let above = self.above(self.place[node]);
-        let all = self.above(self.prefix.len());
-        self.half_wins += self.half_wins_of(node, all.neg - above.neg, above.pos);
-        self.n_leaves += 1;
-        let mut i = self.place[node];
-        while i < self.prefix.len() {
-            self.prefix[i] += self.sums[node];
-            i += i & i.wrapping_neg();
-        }
-    }
-
-    fn remove(&mut self, node: usize) {
-        let mut i = self.place[node];
-        while i < self.prefix.len() {
-            self.prefix[i] -= self.sums[node];
-            i += i & i.wrapping_neg();
-        }
-        let above = self.above(self.place[node]);
-        let all = self.above(self.prefix.len());
-        self.half_wins -= self.half_wins_of(node, all.neg - above.neg, above.pos);
-        self.n_leaves -= 1;
-    }
-
-    fn auc(&self) -> f64 {
-        let ClassSums { pos, neg, .. } = self.total();
-        self.half_wins as f64 / (2 * u128::from(pos) * u128::from(neg)) as f64
     }
 }
 

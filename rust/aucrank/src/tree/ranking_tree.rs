@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::monotone;
 use super::test::Test;
 use crate::data::{ClassSums, times_power_of_two};
 
@@ -100,6 +101,9 @@ pub(super) struct TreeFrame {
     pub(super) has_missing: Vec<bool>,
     pub(super) exponent: i32,
     pub(super) leaf_order: LeafOrder,
+    /// For each feature, whether the score may only rise (1) or fall (-1) with it; empty for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) monotonic: Vec<i8>,
 }
 
 impl RankingTree {
@@ -169,6 +173,13 @@ impl RankingTree {
         self.frame.leaf_order
     }
 
+    /// For each feature, 1 where the score may only rise with it, -1 where it may only fall, 0 where
+    /// it is free; empty where no feature is bound.
+    #[must_use]
+    pub fn monotonic(&self) -> &[i8] {
+        &self.frame.monotonic
+    }
+
     /// The nodes, the root first, left before right.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
@@ -200,10 +211,40 @@ impl RankingTree {
     pub fn leaves(&self) -> Vec<usize> {
         let mut leaves: Vec<usize> =
             (0..self.nodes.len()).filter(|&node| self.nodes[node].split.is_none()).collect();
-        if self.frame.leaf_order == LeafOrder::Eta {
-            leaves.sort_by(|&a, &b| self.nodes[b].sums.cmp_eta(self.nodes[a].sums));
-        }
+        self.rank(&mut leaves);
         leaves
+    }
+
+    /// Brings nodes that stand from left to right into ranking order.
+    pub(super) fn rank(&self, nodes: &mut [usize]) {
+        if self.frame.leaf_order == LeafOrder::Tree {
+            return;
+        }
+        if self.frame.monotonic.is_empty() {
+            nodes.sort_by(|&a, &b| self.nodes[b].sums.cmp_eta(self.nodes[a].sums));
+        } else {
+            let etas = self.clipped_etas();
+            nodes.sort_by(|&a, &b| etas[b].total_cmp(&etas[a]));
+        }
+    }
+
+    /// Eta of each node, within the bounds that monotonic constraints set.
+    fn clipped_etas(&self) -> Vec<f64> {
+        let monotonic = &self.frame.monotonic;
+        let sums = self.nodes.iter().map(|node| node.sums);
+        monotone::clipped_etas(sums, |node| {
+            let split = self.nodes[node].split.as_ref()?;
+            Some((split.left, split.right, monotone::orders_sides(monotonic, &split.form)))
+        })
+    }
+
+    /// Estimate of eta in each leaf, in ranking order: its share of positives, clipped to the bounds
+    /// that the splits above it set where the score is bound to rise or fall with a feature. Unlike
+    /// [`RankingTree::probabilities`] it is a leaf's own: what a forest averages.
+    #[must_use]
+    pub fn leaf_values(&self) -> Vec<f64> {
+        let etas = self.clipped_etas();
+        self.leaves().into_iter().map(|leaf| etas[leaf]).collect()
     }
 
     /// Number of leaves.
@@ -278,11 +319,6 @@ impl RankingTree {
         (0..self.n_leaves()).map(|position| n_above as f64 - position as f64).collect()
     }
 
-    /// Share of positives of each leaf, in ranking order.
-    pub(super) fn leaf_etas(&self) -> Vec<f64> {
-        self.leaf_sums().into_iter().map(ClassSums::eta).collect()
-    }
-
     /// Rank of each leaf, in ranking order: the share of the training rows that lie below it, and
     /// half of its own.
     pub(super) fn leaf_ranks(&self) -> Vec<f64> {
@@ -353,6 +389,7 @@ impl RankingTree {
         if self.frame.has_missing.len() != self.frame.n_levels.len() {
             return Err("the tree does not say of each feature whether it was missing".to_owned());
         }
+        self.check_constraints()?;
         let mut next = vec![0];
         for (number, node) in self.nodes.iter().enumerate() {
             if next.pop() != Some(number) {
@@ -377,10 +414,27 @@ impl RankingTree {
         if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
     }
 
+    fn check_constraints(&self) -> Result<(), String> {
+        let TreeFrame { monotonic, n_levels, .. } = &self.frame;
+        let fits = |(value, n_levels): (&i8, &Option<u32>)| match n_levels {
+            None => (-1..=1).contains(value),
+            Some(_) => *value == 0,
+        };
+        let has_length = monotonic.is_empty() || monotonic.len() == n_levels.len();
+        if has_length && monotonic.iter().zip(n_levels).all(fits) {
+            Ok(())
+        } else {
+            Err("the constraints of the tree do not suit its features".to_owned())
+        }
+    }
+
     fn check_test(&self, test: &Test) -> Result<(), String> {
         match self.frame.n_levels.get(test.feature) {
             None => Err(format!("asks feature {}", test.feature)),
             Some(n_levels) if !test.suits(*n_levels) => Err("does not suit its feature".to_owned()),
+            Some(_) if !monotone::allows(&self.frame.monotonic, test) => {
+                Err("runs against the constraint of its feature".to_owned())
+            }
             Some(_) => Ok(()),
         }
     }

@@ -109,7 +109,7 @@ impl RankingTree {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn apply(&self, columns: &Columns<'_>) -> Result<Vec<u32>, RankError> {
-        self.leaf_values(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
+        self.of_rows(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
     }
 
     /// Score of each row: [`RankingTree::leaf_scores`] of its leaf.
@@ -118,7 +118,7 @@ impl RankingTree {
     ///
     /// As [`RankingTree::apply`].
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.leaf_values(columns, &self.leaf_scores())
+        self.of_rows(columns, &self.leaf_scores())
     }
 
     /// Probability of the positive class of each row: [`RankingTree::probabilities`] of its leaf.
@@ -127,10 +127,10 @@ impl RankingTree {
     ///
     /// As [`RankingTree::apply`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.leaf_values(columns, &self.probabilities())
+        self.of_rows(columns, &self.probabilities())
     }
 
-    fn leaf_values<V>(&self, columns: &Columns<'_>, values: &[V]) -> Result<Vec<V>, RankError>
+    fn of_rows<V>(&self, columns: &Columns<'_>, values: &[V]) -> Result<Vec<V>, RankError>
     where
         V: Copy + Default + Send + Sync,
     {

@@ -1,9 +1,12 @@
 //! The best stump of a cell, from its histogram.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
+use super::monotone::direction;
 use super::partition::best_union;
-use crate::data::{ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, Histogram, Tally};
+use crate::data::{
+    ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, Histogram, Tally, ValueScale,
+};
 
 /// A stump and what it does to its cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,19 +26,39 @@ impl Stump {
     }
 }
 
+/// What stumps heed beside their gain.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StumpTerms<'a> {
+    /// Where a missing value counts as the mean of its cell: the unit of each feature's values.
+    pub(super) scales: Option<&'a [ValueScale]>,
+    /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
+    pub(super) monotonic: &'a [i8],
+}
+
 /// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
 pub(super) fn best_stump<T: Tally>(
     features: &[FeatureBins],
     histogram: &Histogram<T>,
     cell: ClassSums,
     min_rows: u64,
+    terms: StumpTerms<'_>,
 ) -> Option<Stump> {
     let mut best: Option<Stump> = None;
     for (feature, sums) in histogram.features() {
-        let found = match &features[feature] {
-            FeatureBins::Numeric { cuts } => best_threshold(feature, cuts, sums, cell, min_rows),
-            FeatureBins::Categorical { n_levels } => {
-                best_level_set(feature, *n_levels, sums, cell, min_rows)
+        let direction = direction(terms.monotonic, feature);
+        let found = match (&features[feature], terms.scales) {
+            (FeatureBins::Numeric { cuts }, None) => {
+                best_threshold(feature, cuts, sums.occupied(), cell, min_rows, direction)
+            }
+            (FeatureBins::Numeric { cuts }, Some(scales)) => {
+                let scale = scales[feature];
+                best_threshold_by_mean(feature, cuts, scale, sums, cell, min_rows, direction)
+            }
+            (FeatureBins::Categorical { n_levels }, None) => {
+                best_level_set(feature, *n_levels, sums.occupied(), None, cell, min_rows)
+            }
+            (FeatureBins::Categorical { n_levels }, Some(_)) => {
+                best_level_set_by_mode(feature, *n_levels, sums, cell, min_rows)
             }
         };
         if let Some(stump) = found
@@ -49,15 +72,18 @@ pub(super) fn best_stump<T: Tally>(
 
 /// Known values below or from a threshold on; missing ones on the side where they gain, or with the
 /// larger side where there are none to learn from (DECISIONS T18).
-fn best_threshold<T: Tally>(
+///
+/// `bins` are the occupied codes; `direction` is as in [`StumpTerms::monotonic`].
+fn best_threshold(
     feature: usize,
     cuts: &[f64],
-    sums: FeatureSums<'_, T>,
+    bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
     cell: ClassSums,
     min_rows: u64,
+    direction: i8,
 ) -> Option<Stump> {
     let missing_code = cuts.len() as u32 + 1;
-    let last = sums.occupied().last().filter(|(code, _)| *code == missing_code);
+    let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
     let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
     let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
 
@@ -79,7 +105,7 @@ fn best_threshold<T: Tally>(
 
     let mut below = ClassSums::default();
     let mut previous = None;
-    for (code, bin) in sums.occupied() {
+    for (code, bin) in bins {
         // The missing code comes last: all known values then lie below it.
         if let Some(previous) = previous {
             if code == missing_code {
@@ -89,8 +115,12 @@ fn best_threshold<T: Tally>(
                 break;
             }
             let gap = (previous + 1, code);
-            consider(below, CodeRule::Below, gap);
-            consider(cell - missing - below, CodeRule::AtLeast, gap);
+            if direction <= 0 {
+                consider(below, CodeRule::Below, gap);
+            }
+            if direction >= 0 {
+                consider(cell - missing - below, CodeRule::AtLeast, gap);
+            }
         }
         below += bin;
         previous = Some(code);
@@ -102,6 +132,52 @@ fn best_threshold<T: Tally>(
         }
         stump
     })
+}
+
+/// The same where missing values count as the mean of the known ones: they are added to its bin, and
+/// go where its answer leads.
+fn best_threshold_by_mean<T: Tally>(
+    feature: usize,
+    cuts: &[f64],
+    scale: ValueScale,
+    sums: FeatureSums<'_, T>,
+    cell: ClassSums,
+    min_rows: u64,
+    direction: i8,
+) -> Option<Stump> {
+    let missing_code = cuts.len() as u32 + 1;
+    let (mut bins, missing) = known_and_missing(sums, missing_code);
+    let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
+    if bins.len() < 2 {
+        return None;
+    }
+    let sum = sums.value_sum().expect("the source sums values where means are wanted");
+    let mean = scale.mean(sum, known.pos + known.neg);
+    let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
+    add_to_bin(&mut bins, mean_code, missing);
+    let mut stump = best_threshold(feature, cuts, bins.iter().copied(), cell, min_rows, direction)?;
+    stump.test.missing_left = stump.test.goes_left(mean_code, missing_code);
+    Some(stump)
+}
+
+/// The occupied bins of known values, and what the missing ones hold.
+fn known_and_missing<T: Tally>(
+    sums: FeatureSums<'_, T>,
+    missing_code: u32,
+) -> (Vec<(u32, ClassSums)>, ClassSums) {
+    let mut bins: Vec<(u32, ClassSums)> = sums.occupied().collect();
+    let missing = bins.pop_if(|(code, _)| *code == missing_code);
+    (bins, missing.map_or(ClassSums::default(), |(_, sums)| sums))
+}
+
+fn add_to_bin(bins: &mut Vec<(u32, ClassSums)>, code: u32, more: ClassSums) {
+    if more.rows == 0 {
+        return;
+    }
+    match bins.binary_search_by_key(&code, |(code, _)| *code) {
+        Ok(place) => bins[place].1 += more,
+        Err(place) => bins.insert(place, (code, more)),
+    }
 }
 
 /// A gap of empty bins leaves a choice of cuts; the one nearest to its middle is taken, as for a
@@ -121,18 +197,21 @@ fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
 }
 
 /// The best union of levels (DECISIONS T24). A level that this cell does not hold counts as missing.
-fn best_level_set<T: Tally>(
+///
+/// `bins` are the occupied codes; missing values go with the level `like`, if there is one.
+fn best_level_set(
     feature: usize,
     n_levels: u32,
-    sums: FeatureSums<'_, T>,
+    bins: impl Iterator<Item = (u32, ClassSums)>,
+    like: Option<u32>,
     cell: ClassSums,
     min_rows: u64,
 ) -> Option<Stump> {
-    let (codes, parts): (Vec<u32>, Vec<ClassSums>) = sums.occupied().unzip();
+    let (codes, parts): (Vec<u32>, Vec<ClassSums>) = bins.unzip();
     let (is_left, left) = best_union(cell, &parts, min_rows)?;
-    let missing_is_left = match codes.last() {
-        Some(&code) if code == n_levels => is_left[codes.len() - 1],
-        _ => 2 * left.rows >= cell.rows,
+    let missing_is_left = match codes.binary_search(&like.unwrap_or(n_levels)) {
+        Ok(place) => is_left[place],
+        Err(_) => 2 * left.rows >= cell.rows,
     };
     let mut levels = vec![missing_is_left; n_levels as usize];
     for (&code, &is_left) in codes.iter().zip(&is_left) {
@@ -149,6 +228,21 @@ fn best_level_set<T: Tally>(
     };
     let test = CodeTest { feature, rule, missing_left: missing_is_left };
     Some(Stump { test, left, gain: cell.gain(left) })
+}
+
+/// The same where missing values count as the level of largest class weight, the first of several.
+fn best_level_set_by_mode<T: Tally>(
+    feature: usize,
+    n_levels: u32,
+    sums: FeatureSums<'_, T>,
+    cell: ClassSums,
+    min_rows: u64,
+) -> Option<Stump> {
+    let (mut bins, missing) = known_and_missing(sums, n_levels);
+    let weight = |(code, sums): &(u32, ClassSums)| (sums.pos + sums.neg, Reverse(*code));
+    let mode = bins.iter().max_by_key(|bin| weight(bin))?.0;
+    add_to_bin(&mut bins, mode, missing);
+    best_level_set(feature, n_levels, bins.into_iter(), Some(mode), cell, min_rows)
 }
 
 #[cfg(test)]
@@ -172,7 +266,8 @@ mod tests {
         let binned = Binned::new(columns, &labels, BinningParams::default(), &interrupt).unwrap();
         let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
         let histogram = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
-        (best_stump(binned.features(), &histogram, labels.total(), min_rows), binned)
+        let terms = StumpTerms::default();
+        (best_stump(binned.features(), &histogram, labels.total(), min_rows, terms), binned)
     }
 
     /// Gain of the best stump on numbers, by trying every threshold, side and place of the missing.
