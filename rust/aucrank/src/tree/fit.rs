@@ -3,13 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::cross_validate::{CrossValidation, CvParams, cross_validate};
+use super::cubes::CubeKeys;
+use super::dyadic::{DyadicParams, DyadicSplitter};
 use super::grow::{GrowParams, grow};
 use super::leafrank::{LeafRankParams, LeafRankSplitter};
 use super::prune::PruningPath;
+use super::pruned_leafrank::PrunedLeafRankSplitter;
 use super::ranking_tree::{RankingTree, TreeFrame};
 use crate::data::{
     Binned, BinningParams, Columns, CountedRows, FeatureBins, Folds, Labels, MemorySource,
-    RowTally, WeightedRows,
+    RowTally, WeightedRows, mix,
 };
 use crate::{Interrupt, RankError};
 
@@ -19,12 +22,15 @@ use crate::{Interrupt, RankError};
 pub enum SplitRule {
     /// By a small tree of stumps whose cells are merged into two sides, or by a single stump.
     Stumps(LeafRankParams),
+    /// By a union of dyadic cubes.
+    Dyadic(DyadicParams),
 }
 
 impl SplitRule {
     fn validate(&self) -> Result<(), RankError> {
         match self {
             Self::Stumps(params) => params.validate(),
+            Self::Dyadic(params) => params.validate(),
         }
     }
 }
@@ -138,10 +144,12 @@ pub fn fit(
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
+        let sample = Sample::new(&binned, columns, labels, row_tally, params, interrupt)?;
+        sample.fit(columns, interrupt)
     } else {
         let row_tally = WeightedRows(labels);
-        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
+        let sample = Sample::new(&binned, columns, labels, row_tally, params, interrupt)?;
+        sample.fit(columns, interrupt)
     }
 }
 
@@ -150,29 +158,49 @@ pub fn fit(
 pub(super) struct Sample<'a, R> {
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
-    row_tally: R,
-    frame: TreeFrame,
+    pub(super) row_tally: R,
+    pub(super) frame: TreeFrame,
     params: &'a FitParams,
+    /// For splits by cubes.
+    pub(super) cubes: Option<CubeKeys>,
+    /// For splits that are cross-validated on their own.
+    pub(super) inner_folds: Option<Folds>,
 }
 
 impl<'a, R: RowTally + Copy> Sample<'a, R> {
     fn new(
         binned: &'a Binned,
+        columns: &Columns<'_>,
         labels: &'a Labels<'a>,
         row_tally: R,
         params: &'a FitParams,
-    ) -> Self {
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
         let n_levels = binned.features().iter().map(|bins| match bins {
             FeatureBins::Numeric { .. } => None,
             FeatureBins::Categorical { n_levels } => Some(*n_levels),
         });
+        let has_missing = binned.has_missing(&labels.rows());
+        let (mut cubes, mut inner_folds) = (None, None);
+        match &params.split {
+            SplitRule::Dyadic(DyadicParams { level }) => {
+                cubes = Some(CubeKeys::new(columns, labels, &has_missing, *level, interrupt)?);
+            }
+            SplitRule::Stumps(LeafRankParams { pruning: Some(inner), .. }) => {
+                // Not the folds of the whole tree, of which one is empty in each of its trees.
+                let seed = mix(params.seed ^ inner.seed);
+                inner_folds = Some(Folds::deal(columns, labels, inner.n_folds, seed, interrupt)?);
+            }
+            SplitRule::Stumps(_) => {}
+        }
         let frame = TreeFrame {
             n_levels: n_levels.collect(),
-            has_missing: binned.has_missing(&labels.rows()),
+            has_missing,
             exponent: labels.exponent(),
             leaf_order: params.grow.leaf_order,
+            grid: cubes.as_ref().map(|cubes| cubes.grid.clone()),
         };
-        Self { binned, labels, row_tally, frame, params }
+        Ok(Self { binned, labels, row_tally, frame, params, cubes, inner_folds })
     }
 
     /// Grows a tree on some of the rows.
@@ -183,12 +211,25 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
     ) -> Result<RankingTree, RankError> {
         let FitParams { grow: params, split, seed, .. } = self.params;
         let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
-        let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
         let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
+        let min_gain = params.least_gain(total);
+        let source = |rows| MemorySource::new(self.binned, self.row_tally, rows, interrupt);
         match split {
             SplitRule::Stumps(stumps) => {
-                let splitter = LeafRankSplitter::new(*stumps, min_rows, params.least_gain(total));
-                grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+                let splitter = LeafRankSplitter::new(*stumps, min_rows, min_gain);
+                let mut source = source(rows);
+                if let Some((folds, pruning)) = self.inner_folds.as_ref().zip(stumps.pruning) {
+                    let splitter =
+                        PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
+                    grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+                } else {
+                    grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+                }
+            }
+            SplitRule::Dyadic(_) => {
+                let keys = self.cubes.as_ref().expect("numbered for this rule");
+                let splitter = DyadicSplitter::new(keys, self.labels, &rows, min_rows, min_gain);
+                grow(&mut source(rows), &splitter, total, frame, params, *seed, interrupt)
             }
         }
     }

@@ -5,8 +5,9 @@ use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::cross_validate::CvParams;
 use super::partition::best_union;
-use super::ranking_tree::{SplitForm, SplitNode};
+use super::ranking_tree::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
 use super::split::{Stump, best_stump};
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use super::test::Test;
@@ -31,6 +32,10 @@ pub struct LeafRankParams {
     /// Features that are drawn for each stump, or all of them. Where none of those drawn gains, as
     /// many others are, until one does. At least 1.
     pub max_features: Option<usize>,
+    /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3 iv).
+    /// The seed is joined to that of the fit.
+    #[serde(default)]
+    pub pruning: Option<CvParams>,
 }
 
 impl LeafRankParams {
@@ -43,6 +48,7 @@ impl LeafRankParams {
             min_samples_split: 2,
             min_samples_leaf,
             max_features: None,
+            pruning: None,
         }
     }
 
@@ -59,7 +65,7 @@ impl LeafRankParams {
                 bad("min_samples_leaf of the split", 0, "at least 1")
             }
             Self { max_features: Some(0), .. } => bad("max_features", 0, "at least 1"),
-            _ => Ok(()),
+            Self { pruning, .. } => pruning.iter().try_for_each(CvParams::validate),
         }
     }
 }
@@ -91,7 +97,7 @@ struct Part<T> {
 
 /// The tree of stumps of one node, its parts from left to right.
 #[derive(Debug)]
-struct Growing<'a, T> {
+pub(super) struct Growing<'a, T> {
     node: &'a OpenNode<Option<Histogram<T>>>,
     cuts: Vec<SplitNode>,
     parts: Vec<Part<T>>,
@@ -106,6 +112,56 @@ impl LeafRankSplitter {
     /// another.
     fn sees_all(&self) -> bool {
         self.params.max_features.is_none()
+    }
+
+    /// Grows the tree of stumps of each node, which is what is kept of it.
+    pub(super) fn grow_parts<'a, S: SumSource + Sync>(
+        &self,
+        source: &mut S,
+        nodes: &'a [OpenNode<Option<Histogram<S::Tally>>>],
+        next_cell: &mut CellId,
+    ) -> Result<Vec<Growing<'a, S::Tally>>, RankError> {
+        let mut growing: Vec<Growing<'_, S::Tally>> = nodes.iter().map(Growing::new).collect();
+        if self.sees_all() {
+            let features = source.features();
+            growing.par_iter_mut().for_each(|tree| {
+                let histogram = tree.node.kept.as_ref().expect("kept for every node");
+                tree.parts[0].stump = self.params.stump_for(features, histogram, tree.node.sums);
+            });
+        } else {
+            let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
+            self.params.draw_stumps(source, &mut growing, &all)?;
+        }
+        while cut_once(source, &mut growing, &self.params, next_cell)? {}
+        Ok(growing)
+    }
+
+    /// Merges the parts of a node into two sides: each with its place among the stumps, and the cells
+    /// that make it up.
+    fn merge(
+        &self,
+        node: ClassSums,
+        cuts: &mut [SplitNode],
+        parts: &[(usize, &[CellId])],
+    ) -> Option<Division> {
+        let sums: Vec<ClassSums> = parts.iter().map(|&(place, _)| cuts[place].sums()).collect();
+        let (is_left, left) = best_union(node, &sums, self.min_side_rows)?;
+        if node.gain(left) as f64 <= self.min_gain {
+            return None;
+        }
+        let (mut left_cells, mut right_cells) = (Vec::new(), Vec::new());
+        for (&(place, cells), &is_left) in parts.iter().zip(&is_left) {
+            if let SplitNode::Part { goes_left, .. } = &mut cuts[place] {
+                *goes_left = is_left;
+            }
+            if is_left { &mut left_cells } else { &mut right_cells }.extend_from_slice(cells);
+        }
+        let form = match cuts {
+            // The left part of a stump is the one that gains.
+            [SplitNode::Cut { test, .. }, _, _] => SplitForm::Stump(test.clone()),
+            cuts => SplitForm::Cuts(in_preorder(cuts)),
+        };
+        Some(Division { form, left_cells, right_cells, left })
     }
 }
 
@@ -124,20 +180,8 @@ impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter {
         nodes: &[OpenNode<Self::Kept>],
         next_cell: &mut CellId,
     ) -> Result<Vec<Option<Division>>, RankError> {
-        let mut growing: Vec<Growing<'_, S::Tally>> = nodes.iter().map(Growing::new).collect();
-        if self.sees_all() {
-            let features = source.features();
-            growing.par_iter_mut().for_each(|tree| {
-                let histogram = tree.node.kept.as_ref().expect("kept for every node");
-                tree.parts[0].stump = self.params.stump_for(features, histogram, tree.node.sums);
-            });
-        } else {
-            let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
-            self.params.draw_stumps(source, &mut growing, &all)?;
-        }
-        while cut_once(source, &mut growing, &self.params, next_cell)? {}
-        let merged = growing.into_iter().map(|tree| tree.merge(self.min_side_rows, self.min_gain));
-        Ok(merged.collect())
+        let growing = self.grow_parts(source, nodes, next_cell)?;
+        Ok(growing.into_iter().map(|tree| tree.merge(self)).collect())
     }
 
     fn descend(
@@ -392,25 +436,62 @@ impl<'a, T: Tally> Growing<'a, T> {
         }
     }
 
-    fn merge(mut self, min_side_rows: u64, min_gain: f64) -> Option<Division> {
-        let sums: Vec<ClassSums> = self.parts.iter().map(|part| part.sums).collect();
-        let (is_left, left) = best_union(self.node.sums, &sums, min_side_rows)?;
-        if self.node.sums.gain(left) as f64 <= min_gain {
-            return None;
-        }
-        let (mut left_cells, mut right_cells) = (Vec::new(), Vec::new());
-        for (part, &is_left) in self.parts.iter().zip(&is_left) {
-            if let SplitNode::Part { goes_left, .. } = &mut self.cuts[part.position] {
-                *goes_left = is_left;
+    /// Merges the parts into two sides.
+    pub(super) fn merge(mut self, splitter: &LeafRankSplitter) -> Option<Division> {
+        let part = |part: &'_ Part<T>| (part.position, part.cell);
+        let places: Vec<(usize, CellId)> = self.parts.iter().map(part).collect();
+        let parts: Vec<_> =
+            places.iter().map(|(place, cell)| (*place, std::slice::from_ref(cell))).collect();
+        splitter.merge(self.node.sums, &mut self.cuts, &parts)
+    }
+
+    /// Merges the leaves of a subtree of [`Growing::tree`] into two sides.
+    pub(super) fn merge_leaves(
+        &self,
+        subtree: &RankingTree,
+        splitter: &LeafRankSplitter,
+    ) -> Option<Division> {
+        let mut cuts: Vec<SplitNode> = subtree.nodes().iter().map(split_node).collect();
+        // Leaves and parts both stand from left to right, so a leaf is a run of parts.
+        let cells: Vec<CellId> = self.parts.iter().map(|part| part.cell).collect();
+        let (mut rest, mut sizes) = (&cells[..], self.parts.iter().map(|part| part.sums.rows));
+        let mut parts = Vec::with_capacity(subtree.n_leaves());
+        for (place, node) in subtree.nodes().iter().enumerate() {
+            if node.split.is_none() {
+                let (mut n_cells, mut n_rows) = (0, 0);
+                while n_rows < node.sums.rows {
+                    n_rows += sizes.next().expect("the parts make up the leaves");
+                    n_cells += 1;
+                }
+                let (mine, others) = rest.split_at(n_cells);
+                parts.push((place, mine));
+                rest = others;
             }
-            if is_left { &mut left_cells } else { &mut right_cells }.push(part.cell);
         }
-        let form = match &mut self.cuts[..] {
-            // The left part of a stump is the one that gains.
-            [SplitNode::Cut { test, .. }, _, _] => SplitForm::Stump(test.clone()),
-            cuts => SplitForm::Cuts(in_preorder(cuts)),
+        splitter.merge(self.node.sums, &mut cuts, &parts)
+    }
+
+    /// The tree of stumps as a ranking tree.
+    pub(super) fn tree(&self, frame: TreeFrame) -> RankingTree {
+        let node = |cut: &SplitNode| match cut {
+            SplitNode::Part { sums, .. } => Node { sums: *sums, split: None },
+            SplitNode::Cut { sums, test, left, right } => {
+                let (form, left, right) = (SplitForm::Stump(test.clone()), *left, *right);
+                Node { sums: *sums, split: Some(NodeSplit { form, left, right }) }
+            }
         };
-        Some(Division { form, left_cells, right_cells, left })
+        RankingTree::new(frame, self.cuts.iter().map(node).collect())
+    }
+}
+
+/// A node of a tree of stumps as a part of a split; sides are not known yet.
+fn split_node(node: &Node) -> SplitNode {
+    let sums = node.sums;
+    match &node.split {
+        Some(NodeSplit { form: SplitForm::Stump(test), left, right }) => {
+            SplitNode::Cut { sums, test: test.clone(), left: *left, right: *right }
+        }
+        _ => SplitNode::Part { sums, goes_left: false },
     }
 }
 

@@ -4,18 +4,22 @@
 //!
 //! - `split`: the best stump of a cell, from its histogram;
 //! - `partition`: the partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
-//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5);
+//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5); `pruned_leafrank`: the
+//!   same, pruned before the merger; `dyadic`: the rule on dyadic cubes, which `cubes` numbers;
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
 mod cross_validate;
+mod cubes;
+mod dyadic;
 mod fit;
 mod grow;
 mod leafrank;
 mod partition;
 mod prune;
+mod pruned_leafrank;
 mod ranking_tree;
 mod route;
 mod split;
@@ -23,6 +27,8 @@ mod splitter;
 mod test;
 
 pub use cross_validate::{CrossValidation, CvParams};
+pub use cubes::Cubes;
+pub use dyadic::DyadicParams;
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use grow::GrowParams;
 pub use leafrank::LeafRankParams;
