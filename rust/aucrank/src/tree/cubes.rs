@@ -352,3 +352,151 @@ impl<'de> Deserialize<'de> for SidedCubes {
         Ok(Self(words))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAN: f64 = f64::NAN;
+
+    fn keys(
+        columns: &Columns<'_>,
+        has_missing: &[bool],
+        level: u32,
+    ) -> Result<CubeKeys, RankError> {
+        let positive: Vec<bool> = (0..columns.n_rows()).map(|row| row == 0).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        CubeKeys::new(columns, &labels, has_missing, level, &Interrupt::default())
+    }
+
+    #[test]
+    fn digits_stand_level_by_level_so_that_a_shift_gives_the_cube_around() {
+        // Scaled by [0, 8] and [0, 1]; 8 and 1 are in the last of four pieces.
+        let values = [0.0, 0.0, 8.0, 1.0, 2.0, 0.5, 5.9, 0.25];
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let found = keys(&columns, &[false; 2], 2).unwrap();
+        // Pieces (0, 0), (3, 3), (1, 2), (2, 1); the digit of the second feature stands first.
+        assert_eq!(found.of_row, [0b0000, 0b1111, 0b1001, 0b0110]);
+        assert_eq!(found.grid.key(&[-5.0, 7.0]), 0b1010, "beyond the range: the outermost cubes");
+        assert_eq!(found.grid.key(&[NAN, 0.5]), NO_CUBE);
+    }
+
+    #[test]
+    fn what_is_not_scaled_stands_on_top_at_every_level() {
+        let (numbers, constant, unknown) = ([1.0, NAN, 2.0], [3.0; 3], [NAN; 3]);
+        let codes = Column::Codes { codes: &[1, 2, 0], n_levels: 3 };
+        let columns = Columns::new(
+            vec![numbers[..].into(), codes, constant[..].into(), unknown[..].into()],
+            3,
+        )
+        .unwrap();
+        let grid = keys(&columns, &[true, false, false, true], 2).unwrap().grid;
+        assert_eq!(grid.n_bits(), 1 + 2 + 2);
+        // Missing or not, two digits of the category, two of the number.
+        assert_eq!(grid.key(&[1.0, 1.0, 3.0, NAN]), 0b0_01_00);
+        assert_eq!(grid.key(&[NAN, 2.0, 3.0, NAN]), 0b1_10_00);
+        assert_eq!(grid.key(&[2.0, NAN, 9.0, 1.0]), 0b0_11_11);
+        assert_eq!(grid.key(&[2.0, 7.0, 9.0, 1.0]), 0b0_11_11, "a code beyond the last is missing");
+    }
+
+    #[test]
+    fn a_range_may_be_wider_than_a_number() {
+        let values = [f64::MIN, f64::MAX, 0.0, 1e300];
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        assert_eq!(keys(&columns, &[false], 1).unwrap().of_row, [0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn cubes_that_cannot_be_numbered_are_refused() {
+        let values = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        assert_eq!(keys(&columns, &[false; 3], 21).unwrap().of_row, [0, u64::MAX >> 1]);
+        let err = keys(&columns, &[false; 3], 22).unwrap_err();
+        assert_eq!(
+            err.to_string(),
+            "level is 22, but must be at most 21 for 3 features: the number of a cube has 63 binary \
+             digits, and this level takes 66"
+        );
+        let one_missing = keys(&columns, &[true, false, false], 21).unwrap_err();
+        assert!(one_missing.to_string().contains("at most 20"), "{one_missing}");
+        let wide: Vec<f64> = (0..128).map(|i| f64::from(i / 64)).collect();
+        let columns = Columns::from_row_major(&wide, 64).unwrap();
+        let err = keys(&columns, &[false; 64], 1).unwrap_err();
+        assert!(
+            err.to_string().starts_with("level is 1, but none is coarse enough for 64"),
+            "{err}"
+        );
+    }
+
+    fn node() -> (CubeGrid, Cubes) {
+        let columns = Columns::from_row_major(&[0.0, 0.0, 1.0, 1.0], 2).unwrap();
+        let grid = keys(&columns, &[false; 2], 2).unwrap().grid;
+        let sums = |pos, neg| ClassSums { pos, neg, rows: pos + neg };
+        let inside = [
+            (0b0000, sums(3, 0), true),
+            (0b0011, sums(0, 2), false),
+            (0b0100, sums(0, 2), false),
+            (0b0111, sums(2, 1), true),
+        ];
+        let cubes = Cubes::new(&grid, sums(5, 5), inside.into_iter());
+        (grid, cubes)
+    }
+
+    #[test]
+    fn an_unseen_cube_goes_with_the_smallest_one_around_it_or_right() {
+        let (grid, cubes) = node();
+        cubes.check(&grid).unwrap();
+        assert_eq!((cubes.n_cubes(), cubes.n_left()), (4, 2));
+        for (key, goes_left) in [(0b0000, true), (0b0011, false), (0b0111, true), (0b0100, false)] {
+            assert_eq!(grid.goes_left(&cubes, key), goes_left);
+        }
+        // Around it 3 of 5 are positive, then 2 of 5, of the node 1 of 2; then nothing is around it.
+        for (key, goes_left) in [(0b0001, true), (0b0110, false), (0b1000, false), (NO_CUBE, false)]
+        {
+            assert_eq!(grid.goes_left(&cubes, key), goes_left, "{key:b}");
+        }
+    }
+
+    #[test]
+    fn saved_cubes_are_read_and_forged_ones_refused() {
+        let (grid, cubes) = node();
+        let text = serde_json::to_string(&cubes).unwrap();
+        // Coarse: 0 left, 1 right. Fine: 0 left, 3 right, 4 right, 7 left. Doubled, and as steps.
+        assert_eq!(text, "[[1,1],[1,5,2,7]]");
+        assert_eq!(serde_json::from_str::<Cubes>(&text).unwrap(), cubes);
+        let overflow = format!("[[1,1],[1,{}]]", u64::MAX);
+        assert!(serde_json::from_str::<Cubes>(&overflow).is_err());
+        for forged in [
+            "[]",
+            "[[1,5,2,7]]",
+            "[[1,1],[]]",
+            "[[1,1],[1,0,2,7]]",
+            "[[1,1],[1,6,2,8]]",
+            "[[1,3],[1,5,2,7]]",
+            "[[1,1],[0,6,2,6]]",
+            "[[1,1],[1,5,2,99]]",
+            "[[1],[1,5,2,7]]",
+        ] {
+            let cubes: Cubes = serde_json::from_str(forged).unwrap();
+            assert!(cubes.check(&grid).is_err(), "{forged}");
+        }
+    }
+
+    #[test]
+    fn a_forged_grid_is_refused() {
+        let (grid, _) = node();
+        assert_eq!(grid.check(&[None, None]), Ok(()));
+        assert!(grid.check(&[None]).is_err());
+        assert!(grid.check(&[None, Some(2)]).is_err());
+        let text = serde_json::to_string(&grid).unwrap();
+        for (from, to) in [
+            ("\"level\":2", "\"level\":0"),
+            ("\"level\":2", "\"level\":40"),
+            ("1.0", "-1.0"),
+            ("\"n_scaled\":2", "\"n_scaled\":1"),
+        ] {
+            let forged: CubeGrid = serde_json::from_str(&text.replacen(from, to, 1)).unwrap();
+            assert!(forged.check(&[None, None]).is_err(), "{from} {to}");
+        }
+    }
+}

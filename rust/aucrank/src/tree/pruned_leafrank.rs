@@ -122,3 +122,69 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
         <LeafRankSplitter as Splitter<MemorySource<'s, R>>>::n_bytes(&self.stumps, kept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{BinningParams, Columns, Labels};
+    use crate::tree::{
+        FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitForm, SplitNode,
+        SplitRule, fit,
+    };
+
+    /// Class sums of the parts of the split of the root.
+    fn parts(tree: &RankingTree) -> Vec<ClassSums> {
+        let part = |node: &SplitNode| match node {
+            SplitNode::Part { sums, .. } => Some(*sums),
+            SplitNode::Cut { .. } => None,
+        };
+        match tree.nodes()[0].split.as_ref().map(|split| &split.form) {
+            None => vec![tree.total()],
+            Some(SplitForm::Cuts(cuts)) => cuts.iter().filter_map(part).collect(),
+            Some(_) => tree.leaf_sums(),
+        }
+    }
+
+    #[test]
+    fn the_parts_of_the_root_are_the_leaves_of_a_pruned_tree_of_stumps() {
+        let mut sizes = Vec::new();
+        for seed in 0..20_u64 {
+            let values: Vec<f64> =
+                (0..600).map(|i| (mix(1000 * seed + i) % 1000) as f64 / 1000.0).collect();
+            let positive: Vec<bool> = (0..300_u64)
+                .map(|row| {
+                    let x = &values[2 * row as usize..2 * row as usize + 2];
+                    let eta = if (x[0] - 0.5).abs() < 0.3 && x[1] > 0.3 { 0.8 } else { 0.2 };
+                    (mix(mix(seed) ^ row) % 1000) as f64 / 1000.0 < eta
+                })
+                .collect();
+            let columns = Columns::from_row_major(&values, 2).unwrap();
+            let labels = Labels::new(&positive, None).unwrap();
+            let fit = |max_depth, split, pruning| {
+                let grow = GrowParams {
+                    max_depth,
+                    min_samples_split: 2,
+                    min_samples_leaf: 1,
+                    min_gain: 0.0,
+                    leaf_order: LeafOrder::Tree,
+                };
+                let binning = BinningParams::default();
+                let params = FitParams { binning, grow, split, pruning, seed: 7 };
+                fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+            };
+            let cv = |seed| CvParams { n_folds: 5, one_standard_error: seed % 2 == 0, seed };
+            let one = LeafRankParams::orthogonal(1);
+            let inner = LeafRankParams { max_depth: 4, pruning: Some(cv(seed)), ..one };
+            let split = fit(1, SplitRule::Stumps(inner), None);
+            let outer = CvParams { seed: mix(7 ^ seed), ..cv(seed) };
+            let tree = fit(4, SplitRule::Stumps(one), Some(PruningRule::CrossValidation(outer)));
+            assert_eq!(parts(&split), tree.leaf_sums());
+            sizes.push(tree.n_leaves());
+        }
+        let grown = |&&n: &&usize| n > 2;
+        assert!(
+            sizes.iter().filter(grown).count() > 10 && sizes.iter().any(|&n| n < 10),
+            "{sizes:?}"
+        );
+    }
+}
