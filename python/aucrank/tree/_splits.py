@@ -173,9 +173,9 @@ class DyadicSplit(BaseEstimator):
     >>> y = (np.abs(X - 0.5) < 0.25).all(axis=1)
     >>> model = TreeRank(split=DyadicSplit(level=2), pruning=None).fit(X, y)
     >>> print(model.tree_.to_text())
-    all rows: 247 of 1000 positive (24.7%)
-    |-- in 4 of 16 cubes of side 1/4: 247 of 247 positive (100.0%)  #1
-    `-- in the other 12 of 16 cubes of side 1/4: 0 of 753 positive (0.0%)  #2
+    all rows: 244 of 1000 positive (24.4%)
+    |-- in 4 of 16 cubes of side 1/4: 244 of 244 positive (100.0%)  #1
+    `-- in the other 12 of 16 cubes of side 1/4: 0 of 756 positive (0.0%)  #2
     """
 
     def __init__(self, *, level: int = 3) -> None:

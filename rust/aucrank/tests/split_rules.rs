@@ -61,10 +61,10 @@ impl Rows {
         };
         let (mut numbers, mut codes, mut positive) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..n_rows {
-            let (a, b, c) = (draw(7), draw(6), draw(3));
+            let (a, b, c) = (draw(7), draw(40), draw(3));
             numbers.extend([if a == 6 { f64::NAN } else { a as f64 }, b as f64]);
             codes.push(c as u32);
-            positive.push(draw(10) < 2 + a / 2 + 2 * u64::from(b > 2) + c);
+            positive.push(draw(10) < 2 + a / 2 + 2 * u64::from(b > 20) + c);
         }
         (positive[0], positive[1]) = (true, false);
         Self { numbers, codes, positive, weights: vec![1.0; n_rows] }
