@@ -17,9 +17,16 @@ from aucrank._registry import ESTIMATORS, get_estimator
 from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
-    from aucrank.tree import TreeRank
+    from aucrank.tree import RankingForest, TreeRank
 
-__all__ = ["ModelFormatError", "TreeRank", "__version__", "load", "show_versions"]
+__all__ = [
+    "ModelFormatError",
+    "RankingForest",
+    "TreeRank",
+    "__version__",
+    "load",
+    "show_versions",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,11 @@ from aucrank._schema import Schema, errors_by_name
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._table import Table
 from aucrank._threads import threads_for
+from aucrank._tree_plot import RankingTreeDisplay, draw_tree
 from aucrank.metrics import RocCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class PruningPath:
@@ -408,6 +412,58 @@ class RankingTree:
             return f"CASE WHEN {condition} THEN {left}\n{indent}ELSE {right}\n{indent}END"
 
         return score(0, "")
+
+    def plot(
+        self,
+        ax: "Axes | Sequence[Axes] | None" = None,
+        *,
+        max_depth: int | None = None,
+        roc: bool = True,
+        cmap: Any = "YlOrBr",
+    ) -> RankingTreeDisplay:
+        """Draw the tree with matplotlib, and its training ROC curve beside it.
+
+        A box tells the rule that sends rows left, and how many of its rows are positive. Leaves
+        have the colour of their share of positives and the number of their place in the ranking;
+        where a leaf ends on the curve, its number stands there too.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or two of them, default=None
+            Where to draw: the axes of the tree and, with ``roc``, those of the curve. None makes
+            a figure in which nothing overlaps; it grows with the number of leaves.
+        max_depth : int or None, default=None
+            Draw no deeper; a node there tells how many leaves are below it. None draws all.
+        roc : bool, default=True
+            Whether to draw the curve.
+        cmap : str or matplotlib.colors.Colormap, default="YlOrBr"
+            Colours of leaves, from no positive rows to the largest share that a leaf has.
+
+        Returns
+        -------
+        RankingTreeDisplay
+            What was drawn; see `aucrank.inspection`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If ``max_depth`` is negative, or ``ax`` does not hold as many axes as are needed.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from aucrank import TreeRank
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> model = TreeRank(min_samples_leaf=1, pruning=None).fit(X, y)
+        >>> display = model.tree_.plot()
+        >>> print(display.node_texts_[0].get_text())
+        x0 >= 2.5
+        2 of 4 positive (50.0%)
+        """
+        return draw_tree(self, ax, max_depth=max_depth, roc=roc, cmap=cmap)
 
     def __repr__(self) -> str:
         return f"RankingTree(n_leaves={self.n_leaves}, depth={self.depth}, auc={self.auc:.4f})"

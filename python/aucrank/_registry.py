@@ -10,6 +10,7 @@ from typing import Any
 
 ESTIMATORS = {
     "TreeRank": "aucrank.tree",
+    "RankingForest": "aucrank.tree",
 }
 
 

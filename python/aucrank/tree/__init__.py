@@ -1,6 +1,7 @@
 """TreeRank: ranking trees that approximate the optimal ROC curve."""
 
 from aucrank._ranking_tree import PruningPath, RankingTree
+from aucrank.tree._forest import RankingForest
 from aucrank.tree._pruning import CrossValidatedPruning
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
@@ -11,6 +12,7 @@ __all__ = [
     "LeafRank",
     "OrthogonalSplit",
     "PruningPath",
+    "RankingForest",
     "RankingTree",
     "TreeRank",
 ]

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
 mod columns;
+mod forest;
 mod inference;
 mod model;
 mod ramp;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_tprs, delong, hanley_mcneil_variance, placements,

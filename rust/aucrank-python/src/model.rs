@@ -1,10 +1,10 @@
 //! Saved models as Python functions.
 
 use aucrank::model::{Document, Header, Model, ModelError};
-use aucrank::tree::TreeRankModel;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::forest::PyRankingForest;
 use crate::tree::PyTreeRankModel;
 
 pyo3::create_exception!(
@@ -18,10 +18,20 @@ fn to_format_error(err: ModelError) -> PyErr {
     ModelFormatError::new_err(err.to_string())
 }
 
+/// A model of any family.
+#[derive(FromPyObject)]
+pub enum ModelArg<'py> {
+    TreeRank(PyRef<'py, PyTreeRankModel>),
+    RankingForest(PyRef<'py, PyRankingForest>),
+}
+
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
 #[pyfunction]
-pub fn write_document(header: &str, model: &PyTreeRankModel) -> PyResult<String> {
-    let model = Model::TreeRank(TreeRankModel::clone(&model.0));
+pub fn write_document(header: &str, model: ModelArg<'_>) -> PyResult<String> {
+    let model = match model {
+        ModelArg::TreeRank(model) => Model::TreeRank(model.0.clone()),
+        ModelArg::RankingForest(model) => Model::RankingForest(model.0.clone()),
+    };
     Header::from_json(header)
         .and_then(|header| Document { header, model }.to_json())
         .map_err(to_format_error)
@@ -29,8 +39,11 @@ pub fn write_document(header: &str, model: &PyTreeRankModel) -> PyResult<String>
 
 /// Header (JSON text) and model of a document.
 #[pyfunction]
-pub fn read_document(text: &str) -> PyResult<(String, PyTreeRankModel)> {
+pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Bound<'py, PyAny>)> {
     let Document { header, model } = Document::from_json(text).map_err(to_format_error)?;
-    let Model::TreeRank(model) = model;
-    Ok((header.to_json().map_err(to_format_error)?, PyTreeRankModel(model)))
+    let model = match model {
+        Model::TreeRank(model) => Bound::new(py, PyTreeRankModel(model))?.into_any(),
+        Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),
+    };
+    Ok((header.to_json().map_err(to_format_error)?, model))
 }

@@ -138,6 +138,12 @@ pub enum RankError {
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
+    /// The system gives no thread.
+    #[error("cannot start a thread: {message}")]
+    NoThread {
+        /// What it says.
+        message: String,
+    },
 }
 
 impl RankError {

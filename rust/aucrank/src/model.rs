@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::data::Columns;
-use crate::tree::TreeRankModel;
+use crate::tree::{RankingForest, TreeRankModel};
 use crate::{RankError, VERSION};
 
 /// The name by which a document says what it is.
@@ -94,20 +94,33 @@ pub struct Classes {
 pub enum Model {
     /// A ranking tree.
     TreeRank(TreeRankModel),
+    /// A forest of ranking trees.
+    RankingForest(RankingForest),
 }
 
 impl Model {
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        match self {
+            Self::TreeRank(model) => model.tree.n_levels(),
+            Self::RankingForest(forest) => forest.n_levels(),
+        }
+    }
+
     fn check(&self, features: &[Feature]) -> Result<(), String> {
-        let Self::TreeRank(model) = self;
-        model.check()?;
+        match self {
+            Self::TreeRank(model) => model.check()?,
+            Self::RankingForest(forest) => forest.check()?,
+        }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
             FeatureKind::Categorical { levels } => Some(levels.len() as u32),
         };
-        if features.iter().map(of_feature).eq(model.tree.n_levels().iter().copied()) {
+        if features.iter().map(of_feature).eq(self.n_levels().iter().copied()) {
             Ok(())
         } else {
-            Err("the features are not those of the tree".to_owned())
+            Err("the features are not those of the model".to_owned())
         }
     }
 }
@@ -218,8 +231,10 @@ impl Document {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let Model::TreeRank(model) = &self.model;
-        model.tree.score(columns)
+        match &self.model {
+            Model::TreeRank(model) => model.tree.score(columns),
+            Model::RankingForest(forest) => forest.score(columns),
+        }
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
             .collect()
     };
     let all: Vec<u16> = (0..folds.n_folds).collect();
-    let grow = |_, rows| sample.grow(rows, interrupt);
+    let grow = |_, rows| sample.grow(rows, params.seed, interrupt);
     cross_validate_by(sample, tree, &all, rows, grow, params.one_standard_error)
 }
 

@@ -68,7 +68,7 @@ pub struct FitParams {
 }
 
 impl FitParams {
-    fn validate(&self) -> Result<(), RankError> {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
         self.grow.validate()?;
         self.split.validate()?;
         self.pruning.iter().try_for_each(PruningRule::validate)
@@ -168,7 +168,7 @@ pub(super) struct Sample<'a, R> {
 }
 
 impl<'a, R: RowTally + Copy> Sample<'a, R> {
-    fn new(
+    pub(super) fn new(
         binned: &'a Binned,
         columns: &Columns<'_>,
         labels: &'a Labels<'a>,
@@ -207,9 +207,10 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
     pub(super) fn grow(
         &self,
         rows: Vec<u32>,
+        seed: u64,
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
-        let FitParams { grow: params, split, seed, .. } = self.params;
+        let FitParams { grow: params, split, .. } = self.params;
         let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
         let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
         let min_gain = params.least_gain(total);
@@ -221,15 +222,15 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 if let Some((folds, pruning)) = self.inner_folds.as_ref().zip(stumps.pruning) {
                     let splitter =
                         PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
-                    grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
                 } else {
-                    grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
                 }
             }
             SplitRule::Dyadic(_) => {
                 let keys = self.cubes.as_ref().expect("numbered for this rule");
                 let splitter = DyadicSplitter::new(keys, self.labels, &rows, min_rows, min_gain);
-                grow(&mut source(rows), &splitter, total, frame, params, *seed, interrupt)
+                grow(&mut source(rows), &splitter, total, frame, params, seed, interrupt)
             }
         }
     }
@@ -239,7 +240,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         columns: &Columns<'_>,
         interrupt: &Interrupt,
     ) -> Result<TreeRankModel, RankError> {
-        let tree = self.grow(self.labels.rows(), interrupt)?;
+        let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
         let Some(PruningRule::CrossValidation(pruning)) = &self.params.pruning else {
             return Ok(TreeRankModel { tree, cross_validation: None });
         };

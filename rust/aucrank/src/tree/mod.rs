@@ -9,12 +9,20 @@
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
+//! - `forest`: many trees, `forest_fit`: their growth on samples drawn by `bootstrap`; `votes`,
+//!   `consensus`: how they make one score, `calibration`: what it says of the probability; `scorer`: the
+//!   trees in the form in which they score fast;
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
+mod bootstrap;
+mod calibration;
+mod consensus;
 mod cross_validate;
 mod cubes;
 mod dyadic;
 mod fit;
+mod forest;
+mod forest_fit;
 mod grow;
 mod leafrank;
 mod partition;
@@ -22,14 +30,19 @@ mod prune;
 mod pruned_leafrank;
 mod ranking_tree;
 mod route;
+mod scorer;
 mod split;
 mod splitter;
 mod test;
+mod votes;
 
+pub use bootstrap::BootstrapParams;
 pub use cross_validate::{CrossValidation, CvParams};
 pub use cubes::Cubes;
 pub use dyadic::DyadicParams;
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
+pub use forest::{Aggregation, OutOfBag, RankingForest};
+pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};
 pub use grow::GrowParams;
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;

@@ -296,6 +296,32 @@ impl RankingTree {
         self.frame.grid.is_none()
     }
 
+    /// Share of positives of each leaf, in ranking order.
+    pub(super) fn leaf_etas(&self) -> Vec<f64> {
+        self.leaf_sums().into_iter().map(ClassSums::eta).collect()
+    }
+
+    /// Rank of each leaf, in ranking order: the share of the training rows that lie below it, and
+    /// half of its own.
+    pub(super) fn leaf_ranks(&self) -> Vec<f64> {
+        let weight = |sums: ClassSums| sums.pos + sums.neg;
+        let total = weight(self.total());
+        let mut above = 0;
+        let rank = |sums: ClassSums| {
+            let twice_below = 2 * (total - above) - weight(sums);
+            above += weight(sums);
+            twice_below as f64 / (2.0 * total as f64)
+        };
+        self.leaf_sums().into_iter().map(rank).collect()
+    }
+
+    /// Whether every split is made of questions to one feature each.
+    pub(super) fn asks_single_features(&self) -> bool {
+        let forms =
+            self.nodes.iter().filter_map(|node| node.split.as_ref()).map(|split| &split.form);
+        forms.into_iter().all(|form| matches!(form, SplitForm::Stump(_) | SplitForm::Cuts(_)))
+    }
+
     /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
     /// 5.1, rates relative to the whole sample). Splits by cubes add nothing; see
     /// [`RankingTree::has_importances`].

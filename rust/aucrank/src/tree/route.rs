@@ -14,22 +14,41 @@ const TILE_ROWS: usize = 128;
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
 #[derive(Debug, Clone, Copy)]
-struct Target(i64);
+pub(super) struct Target(i64);
+
+impl Target {
+    /// The number of the next question, or the place of the leaf in the ranking.
+    #[inline]
+    pub(super) fn resolve(self) -> Result<usize, usize> {
+        usize::try_from(self.0).map_err(|_| !self.0 as usize)
+    }
+}
 
 /// What a row is asked.
 #[derive(Debug)]
-enum Question<'a, T> {
+pub(super) enum Question<'a, T> {
     Test(T),
     /// Its cube.
     Cubes(&'a CubeGrid, &'a Cubes),
+}
+
+impl<T> Question<'_, T> {
+    /// The stump, in a tree that splits by questions to single features.
+    pub(super) fn stump(&self) -> &T {
+        match self {
+            Self::Test(test) => test,
+            Self::Cubes(..) => unreachable!("cubes ask all features"),
+        }
+    }
 }
 
 /// All questions of a ranking tree, the stumps inside its splits joined to one graph: a part of a
 /// split leads straight to the first question of the side that it was merged into.
 #[derive(Debug)]
 pub(super) struct Router<'a, T> {
-    start: Target,
-    steps: Vec<(Question<'a, T>, Target, Target)>,
+    pub(super) start: Target,
+    /// Questions, and where a yes (left) and a no lead.
+    pub(super) steps: Vec<(Question<'a, T>, Target, Target)>,
 }
 
 impl<'a, T> Router<'a, T> {
@@ -173,7 +192,7 @@ impl RankingTree {
         Ok(out)
     }
 
-    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+    pub(super) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         let (found, expected) = (columns.n_features(), self.n_levels().len());
         if found != expected {
             return Err(RankError::ColumnMismatch { found, expected });

@@ -1,0 +1,516 @@
+"""A forest of ranking trees."""
+
+import json
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._base import BaseRanker, ProbabilityMixin
+from aucrank._input import Columns
+from aucrank._params import check_bool, check_choice, check_int, check_real
+from aucrank._ranking_tree import RankingTree
+from aucrank._schema import Schema
+from aucrank._table import Table
+from aucrank._validation import check_weight, match_labels
+from aucrank.metrics import AucInterval
+from aucrank.metrics._inference import check_confidence, interval_of
+from aucrank.tree._tree_rank import TreeRank
+
+AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
+
+
+class RankingForest(ProbabilityMixin, BaseRanker):
+    """Forest of ranking trees: bagging and random features, the trees' scores put together.
+
+    Each tree is grown to raise the area under the ROC curve on a bootstrap sample, with features
+    drawn at random for each split ([1]_ secs. 7 and 8, [2]_).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    split : {"orthogonal", "leafrank"} or split rule, default="orthogonal"
+        How a node is split: by one stump, by a small tree of stumps whose cells are merged, or by
+        an `OrthogonalSplit` or `LeafRank` with parameters of its own.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf of a tree; None for no bound.
+    min_samples_split : int, default=2
+        Rows that a node needs to be split, a row drawn twice counting twice.
+    min_samples_leaf : int, default=1
+        Rows that each side of a split keeps.
+    min_gain : float, default=0.0
+        A split must raise the AUC of its tree by more than this.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Features drawn at random for each stump: a number, a share of all, their square root or
+        logarithm, or None for all. Where none of those drawn gains, others are.
+    bootstrap : bool, default=True
+        Whether each tree sees a sample drawn with replacement, or all rows. Each class is drawn
+        by itself, so that every tree sees both in their shares.
+    max_samples : int, float or None, default=None
+        Rows drawn for each tree: a number, a share of all, or None for as many as there are.
+    aggregation : {"eta", "rank_mean", "rank_median", "kendall"}, default="eta"
+        How the trees make one score: the mean of the shares of positives in the leaves; the mean
+        or the median of the rank that each tree gives the row (the share of its training rows
+        that it ranks below); or a consensus of the rankings, see Notes.
+    leaf_order : {"eta", "tree"}, default="eta"
+        How each tree ranks its leaves: by their share of positives, or from left to right. It has
+        no effect on the mean of shares.
+    oob_score : bool, default=False
+        Whether to estimate the AUC by the rows that trees have not seen; it needs ``bootstrap``.
+    n_iter_no_change : int or None, default=None
+        Stop when the out-of-bag AUC has not risen by more than ``tol`` for so many trees; looked
+        at every ten trees. None to grow all trees.
+    tol : float, default=1e-4
+        What counts as a rise.
+    warm_start : bool, default=False
+        Keep the trees of the last fit and add those that are missing to ``n_estimators``. On the
+        same rows, 10 trees and 10 more are the 20 trees of one fit, bit for bit, also without a
+        ``random_state``: the forest keeps its seed.
+    max_bins : int or None, default=255
+        Most bins that a numeric feature is cut into, as in `TreeRank`.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories, as in `TreeRank`.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The forest does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the samples and the features drawn.
+    verbose : int, default=0
+        If positive, print how many trees were grown, and the out-of-bag AUC if there is one.
+
+    Attributes
+    ----------
+    estimators_ : sequence of RankingTree
+        The trees.
+    oob_score_ : float
+        AUC of the rows that trees have not seen, each scored by those trees. Only with
+        ``oob_score`` or ``n_iter_no_change``.
+    oob_path_ : Table
+        Out-of-bag AUC (``auc``) by number of trees (``n_estimators``). Only with
+        ``n_iter_no_change``.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean over the trees of the square root of the sum of squared gains of the stumps on each
+        feature, in units of AUC (sec. 5.1 of [1]_).
+    feature_importances_std_ : ndarray of shape (n_features,)
+        Its standard deviation over the trees.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    TreeRank : One tree, which can be read.
+    sklearn.ensemble.RandomForestClassifier : A forest of trees that are grown to classify.
+
+    Notes
+    -----
+    `predict_proba` is the mean share of positives in the leaves. Of the other aggregations it is
+    the share of positives among training rows of about the same score, those out of bag where
+    there is a bootstrap, made monotone by pooling adjacent violators; medians and consensus scores
+    are calibrated on at most 20,000 rows.
+
+    "kendall" is Copeland's method with a local search. At most 512 training rows are ordered by
+    the number of others that they beat in a majority of trees, ties by the sum of the majorities
+    (Borda); then neighbours change places until no majority is against any of them (local
+    Kemenisation [3]_). A row takes the place among them that contradicts the fewest pairs of the
+    trees; rows in one place are ordered by their mean rank.
+
+    References
+    ----------
+    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
+       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
+    .. [2] Breiman, "Random forests", Mach. Learn. 45, 2001. :doi:`10.1023/A:1010933404324`
+    .. [3] Dwork, Kumar, Naor and Sivakumar, "Rank aggregation methods for the Web", WWW 2001.
+       :doi:`10.1145/371920.372165`
+
+    Examples
+    --------
+    >>> from aucrank import RankingForest
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = RankingForest(oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.98
+    True
+    >>> interval = forest.oob_interval()
+    >>> interval.low < interval.auc < interval.high
+    True
+    """
+
+    _family = "ranking_forest"
+    _model: _core.RankingForest
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        split: Any = "orthogonal",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        max_features: Any = "sqrt",
+        bootstrap: bool = True,
+        max_samples: float | None = None,
+        aggregation: str = "eta",
+        leaf_order: str = "eta",
+        oob_score: bool = False,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.split = split
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.aggregation = aggregation
+        self.leaf_order = leaf_order
+        self.oob_score = oob_score
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the forest to rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data, as for `TreeRank`.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row in the gains; rows are drawn with equal probability whatever their
+            weight, those of weight 0 never.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid, or if
+            ``warm_start`` is set and the columns or classes are not those of the last fit.
+        """
+        grown_before = check_bool(self.warm_start, "warm_start") and self.__sklearn_is_fitted__()
+        self._earlier = (self._model, self._schema, self.classes_) if grown_before else None
+        try:
+            super().fit(X, y, sample_weight)
+            if self._earlier and not np.array_equal(self._earlier[2], self.classes_):
+                found, expected = self.classes_, self._earlier[2]
+                self._forget()
+                raise ValueError(
+                    f"warm_start needs the classes of the last fit, {expected}; got {found}"
+                )
+        finally:
+            del self._earlier
+        return self
+
+    def _check_params(self) -> None:
+        self._core_params(n_features=1, n_rows=1, seed=0)
+
+    def _core_params(self, n_features: int, n_rows: int, seed: int) -> dict[str, Any]:
+        """Return the parameters as the core takes them, each checked."""
+        n_estimators = check_int(self.n_estimators, "n_estimators", low=1)
+        max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
+        tree = TreeRank(
+            split=self.split,
+            max_depth=2**31 if max_depth is None else max_depth,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_gain=self.min_gain,
+            max_features=self.max_features,
+            pruning=None,
+            leaf_order=self.leaf_order,
+            max_bins=self.max_bins,
+        )
+        bootstrap = check_bool(self.bootstrap, "bootstrap")
+        share = self._share(n_rows)
+        if not bootstrap and self.max_samples is not None:
+            raise ValueError("max_samples needs bootstrap=True: without it a tree sees all rows")
+        oob_score = check_bool(self.oob_score, "oob_score")
+        patience = check_int(self.n_iter_no_change, "n_iter_no_change", low=1, optional=True)
+        tol = check_real(self.tol, "tol", low=0.0, high_open=True)
+        if not bootstrap and (oob_score or patience is not None):
+            asked = "oob_score" if oob_score else "n_iter_no_change"
+            raise ValueError(f"{asked} needs bootstrap=True: without it no row is out of bag")
+        aggregation = check_choice(self.aggregation, "aggregation", AGGREGATIONS)
+        if aggregation == "kendall" and patience is not None:
+            raise ValueError(
+                "n_iter_no_change does not go with aggregation='kendall', whose consensus is"
+                " formed of all trees; stop with another aggregation first"
+            )
+        stopping = None if patience is None else {"n_iter_no_change": patience, "tol": tol}
+        return {
+            "tree": tree._core_params(n_features, seed),
+            "n_trees": n_estimators,
+            "bootstrap": {"share": share} if bootstrap else None,
+            "aggregation": aggregation,
+            "out_of_bag": oob_score,
+            "early_stopping": stopping,
+        }
+
+    def _share(self, n_rows: int) -> float:
+        """Return the rows drawn for a tree as a share of all."""
+        if self.max_samples is None:
+            return 1.0
+        if isinstance(self.max_samples, int | np.integer) and not isinstance(
+            self.max_samples, bool
+        ):
+            number = check_int(self.max_samples, "max_samples", low=1)
+            assert number is not None
+            if number > n_rows > 1:
+                raise ValueError(
+                    f"max_samples must be at most the number of rows, {n_rows}; got {number}"
+                )
+            return min(1.0, number / n_rows)
+        share = check_real(self.max_samples, "max_samples", low=0.0, high=1.0, low_open=True)
+        assert share is not None
+        return share
+
+    def _fit_model(
+        self,
+        columns: Columns,
+        schema: Schema,
+        positive: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None,
+        seed: int,
+        n_threads: int,
+    ) -> _core.RankingForest:
+        n_rows = len(positive) if weight is None else int(np.count_nonzero(weight))
+        params = self._core_params(len(schema.features), n_rows, seed)
+        earlier = None
+        if self._earlier is not None:
+            earlier, schema_before, _ = self._earlier
+            if schema_before != schema:
+                raise ValueError("warm_start needs the columns and categories of the last fit")
+            if earlier.n_trees > params["n_trees"]:
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} must be at least the {earlier.n_trees}"
+                    " trees of the last fit when warm_start is set"
+                )
+        model = _core.fit_ranking_forest(
+            columns, schema.n_levels, positive, weight, json.dumps(params), earlier, n_threads
+        )
+        found = model.out_of_bag()
+        if found is None and (self.oob_score or self.n_iter_no_change is not None):
+            warnings.warn(
+                "Every tree has seen all rows of a class, so there is no out-of-bag AUC; more"
+                " trees or rows would give one.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.verbose > 0:
+            oob = f", out-of-bag AUC {found['auc']:.4f}" if found else ""
+            print(f"[RankingForest] {model.n_trees} trees{oob}")
+        return model
+
+    @property
+    def _fitted_model(self) -> _core.RankingForest:
+        check_is_fitted(self)
+        return self._model
+
+    @property
+    def estimators_(self) -> Sequence[RankingTree]:
+        """Return the trees, each made when it is asked for.
+
+        Returns
+        -------
+        sequence of RankingTree
+            As many as were grown.
+        """
+        return _Trees(self._fitted_model, self._schema)
+
+    @property
+    def oob_score_(self) -> float:
+        """Return the AUC of the rows that trees have not seen.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        return float(self._out_of_bag["auc"])
+
+    def oob_interval(self, *, confidence: float = 0.95) -> AucInterval:
+        """Return the out-of-bag AUC with a confidence interval.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Chance that such an interval holds the AUC, were the forest fixed.
+
+        Returns
+        -------
+        AucInterval
+            By DeLong's variance, as `aucrank.metrics.auc_interval` gives it.
+
+        Raises
+        ------
+        AttributeError
+            If the forest was fitted without ``oob_score``.
+        """
+        check_confidence(confidence)
+        found = self._out_of_bag
+        effective = tuple(found["effective_rows"])
+        return interval_of(found["auc"], found["variance"], effective, confidence)
+
+    @property
+    def oob_path_(self) -> Table:
+        """Return the out-of-bag AUC by number of trees.
+
+        Returns
+        -------
+        Table
+            Columns ``n_estimators`` and ``auc``.
+        """
+        found = self._out_of_bag
+        if not found["path_trees"]:
+            raise AttributeError("oob_path_ needs n_iter_no_change: without it nothing is followed")
+        return Table(n_estimators=np.array(found["path_trees"]), auc=found["path_aucs"])
+
+    @property
+    def _out_of_bag(self) -> dict[str, Any]:
+        found = self._fitted_model.out_of_bag()
+        if found is None:
+            raise AttributeError("there is no out-of-bag AUC: fit with oob_score=True")
+        return found
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return the mean importance of each feature over the trees.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            In units of AUC.
+        """
+        return self._fitted_model.importances()[0]
+
+    @property
+    def feature_importances_std_(self) -> NDArray[np.float64]:
+        """Return the standard deviation of the importance of each feature over the trees.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            In units of AUC.
+        """
+        return self._fitted_model.importances()[1]
+
+    def strata(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_strata: int = 10,
+        sample_weight: ArrayLike | None = None,
+    ) -> Table:
+        """Return what the forest does to rows, in strata of about equal weight.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit, best such as were not in it.
+        y : array-like of shape (n,)
+            Their labels; both classes must occur.
+        n_strata : int, default=10
+            Number of strata; there are fewer where many rows have one score.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        Table
+            One row for each stratum, from the highest scores to the lowest: ``rank``, from 1;
+            ``score_from`` and ``score_to``, its highest and lowest score; ``size`` and ``n_pos``,
+            weight of the rows and of the positive ones; ``eta``, their share; ``lift``, that
+            share over the share of all rows; ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``,
+            false and true positive rates where the stratum begins and ends.
+        """
+        number = check_int(n_strata, "n_strata", low=1)
+        assert number is not None
+        score = self.decision_function(X)
+        positive = match_labels(y, self.classes_)
+        weight = check_weight(sample_weight, len(positive))
+        weight = np.ones(len(positive)) if weight is None else weight
+        return _strata(score, positive, weight, number)
+
+
+class _Trees(Sequence[RankingTree]):
+    """Trees of a forest by their number."""
+
+    def __init__(self, model: _core.RankingForest, schema: Schema) -> None:
+        self._model = model
+        self._schema = schema
+
+    def __len__(self) -> int:
+        return self._model.n_trees
+
+    @overload
+    def __getitem__(self, index: int) -> RankingTree: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[RankingTree]: ...
+    def __getitem__(self, index: int | slice) -> RankingTree | Sequence[RankingTree]:
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        return RankingTree(self._model.tree(numbers), self._schema)
+
+
+def _strata(
+    score: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    n_strata: int,
+) -> Table:
+    order = np.argsort(-score, kind="stable")
+    score, weight = score[order], weight[order]
+    pos = np.where(positive[order], weight, 0.0)
+    above = np.cumsum(weight)
+    # A stratum ends with the last of the rows that tie with the one at the quantile.
+    wanted = np.searchsorted(above, above[-1] * np.arange(1, n_strata + 1) / n_strata)
+    last = np.flatnonzero(np.append(score[1:] != score[:-1], True))
+    ends = np.unique(last[np.searchsorted(last, np.minimum(wanted, len(score) - 1))])
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    size, n_pos = np.add.reduceat(weight, starts), np.add.reduceat(pos, starts)
+    fpr, tpr = (
+        np.concatenate(([0.0], np.cumsum(part) / part.sum())) for part in (size - n_pos, n_pos)
+    )
+    return Table(
+        rank=np.arange(1, len(ends) + 1),
+        score_from=score[starts],
+        score_to=score[ends],
+        size=size,
+        n_pos=n_pos,
+        eta=n_pos / size,
+        lift=n_pos / size / (n_pos.sum() / size.sum()),
+        fpr_from=fpr[:-1],
+        fpr_to=fpr[1:],
+        tpr_from=tpr[:-1],
+        tpr_to=tpr[1:],
+    )

@@ -1,0 +1,104 @@
+//! The forest of `aucrank::tree` as a Python class and a function.
+
+use aucrank::data::Labels;
+use aucrank::tree::{ForestParams, RankingForest, fit_forest};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::columns::ColumnsArg;
+use crate::run::{on_pool, read_params};
+use crate::tree::PyRankingTree;
+
+/// A fitted forest of ranking trees.
+#[pyclass(name = "RankingForest", module = "aucrank._core", frozen)]
+pub struct PyRankingForest(pub RankingForest);
+
+#[pymethods]
+impl PyRankingForest {
+    #[classattr]
+    fn family() -> &'static str {
+        "ranking_forest"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn n_trees(&self) -> usize {
+        self.0.trees().len()
+    }
+
+    fn tree(&self, number: usize) -> PyRankingTree {
+        PyRankingTree(self.0.trees()[number].clone())
+    }
+
+    /// What was found on rows out of bag, or `None` if it was not asked for.
+    fn out_of_bag<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(found) = self.0.out_of_bag() else { return Ok(None) };
+        let table = PyDict::new(py);
+        table.set_item("auc", found.auc)?;
+        table.set_item("variance", found.variance)?;
+        table.set_item("effective_rows", found.effective_rows)?;
+        table.set_item("path_trees", found.path_trees.clone())?;
+        table.set_item("path_aucs", found.path_aucs.to_pyarray(py))?;
+        Ok(Some(table))
+    }
+
+    /// Mean and standard deviation over the trees.
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn importances<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+        let (mean, spread) = self.0.importances();
+        (mean.into_pyarray(py), spread.into_pyarray(py))
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+    }
+
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+    }
+}
+
+/// Fits a forest, or adds trees to an `earlier` one; `params` is the JSON form of [`ForestParams`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "data, labels, parameters")]
+pub fn fit_ranking_forest<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    earlier: Option<PyRef<'py, PyRankingForest>>,
+    n_threads: usize,
+) -> PyResult<PyRankingForest> {
+    let params: ForestParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let earlier = earlier.map(|forest| forest.0.clone());
+    let forest = on_pool(py, n_threads, |interrupt| {
+        let labels = Labels::new(positive, weight)?;
+        fit_forest(&columns, &labels, &params, earlier, interrupt)
+    })?;
+    Ok(PyRankingForest(forest))
+}

@@ -1,0 +1,111 @@
+//! Which rows each tree of a forest sees.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Labels, below, mix};
+
+/// How rows are drawn for a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapParams {
+    /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn by itself, at least one row
+    /// of it, so that every tree sees both classes in their shares.
+    pub share: f64,
+}
+
+/// Rows of each class that may be drawn.
+#[derive(Debug)]
+pub(super) struct Bootstrap {
+    classes: [Vec<u32>; 2],
+    n_rows: usize,
+    share: f64,
+}
+
+impl Bootstrap {
+    pub(super) fn new(labels: &Labels<'_>, params: BootstrapParams) -> Self {
+        let (positive, negative) =
+            labels.rows().into_iter().partition(|&row| labels.positive()[row as usize]);
+        Self { classes: [negative, positive], n_rows: labels.n_rows(), share: params.share }
+    }
+
+    /// How often each row is drawn.
+    fn counts(&self, seed: u64) -> Vec<u16> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(mix(seed));
+        let mut counts = vec![0_u16; self.n_rows];
+        for rows in &self.classes {
+            let n_drawn = (self.share * rows.len() as f64).round().max(1.0) as usize;
+            for _ in 0..n_drawn {
+                let count = &mut counts[rows[below(&mut random, rows.len())] as usize];
+                // Only a class of a few rows drawn very often could get there.
+                *count = count.saturating_add(1);
+            }
+        }
+        counts
+    }
+
+    /// The rows of a tree, ascending, each as often as it is drawn.
+    pub(super) fn rows(&self, seed: u64) -> Vec<u32> {
+        let counts = self.counts(seed);
+        let n_rows = counts.iter().map(|&count| usize::from(count)).sum();
+        let mut rows = Vec::with_capacity(n_rows);
+        for (row, count) in (0..).zip(counts) {
+            rows.extend(std::iter::repeat_n(row, count.into()));
+        }
+        rows
+    }
+
+    /// The rows that a tree has not seen, as a set.
+    pub(super) fn left_out(&self, seed: u64) -> RowSet {
+        let mut words = vec![0_u64; self.n_rows.div_ceil(64)];
+        for (row, count) in self.counts(seed).into_iter().enumerate() {
+            words[row / 64] |= u64::from(count == 0) << (row % 64);
+        }
+        RowSet(words)
+    }
+}
+
+/// A set of rows, one bit a row.
+#[derive(Debug)]
+pub(super) struct RowSet(Vec<u64>);
+
+impl RowSet {
+    #[inline]
+    pub(super) fn contains(&self, row: u32) -> bool {
+        self.0[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_is_drawn_in_its_share_and_what_is_not_drawn_is_left_out() {
+        let positive: Vec<bool> = (0..1000).map(|row| row % 10 == 0).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
+        let rows = bootstrap.rows(3);
+        let n_pos = rows.iter().filter(|&&row| positive[row as usize]).count();
+        assert_eq!((rows.len(), n_pos), (1000, 100));
+        assert!(rows.is_sorted());
+        let left_out = bootstrap.left_out(3);
+        for row in 0..1000 {
+            assert_ne!(left_out.contains(row), rows.binary_search(&row).is_ok());
+        }
+        // A row is left out with probability (1 - 1/n)^n, about 0.367.
+        let n_left_out = (0..1000).filter(|&row| left_out.contains(row)).count();
+        assert!((330..410).contains(&n_left_out), "{n_left_out}");
+        assert_ne!(bootstrap.rows(4), rows);
+    }
+
+    #[test]
+    fn rows_of_weight_zero_are_never_drawn() {
+        let labels = Labels::new(&[true, false, true, false], Some(&[1.0, 0.0, 0.0, 2.0])).unwrap();
+        let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
+        for seed in 0..20 {
+            assert_eq!(bootstrap.rows(seed), [0, 3]);
+        }
+    }
+}
