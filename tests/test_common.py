@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from aucrank import TreeRank
 from aucrank._registry import public_estimators
-from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
+from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, OrthogonalSplit
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
@@ -17,6 +17,10 @@ ESTIMATORS = [
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
     TreeRank(missing="cell_mean", max_fpr=0.5),
     TreeRank(split="leafrank", missing="cell_mean", min_samples_leaf=1, pruning=None),
+    # At most level 2: some checks have 30 features.
+    TreeRank(split=DyadicSplit(level=2), pruning=CrossValidatedPruning(n_folds=3)),
+    TreeRank(split=DyadicSplit(level=1), leaf_order="tree", pruning=None, n_jobs=2),
+    TreeRank(split=LeafRank(pruning=CrossValidatedPruning(n_folds=2)), pruning=None),
 ]
 
 

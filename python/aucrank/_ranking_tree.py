@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from aucrank import _core
 from aucrank._input import count_rows, read_columns
 from aucrank._params import check_choice, check_int, check_real
-from aucrank._rules import Region, Words
+from aucrank._rules import Region, Words, cubes_in_words
 from aucrank._schema import Schema, errors_by_name
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._table import Table
@@ -160,7 +160,7 @@ class RankingTree:
             left[number], right[number] = children = node["split"]["left"], node["split"]["right"]
             parent[list(children)] = number
             depth[list(children)] = depth[number] + 1
-            rule[number] = self._words.union(self._side(number, left=True))
+            rule[number] = self._side_in_words(number, left=True)
         unit = 2.0 ** tree["exponent"]
         pos, neg = (np.array([n["sums"][c] for n in nodes], np.float64) for c in ("pos", "neg"))
         # The gain of paper 2 Fig. 2, halved: what the split adds to the area.
@@ -339,7 +339,7 @@ class RankingTree:
         if nodes["left"][node] >= 0:
             left, right = nodes["left"][node], nodes["right"][node]
             yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
-            other = self._words.union(self._side(node, left=False))
+            other = self._side_in_words(node, left=False)
             yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ")
 
     def to_dot(self) -> str:
@@ -380,6 +380,11 @@ class RankingTree:
             had no names), without a trailing semicolon. NULL is a missing value; a category that
             was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
 
+        Raises
+        ------
+        ValueError
+            For a tree of a `DyadicSplit`, whose cubes would fill pages.
+
         Examples
         --------
         >>> from aucrank import TreeRank
@@ -391,6 +396,10 @@ class RankingTree:
         END
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
+        if "grid" in self._document:
+            raise ValueError(
+                "a tree of a DyadicSplit has no form in SQL: each of its splits is a list of cubes"
+            )
         writer = SqlWriter(self._schema, dialect)
         scores = dict(zip(self._core.leaves().tolist(), self._core.leaf_scores(), strict=True))
 
@@ -484,12 +493,20 @@ class RankingTree:
     def _side(self, node: int, *, left: bool) -> list[Region]:
         return self._words.side(_cuts(self._document["nodes"][node]["split"]), left=left)
 
+    def _side_in_words(self, node: int, *, left: bool) -> str:
+        split = self._document["nodes"][node]["split"]
+        if "cubes" in split:
+            return cubes_in_words(split["cubes"], self._document["grid"]["level"], left=left)
+        return self._words.union(self._side(node, left=left))
+
     def _rule(self, leaf: int) -> str:
         parent, left = self.nodes["parent"], self.nodes["left"]
         path = list(_to_root(leaf, parent))[::-1]
-        return self._words.path(
-            self._side(node, left=left[node] == child) for node, child in pairwise(path)
-        )
+        steps = [(node, left[node] == child) for node, child in pairwise(path)]
+        if "grid" in self._document:
+            words = [self._side_in_words(node, left=is_left) for node, is_left in steps]
+            return " and ".join(words) or "all rows"
+        return self._words.path(self._side(node, left=is_left) for node, is_left in steps)
 
 
 def _cuts(split: dict[str, Any]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ A side of a split is a union of such regions, since a LeafRank split merges seve
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import inf
 from typing import Any
 
@@ -206,6 +207,25 @@ def _merge(regions: list[Region]) -> list[Region]:
         for region in regions
         if all(rule.holds_known or rule.missing for rule in region.values())
     ]
+
+
+def cubes_in_words(levels: list[list[int]], level: int, *, left: bool) -> str:
+    """Return how many cubes make up one side of a split.
+
+    Parameters
+    ----------
+    levels : list of list of int
+        The cubes of a split as the model document has them: for each level, the finest last, steps
+        from one number to the next, where an odd number is that of a cube on the left.
+    level : int
+        The finest level.
+    left : bool
+        Which side.
+    """
+    n_cubes = len(levels[-1])
+    n_left = sum(sided & 1 for sided in accumulate(levels[-1]))
+    side = f"of {n_cubes} cubes of side 1/{2**level}"
+    return f"in {n_left} {side}" if left else f"in the other {n_cubes - n_left} {side}"
 
 
 def number(value: float) -> str:

@@ -3,11 +3,12 @@
 from aucrank._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._forest import RankingForest
 from aucrank.tree._pruning import CrossValidatedPruning
-from aucrank.tree._splits import LeafRank, OrthogonalSplit
+from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
 
 __all__ = [
     "CrossValidatedPruning",
+    "DyadicSplit",
     "LeafRank",
     "OrthogonalSplit",
     "PruningPath",

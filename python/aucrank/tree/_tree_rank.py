@@ -29,9 +29,10 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     Parameters
     ----------
-    split : {"orthogonal", "leafrank"} or split rule, default="orthogonal"
-        How a node is split: by one stump, by a small tree of stumps whose cells are merged, or by
-        an `OrthogonalSplit` or `LeafRank` with parameters of its own.
+    split : {"orthogonal", "leafrank", "dyadic"} or split rule, default="orthogonal"
+        How a node is split: by one stump, by a small tree of stumps whose cells are merged, by a
+        union of equal cubes, or by an `OrthogonalSplit`, `LeafRank` or `DyadicSplit` with
+        parameters of its own.
     max_depth : int, default=10
         Most splits between the root and a leaf.
     min_samples_split : int, default=2
@@ -43,7 +44,8 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         A split must raise the training AUC by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features drawn at random for each stump: a number, a share of all, their square root or
-        logarithm, or None for all. Where none of those drawn gains, others are.
+        logarithm, or None for all. Where none of those drawn gains, others are. None with
+        `DyadicSplit`.
     pruning : {"cv"}, CrossValidatedPruning or None, default="cv"
         How the grown tree is pruned; "cv" is ``CrossValidatedPruning()``.
     leaf_order : {"eta", "tree"}, default="eta"
@@ -91,7 +93,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         nothing, 1 for perfect ones. None without cross-validation.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC
-        (sec. 5.1 of [2]_).
+        (sec. 5.1 of [2]_). Not there for `DyadicSplit`, whose cubes ask all features at once.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -297,6 +299,16 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         -------
         ndarray of shape (n_features,)
             In units of AUC.
+
+        Raises
+        ------
+        AttributeError
+            For a tree of a `DyadicSplit`.
         """
+        if not self._fitted_model.has_importances:
+            raise AttributeError(
+                "feature_importances_ is not defined for a DyadicSplit: its cubes ask all features"
+                " at once"
+            )
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances

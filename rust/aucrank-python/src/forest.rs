@@ -48,7 +48,6 @@ impl PyRankingForest {
     }
 
     /// Mean and standard deviation over the trees.
-    #[expect(clippy::type_complexity, reason = "two arrays")]
     fn importances<'py>(
         &self,
         py: Python<'py>,

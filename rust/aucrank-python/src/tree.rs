@@ -43,6 +43,11 @@ impl PyTreeRankModel {
         Ok(Some(table))
     }
 
+    #[getter]
+    fn has_importances(&self) -> bool {
+        self.0.tree.has_importances()
+    }
+
     fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.tree.importances().into_pyarray(py)
     }

@@ -107,6 +107,22 @@ pub enum RankError {
         /// What it must be.
         rule: &'static str,
     },
+    /// Dyadic cubes that are too many to be numbered.
+    #[error(
+        "level is {level}, but {} for {n_features} features: the number of a cube has 63 binary \
+         digits, and this level takes {n_bits}",
+        if *finest == 0 { "none is coarse enough".to_owned() } else { format!("must be at most {finest}") }
+    )]
+    CubesTooFine {
+        /// The level asked for.
+        level: u32,
+        /// Number of features.
+        n_features: usize,
+        /// Binary digits that the number of a cube would take.
+        n_bits: u64,
+        /// The largest level that fits, 0 for none.
+        finest: u64,
+    },
     /// How much an AUC varies cannot be told from one row.
     #[error(
         "the variance of the AUC needs two rows of each class: {n_pos} positive and {n_neg} \

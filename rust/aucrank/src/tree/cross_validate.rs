@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::cubes::NO_CUBE;
 use super::fit::Sample;
 use super::prune::{PruningPath, PruningStep};
 use super::ranking_tree::RankingTree;
@@ -84,6 +85,30 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
     params: &CvParams,
     interrupt: &Interrupt,
 ) -> Result<CrossValidation, RankError> {
+    let rows = |fold: u16, inside: bool| {
+        let of_row = folds.of_row.iter().enumerate();
+        of_row
+            .filter(|&(_, &of)| of != NO_FOLD && (of == fold) == inside)
+            .map(|(row, _)| row as u32)
+            .collect()
+    };
+    let all: Vec<u16> = (0..folds.n_folds).collect();
+    let grow = |_, rows| sample.grow(rows, params.seed, interrupt);
+    let max_fpr = sample.params.grow.max_fpr;
+    cross_validate_by(sample, tree, &all, rows, grow, max_fpr, params.one_standard_error)
+}
+
+/// The same for a tree that `grow` grows, on folds whose rows `rows` gives: those inside the fold, and
+/// those outside. What is averaged is the AUC up to `max_fpr`.
+pub(super) fn cross_validate_by<R: RowTally>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    folds: &[u16],
+    rows: impl Fn(u16, bool) -> Vec<u32> + Sync,
+    grow: impl Fn(u16, Vec<u32>) -> Result<RankingTree, RankError> + Sync,
+    max_fpr: f64,
+    one_standard_error: bool,
+) -> Result<CrossValidation, RankError> {
     let steps = tree.pruning_path();
     // Between two prices the tree is the same, so their geometric mean stands for all of them.
     let prices: Vec<f64> = (0..steps.len())
@@ -92,25 +117,15 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
             None => f64::INFINITY,
         })
         .collect();
-    let score_fold = |fold: u16| -> Result<Vec<f64>, RankError> {
-        let rows = |inside: bool| -> Vec<u32> {
-            let of_row = folds.of_row.iter().enumerate();
-            of_row
-                .filter(|&(_, &of)| of != NO_FOLD && (of == fold) == inside)
-                .map(|(row, _)| row as u32)
-                .collect()
-        };
-        let tree = sample.grow(rows(false), params.seed, interrupt)?;
+    let score_fold = |&fold: &u16| -> Result<Vec<f64>, RankError> {
+        let tree = grow(fold, rows(fold, false))?;
         let path = PruningPath::of(&tree);
-        let held_out = held_out_sums(sample, &tree, &rows(true));
-        let aucs = path.aucs_up_to(sample.params.grow.max_fpr, &tree, &held_out);
+        let held_out = held_out_sums(sample, &tree, &rows(fold, true));
+        let aucs = path.aucs_up_to(max_fpr, &tree, &held_out);
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
-    let fold_aucs = (0..folds.n_folds)
-        .into_par_iter()
-        .map(score_fold)
-        .collect::<Result<Vec<_>, RankError>>()?;
-    Ok(CrossValidation::new(steps, &fold_aucs, params.one_standard_error))
+    let fold_aucs = folds.par_iter().map(score_fold).collect::<Result<Vec<_>, RankError>>()?;
+    Ok(CrossValidation::new(steps, &fold_aucs, one_standard_error))
 }
 
 /// Class sums of other rows in every node of a tree.
@@ -121,7 +136,8 @@ fn held_out_sums<R>(sample: &Sample<'_, R>, tree: &RankingTree, rows: &[u32]) ->
     let mut sums = vec![ClassSums::default(); tree.nodes().len()];
     for &row in rows {
         let row = row as usize;
-        let leaf = router.leaf(|test| {
+        let cube = sample.cubes.as_ref().map_or(NO_CUBE, |cubes| cubes.of_row[row]);
+        let leaf = router.leaf(cube, |test| {
             let missing = features[test.feature].n_bins() as u32;
             test.goes_left(sample.binned.code(row, test.feature), missing)
         });

@@ -3,15 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::cross_validate::{CrossValidation, CvParams, cross_validate};
+use super::cubes::CubeKeys;
+use super::dyadic::{DyadicParams, DyadicSplitter};
 use super::grow::{GrowParams, Missing, grow};
 use super::leafrank::{LeafRankParams, LeafRankSplitter};
 use super::monotone;
 use super::prune::PruningPath;
+use super::pruned_leafrank::PrunedLeafRankSplitter;
 use super::ranking_tree::{RankingTree, TreeFrame};
 use super::split::StumpTerms;
 use crate::data::{
     Binned, BinningParams, Columns, CountedRows, FeatureBins, Folds, Labels, MemorySource,
-    RowTally, ValueScale, WeightedRows,
+    RowTally, ValueScale, WeightedRows, mix,
 };
 use crate::{Interrupt, RankError};
 
@@ -21,12 +24,15 @@ use crate::{Interrupt, RankError};
 pub enum SplitRule {
     /// By a small tree of stumps whose cells are merged into two sides, or by a single stump.
     Stumps(LeafRankParams),
+    /// By a union of dyadic cubes.
+    Dyadic(DyadicParams),
 }
 
 impl SplitRule {
     fn validate(&self) -> Result<(), RankError> {
         match self {
             Self::Stumps(params) => params.validate(),
+            Self::Dyadic(params) => params.validate(),
         }
     }
 
@@ -34,6 +40,7 @@ impl SplitRule {
     fn is_of_stumps(&self) -> bool {
         match self {
             Self::Stumps(_) => true,
+            Self::Dyadic(_) => false,
         }
     }
 }
@@ -169,10 +176,10 @@ pub fn fit(
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        Sample::new(columns, &binned, labels, row_tally, params).fit(interrupt)
+        Sample::new(columns, &binned, labels, row_tally, params, interrupt)?.fit(interrupt)
     } else {
         let row_tally = WeightedRows(labels);
-        Sample::new(columns, &binned, labels, row_tally, params).fit(interrupt)
+        Sample::new(columns, &binned, labels, row_tally, params, interrupt)?.fit(interrupt)
     }
 }
 
@@ -182,11 +189,15 @@ pub(super) struct Sample<'a, R> {
     columns: &'a Columns<'a>,
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
-    row_tally: R,
-    frame: TreeFrame,
+    pub(super) row_tally: R,
+    pub(super) frame: TreeFrame,
     pub(super) params: &'a FitParams,
     /// Where missing values count as means: the units of all values.
     scales: Option<Vec<ValueScale>>,
+    /// For splits by cubes.
+    pub(super) cubes: Option<CubeKeys>,
+    /// For splits that are cross-validated on their own.
+    pub(super) inner_folds: Option<Folds>,
 }
 
 impl<'a, R: RowTally + Copy> Sample<'a, R> {
@@ -196,14 +207,28 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         labels: &'a Labels<'a>,
         row_tally: R,
         params: &'a FitParams,
-    ) -> Self {
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
         let n_levels = binned.features().iter().map(|bins| match bins {
             FeatureBins::Numeric { .. } => None,
             FeatureBins::Categorical { n_levels } => Some(*n_levels),
         });
+        let has_missing = binned.has_missing(&labels.rows());
+        let (mut cubes, mut inner_folds) = (None, None);
+        match &params.split {
+            SplitRule::Dyadic(DyadicParams { level }) => {
+                cubes = Some(CubeKeys::new(columns, labels, &has_missing, *level, interrupt)?);
+            }
+            SplitRule::Stumps(LeafRankParams { pruning: Some(inner), .. }) => {
+                // Not the folds of the whole tree, of which one is empty in each of its trees.
+                let seed = mix(params.seed ^ inner.seed);
+                inner_folds = Some(Folds::deal(columns, labels, inner.n_folds, seed, interrupt)?);
+            }
+            SplitRule::Stumps(_) => {}
+        }
         let frame = TreeFrame {
             n_levels: n_levels.collect(),
-            has_missing: binned.has_missing(&labels.rows()),
+            has_missing,
             exponent: labels.exponent(),
             leaf_order: params.grow.leaf_order,
             // Where nothing is bound, a list of zeros is as good as none.
@@ -212,10 +237,28 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             } else {
                 params.monotonic.clone()
             },
+            grid: cubes.as_ref().map(|cubes| cubes.grid.clone()),
         };
         let scales = (params.grow.missing == Missing::CellMean)
             .then(|| ValueScale::of(columns, &labels.rows()));
-        Self { columns, binned, labels, row_tally, frame, params, scales }
+        Ok(Self { columns, binned, labels, row_tally, frame, params, scales, cubes, inner_folds })
+    }
+
+    /// Some of the rows, as a source of sums.
+    pub(super) fn source<'s>(
+        &'s self,
+        rows: Vec<u32>,
+        interrupt: &'s Interrupt,
+    ) -> MemorySource<'s, R> {
+        let source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
+        match &self.scales {
+            Some(scales) => source.with_values(self.columns, scales),
+            None => source,
+        }
+    }
+
+    fn stump_terms(&self) -> StumpTerms<'_> {
+        StumpTerms { scales: self.scales.as_deref(), monotonic: &self.frame.monotonic }
     }
 
     /// Grows a tree on some of the rows.
@@ -227,17 +270,25 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
     ) -> Result<RankingTree, RankError> {
         let FitParams { grow: params, split, .. } = self.params;
         let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
-        let mut source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
-        if let Some(scales) = &self.scales {
-            source = source.with_values(self.columns, scales);
-        }
         let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
+        let min_gain = params.least_gain(total);
         match split {
             SplitRule::Stumps(stumps) => {
-                let terms =
-                    StumpTerms { scales: self.scales.as_deref(), monotonic: &self.frame.monotonic };
-                let least_gain = params.least_gain(total);
-                let splitter = LeafRankSplitter::new(*stumps, min_rows, least_gain, terms);
+                let terms = self.stump_terms();
+                let splitter = LeafRankSplitter::new(*stumps, min_rows, min_gain, terms);
+                let mut source = self.source(rows, interrupt);
+                if let Some((folds, pruning)) = self.inner_folds.as_ref().zip(stumps.pruning) {
+                    let splitter =
+                        PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
+                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+                } else {
+                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+                }
+            }
+            SplitRule::Dyadic(_) => {
+                let keys = self.cubes.as_ref().expect("numbered for this rule");
+                let splitter = DyadicSplitter::new(keys, self.labels, &rows, min_rows, min_gain);
+                let mut source = self.source(rows, interrupt);
                 grow(&mut source, &splitter, total, frame, params, seed, interrupt)
             }
         }

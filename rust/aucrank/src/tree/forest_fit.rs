@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::bootstrap::{Bootstrap, BootstrapParams};
 use super::calibration::Calibration;
 use super::consensus::Consensus;
-use super::fit::{FitParams, Sample};
+use super::fit::{FitParams, Sample, SplitRule};
 use super::forest::{Aggregation, Asked, OutOfBag, RankingForest};
 use super::scorer::{TILE_ROWS, Tile};
 use super::votes::Votes;
@@ -63,6 +63,9 @@ impl ForestParams {
         self.tree.validate()?;
         if self.n_trees == 0 {
             return bad("n_trees", "0".to_owned(), "at least 1");
+        }
+        if matches!(self.tree.split, SplitRule::Dyadic(_)) {
+            return bad("split", "dyadic".to_owned(), "made of stumps in a forest");
         }
         match self.bootstrap {
             Some(BootstrapParams { share }) if !(share > 0.0 && share <= 1.0) => {
@@ -141,10 +144,11 @@ pub fn fit_forest(
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        let sample = Sample::new(columns, &binned, labels, row_tally, &params.tree);
+        let sample = Sample::new(columns, &binned, labels, row_tally, &params.tree, interrupt)?;
         Growing::new(&sample, params, earlier).fit(interrupt)
     } else {
-        let sample = Sample::new(columns, &binned, labels, WeightedRows(labels), &params.tree);
+        let row_tally = WeightedRows(labels);
+        let sample = Sample::new(columns, &binned, labels, row_tally, &params.tree, interrupt)?;
         Growing::new(&sample, params, earlier).fit(interrupt)
     }
 }

@@ -122,12 +122,14 @@ pub(super) fn grow<S: SumSource, P: Splitter<S>>(
             nodes[parent.node].split =
                 Some(NodeSplit { form: division.form, left, right: left + 1 });
             nodes.extend(children.map(|(sums, ..)| Node { sums, split: None }));
-            regroups.push(Regroup {
-                left_cells: division.left_cells,
-                right_cells: division.right_cells,
-                left: children[0].1,
-                right: children[1].1,
-            });
+            if !division.left_cells.is_empty() {
+                regroups.push(Regroup {
+                    left_cells: division.left_cells,
+                    right_cells: division.right_cells,
+                    left: children[0].1,
+                    right: children[1].1,
+                });
+            }
             let side = |side: usize| {
                 let (sums, cell, neg_above) = children[side];
                 let seed = mix(parent.seed ^ (side as u64 + 1));

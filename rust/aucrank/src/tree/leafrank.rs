@@ -5,9 +5,10 @@ use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::cross_validate::CvParams;
 use super::monotone;
 use super::partition::{best_run, best_union};
-use super::ranking_tree::{SplitForm, SplitNode};
+use super::ranking_tree::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
 use super::split::{Stump, StumpTerms, best_stump};
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use super::test::Test;
@@ -32,6 +33,10 @@ pub struct LeafRankParams {
     /// Features that are drawn for each stump, or all of them. Where none of those drawn gains, as
     /// many others are, until one does. At least 1.
     pub max_features: Option<usize>,
+    /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3 iv).
+    /// The seed is joined to that of the fit.
+    #[serde(default)]
+    pub pruning: Option<CvParams>,
 }
 
 impl LeafRankParams {
@@ -44,6 +49,7 @@ impl LeafRankParams {
             min_samples_split: 2,
             min_samples_leaf,
             max_features: None,
+            pruning: None,
         }
     }
 
@@ -60,20 +66,20 @@ impl LeafRankParams {
                 bad("min_samples_leaf of the split", 0, "at least 1")
             }
             Self { max_features: Some(0), .. } => bad("max_features", 0, "at least 1"),
-            _ => Ok(()),
+            Self { pruning, .. } => pruning.iter().try_for_each(CvParams::validate),
         }
     }
 }
 
 /// Splits nodes by trees of stumps.
 #[derive(Debug)]
-pub(super) struct LeafRankSplitter<'a> {
+pub(super) struct LeafRankSplitter<'t> {
     params: LeafRankParams,
     /// Rows that each side of a split keeps.
     min_side_rows: u64,
     /// What a split must gain, as [`ClassSums::gain`].
     min_gain: f64,
-    terms: StumpTerms<'a>,
+    terms: StumpTerms<'t>,
 }
 
 /// A part of a node, while its tree of stumps grows.
@@ -93,18 +99,18 @@ struct Part<T> {
 
 /// The tree of stumps of one node, its parts from left to right.
 #[derive(Debug)]
-struct Growing<'a, T> {
+pub(super) struct Growing<'a, T> {
     node: &'a OpenNode<Option<Histogram<T>>>,
     cuts: Vec<SplitNode>,
     parts: Vec<Part<T>>,
 }
 
-impl<'a> LeafRankSplitter<'a> {
+impl<'t> LeafRankSplitter<'t> {
     pub(super) fn new(
         params: LeafRankParams,
         min_side_rows: u64,
         min_gain: f64,
-        terms: StumpTerms<'a>,
+        terms: StumpTerms<'t>,
     ) -> Self {
         Self { params, min_side_rows, min_gain, terms }
     }
@@ -113,6 +119,64 @@ impl<'a> LeafRankSplitter<'a> {
     /// another.
     fn sees_all(&self) -> bool {
         self.params.max_features.is_none()
+    }
+
+    /// Grows the tree of stumps of each node, which is what is kept of it.
+    pub(super) fn grow_parts<'a, S: SumSource + Sync>(
+        &self,
+        source: &mut S,
+        nodes: &'a [OpenNode<Option<Histogram<S::Tally>>>],
+        next_cell: &mut CellId,
+    ) -> Result<Vec<Growing<'a, S::Tally>>, RankError> {
+        let mut growing: Vec<Growing<'_, S::Tally>> = nodes.iter().map(Growing::new).collect();
+        if self.sees_all() {
+            let features = source.features();
+            growing.par_iter_mut().for_each(|tree| {
+                let histogram = tree.node.kept.as_ref().expect("kept for every node");
+                let sums = tree.node.sums;
+                tree.parts[0].stump = self.params.stump_for(features, histogram, sums, self.terms);
+            });
+        } else {
+            let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
+            self.params.draw_stumps(source, &mut growing, &all, self.terms)?;
+        }
+        while cut_once(source, &mut growing, &self.params, self.terms, next_cell)? {}
+        Ok(growing)
+    }
+
+    /// Merges the parts of a node into two sides: each with its place among the stumps, and the cells
+    /// that make it up.
+    fn merge(
+        &self,
+        node: ClassSums,
+        cuts: &mut [SplitNode],
+        parts: &[(usize, &[CellId])],
+    ) -> Option<Division> {
+        let sums: Vec<ClassSums> = parts.iter().map(|&(place, _)| cuts[place].sums()).collect();
+        let monotonic = self.terms.monotonic;
+        let (is_left, left) = if monotonic.is_empty() {
+            best_union(node, &sums, self.min_side_rows)?
+        } else {
+            let places = parts.iter().map(|&(place, _)| place);
+            let order = by_clipped_eta(cuts, &places.collect::<Vec<_>>(), monotonic);
+            best_run(node, &sums, &order, self.min_side_rows)?
+        };
+        if node.gain(left) as f64 <= self.min_gain {
+            return None;
+        }
+        let (mut left_cells, mut right_cells) = (Vec::new(), Vec::new());
+        for (&(place, cells), &is_left) in parts.iter().zip(&is_left) {
+            if let SplitNode::Part { goes_left, .. } = &mut cuts[place] {
+                *goes_left = is_left;
+            }
+            if is_left { &mut left_cells } else { &mut right_cells }.extend_from_slice(cells);
+        }
+        let form = match cuts {
+            // The left part of a stump is the one that gains.
+            [SplitNode::Cut { test, .. }, _, _] => SplitForm::Stump(test.clone()),
+            cuts => SplitForm::Cuts(in_preorder(cuts)),
+        };
+        Some(Division { form, left_cells, right_cells, left })
     }
 }
 
@@ -131,23 +195,8 @@ impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter<'_> {
         nodes: &[OpenNode<Self::Kept>],
         next_cell: &mut CellId,
     ) -> Result<Vec<Option<Division>>, RankError> {
-        let mut growing: Vec<Growing<'_, S::Tally>> = nodes.iter().map(Growing::new).collect();
-        if self.sees_all() {
-            let features = source.features();
-            growing.par_iter_mut().for_each(|tree| {
-                let histogram = tree.node.kept.as_ref().expect("kept for every node");
-                let sums = tree.node.sums;
-                tree.parts[0].stump = self.params.stump_for(features, histogram, sums, self.terms);
-            });
-        } else {
-            let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
-            self.params.draw_stumps(source, &mut growing, &all, self.terms)?;
-        }
-        while cut_once(source, &mut growing, &self.params, self.terms, next_cell)? {}
-        let merge = |tree: Growing<'_, _>| {
-            tree.merge(self.min_side_rows, self.min_gain, self.terms.monotonic)
-        };
-        Ok(growing.into_iter().map(merge).collect())
+        let growing = self.grow_parts(source, nodes, next_cell)?;
+        Ok(growing.into_iter().map(|tree| tree.merge(self)).collect())
     }
 
     fn descend(
@@ -406,46 +455,79 @@ impl<'a, T: Tally> Growing<'a, T> {
         }
     }
 
-    /// The parts by their etas, clipped to what directions of features ask, so that a row which may
-    /// not rank below another is in the same part or in one that stands before.
-    fn by_clipped_eta(&self, monotonic: &[i8]) -> Vec<usize> {
-        let sums = self.cuts.iter().map(SplitNode::sums);
-        let etas = monotone::clipped_etas(sums, |place| match &self.cuts[place] {
+    /// Merges the parts into two sides.
+    pub(super) fn merge(mut self, splitter: &LeafRankSplitter<'_>) -> Option<Division> {
+        let part = |part: &'_ Part<T>| (part.position, part.cell);
+        let places: Vec<(usize, CellId)> = self.parts.iter().map(part).collect();
+        let parts: Vec<_> =
+            places.iter().map(|(place, cell)| (*place, std::slice::from_ref(cell))).collect();
+        splitter.merge(self.node.sums, &mut self.cuts, &parts)
+    }
+
+    /// Merges the leaves of a subtree of [`Growing::tree`] into two sides.
+    pub(super) fn merge_leaves(
+        &self,
+        subtree: &RankingTree,
+        splitter: &LeafRankSplitter<'_>,
+    ) -> Option<Division> {
+        let mut cuts: Vec<SplitNode> = subtree.nodes().iter().map(split_node).collect();
+        // Leaves and parts both stand from left to right, so a leaf is a run of parts.
+        let cells: Vec<CellId> = self.parts.iter().map(|part| part.cell).collect();
+        let (mut rest, mut sizes) = (&cells[..], self.parts.iter().map(|part| part.sums.rows));
+        let mut parts = Vec::with_capacity(subtree.n_leaves());
+        for (place, node) in subtree.nodes().iter().enumerate() {
+            if node.split.is_none() {
+                let (mut n_cells, mut n_rows) = (0, 0);
+                while n_rows < node.sums.rows {
+                    n_rows += sizes.next().expect("the parts make up the leaves");
+                    n_cells += 1;
+                }
+                let (mine, others) = rest.split_at(n_cells);
+                parts.push((place, mine));
+                rest = others;
+            }
+        }
+        splitter.merge(self.node.sums, &mut cuts, &parts)
+    }
+
+    /// The tree of stumps as a ranking tree.
+    pub(super) fn tree(&self, frame: TreeFrame) -> RankingTree {
+        let node = |cut: &SplitNode| match cut {
+            SplitNode::Part { sums, .. } => Node { sums: *sums, split: None },
+            SplitNode::Cut { sums, test, left, right } => {
+                let (form, left, right) = (SplitForm::Stump(test.clone()), *left, *right);
+                Node { sums: *sums, split: Some(NodeSplit { form, left, right }) }
+            }
+        };
+        RankingTree::new(frame, self.cuts.iter().map(node).collect())
+    }
+}
+
+/// A node of a tree of stumps as a part of a split; sides are not known yet.
+fn split_node(node: &Node) -> SplitNode {
+    let sums = node.sums;
+    match &node.split {
+        Some(NodeSplit { form: SplitForm::Stump(test), left, right }) => {
+            SplitNode::Cut { sums, test: test.clone(), left: *left, right: *right }
+        }
+        _ => SplitNode::Part { sums, goes_left: false },
+    }
+}
+
+/// Parts, given by their places among the stumps, by their etas clipped to what directions of features
+/// ask, so that a row which may not rank below another is in the same part or in one that stands
+/// before.
+fn by_clipped_eta(cuts: &[SplitNode], parts: &[usize], monotonic: &[i8]) -> Vec<usize> {
+    let etas =
+        monotone::clipped_etas(cuts.iter().map(SplitNode::sums), |place| match &cuts[place] {
             SplitNode::Cut { test, left, right, .. } => {
                 Some((*left, *right, monotone::orders(monotonic, test)))
             }
             SplitNode::Part { .. } => None,
         });
-        let eta = |part: usize| etas[self.parts[part].position];
-        let mut order: Vec<usize> = (0..self.parts.len()).collect();
-        order.sort_by(|&a, &b| eta(b).total_cmp(&eta(a)));
-        order
-    }
-
-    fn merge(mut self, min_side_rows: u64, min_gain: f64, monotonic: &[i8]) -> Option<Division> {
-        let sums: Vec<ClassSums> = self.parts.iter().map(|part| part.sums).collect();
-        let (is_left, left) = if monotonic.is_empty() {
-            best_union(self.node.sums, &sums, min_side_rows)?
-        } else {
-            best_run(self.node.sums, &sums, &self.by_clipped_eta(monotonic), min_side_rows)?
-        };
-        if self.node.sums.gain(left) as f64 <= min_gain {
-            return None;
-        }
-        let (mut left_cells, mut right_cells) = (Vec::new(), Vec::new());
-        for (part, &is_left) in self.parts.iter().zip(&is_left) {
-            if let SplitNode::Part { goes_left, .. } = &mut self.cuts[part.position] {
-                *goes_left = is_left;
-            }
-            if is_left { &mut left_cells } else { &mut right_cells }.push(part.cell);
-        }
-        let form = match &mut self.cuts[..] {
-            // The left part of a stump is the one that gains.
-            [SplitNode::Cut { test, .. }, _, _] => SplitForm::Stump(test.clone()),
-            cuts => SplitForm::Cuts(in_preorder(cuts)),
-        };
-        Some(Division { form, left_cells, right_cells, left })
-    }
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|&a, &b| etas[parts[b]].total_cmp(&etas[parts[a]]));
+    order
 }
 
 /// Renumbers stumps from the root on, left before right.

@@ -4,7 +4,8 @@
 //!
 //! - `split`: the best stump of a cell, from its histogram;
 //! - `partition`: the partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
-//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5);
+//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5); `pruned_leafrank`: the
+//!   same, pruned before the merger; `dyadic`: the rule on dyadic cubes, which `cubes` numbers;
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
@@ -18,6 +19,8 @@ mod bootstrap;
 mod calibration;
 mod consensus;
 mod cross_validate;
+mod cubes;
+mod dyadic;
 mod fit;
 mod forest;
 mod forest_fit;
@@ -26,6 +29,7 @@ mod leafrank;
 mod monotone;
 mod partition;
 mod prune;
+mod pruned_leafrank;
 mod ranking;
 mod ranking_tree;
 mod route;
@@ -37,6 +41,8 @@ mod votes;
 
 pub use bootstrap::BootstrapParams;
 pub use cross_validate::{CrossValidation, CvParams};
+pub use cubes::Cubes;
+pub use dyadic::DyadicParams;
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use forest::{Aggregation, OutOfBag, RankingForest};
 pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};

@@ -26,21 +26,29 @@ pub(super) fn best_run(
     order: &[usize],
     min_rows: u64,
 ) -> Option<(Vec<bool>, ClassSums)> {
+    let (n_left, left) = best_prefix(cell, order.iter().map(|&part| parts[part]), min_rows)?;
+    let mut is_left = vec![false; parts.len()];
+    order[..n_left].iter().for_each(|&part| is_left[part] = true);
+    Some((is_left, left))
+}
+
+/// The same for parts that come in their order: how many of them go left, and their sums.
+pub(super) fn best_prefix(
+    cell: ClassSums,
+    parts: impl Iterator<Item = ClassSums>,
+    min_rows: u64,
+) -> Option<(usize, ClassSums)> {
     let mut best = None;
     let (mut best_gain, mut left) = (0, ClassSums::default());
-    for (k, &part) in order.iter().enumerate() {
-        left += parts[part];
+    for (n_left, part) in (1..).zip(parts) {
+        left += part;
         let gain = cell.gain(left);
         let enough = left.rows >= min_rows && cell.rows - left.rows >= min_rows;
         if enough && gain > 0 && gain >= best_gain {
-            (best_gain, best) = (gain, Some((k, left)));
+            (best_gain, best) = (gain, Some((n_left, left)));
         }
     }
-    best.map(|(k, left)| {
-        let mut is_left = vec![false; parts.len()];
-        order[..=k].iter().for_each(|&part| is_left[part] = true);
-        (is_left, left)
-    })
+    best
 }
 
 #[cfg(test)]

@@ -134,6 +134,7 @@ mod tests {
             exponent: 0,
             leaf_order: LeafOrder::Tree,
             monotonic: Vec::new(),
+            grid: None,
         };
         for n_nodes in [1, 2, 5, 8, 13] {
             // A tree of one node lends its order; the leaves are any sums from left to right.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cubes::{CubeGrid, Cubes};
 use super::monotone;
 use super::test::Test;
 use crate::data::{ClassSums, times_power_of_two};
@@ -60,6 +61,8 @@ pub enum SplitForm {
     Stump(Test),
     /// A tree of stumps, its root first, left before right, whose parts are merged into two sides.
     Cuts(Vec<SplitNode>),
+    /// Dyadic cubes, each on its side.
+    Cubes(Cubes),
 }
 
 /// How a node is split.
@@ -104,6 +107,9 @@ pub(super) struct TreeFrame {
     /// For each feature, whether the score may only rise (1) or fall (-1) with it; empty for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) monotonic: Vec<i8>,
+    /// What numbers the cubes of a row, for splits by cubes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) grid: Option<CubeGrid>,
 }
 
 impl RankingTree {
@@ -165,6 +171,11 @@ impl RankingTree {
     #[must_use]
     pub fn weight(&self, units: u64) -> f64 {
         times_power_of_two(units as f64, self.frame.exponent)
+    }
+
+    /// What numbers the cubes of a row, where nodes are split by cubes.
+    pub(super) fn grid(&self) -> Option<&CubeGrid> {
+        self.frame.grid.as_ref()
     }
 
     /// In which order the leaves are ranked.
@@ -319,6 +330,13 @@ impl RankingTree {
         (0..self.n_leaves()).map(|position| n_above as f64 - position as f64).collect()
     }
 
+    /// Whether gains belong to single features. They do not where nodes are split by cubes, which
+    /// ask all features at once.
+    #[must_use]
+    pub fn has_importances(&self) -> bool {
+        self.frame.grid.is_none()
+    }
+
     /// Rank of each leaf, in ranking order: the share of the training rows that lie below it, and
     /// half of its own.
     pub(super) fn leaf_ranks(&self) -> Vec<f64> {
@@ -341,7 +359,8 @@ impl RankingTree {
     }
 
     /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
-    /// 5.1, rates relative to the whole sample).
+    /// 5.1, rates relative to the whole sample). Splits by cubes add nothing; see
+    /// [`RankingTree::has_importances`].
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut importances = vec![0.0; self.frame.n_levels.len()];
@@ -351,7 +370,7 @@ impl RankingTree {
         };
         for (number, node) in self.nodes.iter().enumerate() {
             match node.split.as_ref().map(|split| &split.form) {
-                None => {}
+                None | Some(SplitForm::Cubes(_)) => {}
                 Some(SplitForm::Stump(test)) => add(test.feature, self.gain(number)),
                 Some(SplitForm::Cuts(cuts)) => {
                     for cut in cuts {
@@ -390,6 +409,9 @@ impl RankingTree {
             return Err("the tree does not say of each feature whether it was missing".to_owned());
         }
         self.check_constraints()?;
+        if let Some(grid) = &self.frame.grid {
+            grid.check(&self.frame.n_levels)?;
+        }
         let mut next = vec![0];
         for (number, node) in self.nodes.iter().enumerate() {
             if next.pop() != Some(number) {
@@ -408,6 +430,10 @@ impl RankingTree {
             let checked = match &split.form {
                 SplitForm::Stump(test) => self.check_test(test),
                 SplitForm::Cuts(cuts) => self.check_cuts(cuts, node.sums, left),
+                SplitForm::Cubes(cubes) => match &self.frame.grid {
+                    Some(grid) => cubes.check(grid),
+                    None => Err("cubes without their grid".to_owned()),
+                },
             };
             checked.map_err(|what| format!("the split of node {number}: {what}"))?;
         }

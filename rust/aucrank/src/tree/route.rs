@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::cubes::{CubeGrid, Cubes, NO_CUBE};
 use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
 use super::test::Test;
 use crate::RankError;
@@ -23,18 +24,36 @@ impl Target {
     }
 }
 
-/// All stumps of a ranking tree, those inside its splits joined to one graph: a part of a split leads
-/// straight to the first question of the side that it was merged into.
+/// What a row is asked.
 #[derive(Debug)]
-pub(super) struct Router<T> {
-    pub(super) start: Target,
-    /// Questions, and where a yes (left) and a no lead.
-    pub(super) steps: Vec<(T, Target, Target)>,
+pub(super) enum Question<'a, T> {
+    Test(T),
+    /// Its cube.
+    Cubes(&'a CubeGrid, &'a Cubes),
 }
 
-impl<T> Router<T> {
-    /// `form` gives the questions the form in which they will be asked.
-    pub(super) fn new(tree: &RankingTree, form: impl Fn(&Test) -> T) -> Self {
+impl<T> Question<'_, T> {
+    /// The stump, in a tree that splits by questions to single features.
+    pub(super) fn stump(&self) -> &T {
+        match self {
+            Self::Test(test) => test,
+            Self::Cubes(..) => unreachable!("cubes ask all features"),
+        }
+    }
+}
+
+/// All questions of a ranking tree, the stumps inside its splits joined to one graph: a part of a
+/// split leads straight to the first question of the side that it was merged into.
+#[derive(Debug)]
+pub(super) struct Router<'a, T> {
+    pub(super) start: Target,
+    /// Questions, and where a yes (left) and a no lead.
+    pub(super) steps: Vec<(Question<'a, T>, Target, Target)>,
+}
+
+impl<'a, T> Router<'a, T> {
+    /// `form` gives the stumps the form in which they will be asked.
+    pub(super) fn new(tree: &'a RankingTree, form: impl Fn(&Test) -> T) -> Self {
         let mut places = vec![0; tree.nodes().len()];
         for (place, leaf) in tree.leaves().into_iter().enumerate() {
             places[leaf] = place;
@@ -46,7 +65,7 @@ impl<T> Router<T> {
             entries.push(Target(if node.split.is_some() { n_steps } else { !(place as i64) }));
             n_steps += match node.split.as_ref().map(|split| &split.form) {
                 None => 0,
-                Some(SplitForm::Stump(_)) => 1,
+                Some(SplitForm::Stump(_) | SplitForm::Cubes(_)) => 1,
                 Some(SplitForm::Cuts(cuts)) => cuts.iter().filter(|cut| is_cut(cut)).count() as i64,
             };
         }
@@ -54,20 +73,29 @@ impl<T> Router<T> {
         for split in tree.nodes().iter().filter_map(|node| node.split.as_ref()) {
             let (left, right) = (entries[split.left], entries[split.right]);
             match &split.form {
-                SplitForm::Stump(test) => steps.push((form(test), left, right)),
+                SplitForm::Stump(test) => steps.push((Question::Test(form(test)), left, right)),
                 SplitForm::Cuts(cuts) => push_cuts(&mut steps, cuts, left, right, &form),
+                SplitForm::Cubes(cubes) => {
+                    let grid = tree.grid().expect("checked when the tree was read");
+                    steps.push((Question::Cubes(grid, cubes), left, right));
+                }
             }
         }
         Self { start: entries[0], steps }
     }
 
-    /// Place in the ranking of the leaf that the answers lead to.
+    /// Place in the ranking of the leaf that the answers of a row lead to, given the number of its
+    /// cube and its answers to stumps.
     #[inline]
-    pub(super) fn leaf(&self, goes_left: impl Fn(&T) -> bool) -> usize {
+    pub(super) fn leaf(&self, cube: u64, goes_left: impl Fn(&T) -> bool) -> usize {
         let mut target = self.start;
         while let Ok(step) = usize::try_from(target.0) {
-            let (test, left, right) = &self.steps[step];
-            target = if goes_left(test) { *left } else { *right };
+            let (question, left, right) = &self.steps[step];
+            let is_left = match question {
+                Question::Test(test) => goes_left(test),
+                Question::Cubes(grid, cubes) => grid.goes_left(cubes, cube),
+            };
+            target = if is_left { *left } else { *right };
         }
         !target.0 as usize
     }
@@ -75,7 +103,7 @@ impl<T> Router<T> {
 
 /// Adds the stumps of one split, whose sides lead to `left_entry` and `right_entry`.
 fn push_cuts<T>(
-    steps: &mut Vec<(T, Target, Target)>,
+    steps: &mut Vec<(Question<'_, T>, Target, Target)>,
     cuts: &[SplitNode],
     left_entry: Target,
     right_entry: Target,
@@ -93,7 +121,7 @@ fn push_cuts<T>(
     };
     for cut in cuts {
         if let SplitNode::Cut { test, left, right, .. } = cut {
-            steps.push((form(test), target(*left), target(*right)));
+            steps.push((Question::Test(form(test)), target(*left), target(*right)));
         }
     }
 }
@@ -152,7 +180,8 @@ impl RankingTree {
                     return true;
                 }
                 for (row, out) in tile.chunks_exact(n_features).zip(out) {
-                    *out = values[router.leaf(|test| test.goes_left(row))];
+                    let cube = self.grid().map_or(NO_CUBE, |grid| grid.key(row));
+                    *out = values[router.leaf(cube, |test| test.goes_left(row))];
                 }
                 false
             })

@@ -83,11 +83,12 @@ pub(super) struct Tile {
 impl Scorer {
     pub(super) fn new<'t>(trees: impl IntoIterator<Item = &'t RankingTree>) -> Self {
         let trees: Vec<&RankingTree> = trees.into_iter().collect();
-        let routers: Vec<Router<Test>> =
+        let routers: Vec<Router<'_, Test>> =
             trees.iter().map(|tree| Router::new(tree, Test::clone)).collect();
         let n_levels = trees.first().map_or(&[][..], |tree| tree.n_levels());
         let mut asked: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
-        for (test, ..) in routers.iter().flat_map(|router| &router.steps) {
+        for (question, ..) in routers.iter().flat_map(|router| &router.steps) {
+            let test = question.stump();
             let cuts = asked[test.feature].get_or_insert_default();
             if let Rule::Below(threshold) | Rule::AtLeast(threshold) = test.left {
                 cuts.push(threshold);
@@ -98,13 +99,12 @@ impl Scorer {
         for (feature, cuts) in asked.into_iter().enumerate() {
             let Some(mut cuts) = cuts else { continue };
             column_of[feature] = columns.len() as u32;
-            let coding = match n_levels[feature] {
-                Some(n_levels) => Coding::Levels(n_levels),
-                None => {
-                    cuts.sort_unstable_by(f64::total_cmp);
-                    cuts.dedup();
-                    Coding::Cuts(cuts)
-                }
+            let coding = if let Some(n_levels) = n_levels[feature] {
+                Coding::Levels(n_levels)
+            } else {
+                cuts.sort_unstable_by(f64::total_cmp);
+                cuts.dedup();
+                Coding::Cuts(cuts)
             };
             columns.push((feature, coding));
         }
@@ -117,7 +117,7 @@ impl Scorer {
         scorer
     }
 
-    fn coded(&mut self, router: &Router<Test>, column_of: &[u32]) -> CodedTree {
+    fn coded(&mut self, router: &Router<'_, Test>, column_of: &[u32]) -> CodedTree {
         let n_questions = router.steps.len() as u32;
         // Level by level, so that the questions that every row is asked lie side by side.
         let mut order = Vec::with_capacity(router.steps.len());
@@ -134,7 +134,10 @@ impl Scorer {
         };
         let start = reach(router.start, &mut order);
         let mut steps = Vec::with_capacity(router.steps.len());
-        while let Some((test, left, right)) = order.get(steps.len()).map(|&at| &router.steps[at]) {
+        while let Some((question, left, right)) =
+            order.get(steps.len()).map(|&at| &router.steps[at])
+        {
+            let test = question.stump();
             let to = [reach(*left, &mut order), reach(*right, &mut order)];
             steps.push(self.step(test, column_of[test.feature], to));
         }

@@ -20,7 +20,8 @@ pub(super) struct OpenNode<K> {
     pub(super) kept: K,
 }
 
-/// How one node is split, and which cells of the source make up each side.
+/// How one node is split, and which cells of the source make up each side: none where the rule needs
+/// the rows of the node no more.
 #[derive(Debug)]
 pub(super) struct Division {
     pub(super) form: SplitForm,

@@ -8,7 +8,7 @@ use super::forest::{Aggregation, RankingForest};
 pub(super) struct Votes {
     /// Sum of the values of the leaves of each row, and the number of trees that voted.
     sums: Vec<f64>,
-    n_votes: Vec<u32>,
+    n_trees: Vec<u32>,
     /// For medians: all values.
     values: Vec<Vec<f64>>,
     /// For a consensus: the leads of each row over the reference rows, row by row.
@@ -21,7 +21,7 @@ impl Votes {
         let keeps_values = forest.aggregation == Aggregation::RankMedian;
         Self {
             sums: vec![0.0; n_rows],
-            n_votes: vec![0; n_rows],
+            n_trees: vec![0; n_rows],
             values: if keeps_values { vec![Vec::new(); n_rows] } else { Vec::new() },
             leads: vec![0; n_rows * n_references],
         }
@@ -38,11 +38,11 @@ impl Votes {
         counts: impl Fn(usize) -> bool,
     ) {
         if self.values.is_empty() && forest.consensus.is_none() {
-            let sums = self.sums.iter_mut().zip(&mut self.n_votes);
-            for (row, ((sum, n_votes), &leaf)) in sums.zip(leaves).enumerate() {
+            let sums = self.sums.iter_mut().zip(&mut self.n_trees);
+            for (row, ((sum, n_trees), &leaf)) in sums.zip(leaves).enumerate() {
                 let counts = counts(row);
                 *sum += if counts { values[leaf as usize] } else { 0.0 };
-                *n_votes += u32::from(counts);
+                *n_trees += u32::from(counts);
             }
             return;
         }
@@ -52,7 +52,7 @@ impl Votes {
             }
             let value = values[leaf as usize];
             self.sums[row] += value;
-            self.n_votes[row] += 1;
+            self.n_trees[row] += 1;
             if let Some(all) = self.values.get_mut(row) {
                 all.push(value);
             }
@@ -66,8 +66,8 @@ impl Votes {
     /// Score of each row before it is shifted, `None` for a row on which no tree voted.
     pub(super) fn scores(&self, forest: &RankingForest) -> impl Iterator<Item = Option<f64>> {
         (0..self.sums.len()).map(move |row| {
-            let mean = self.sums[row] / f64::from(self.n_votes[row]);
-            (self.n_votes[row] > 0).then(|| match &forest.consensus {
+            let mean = self.sums[row] / f64::from(self.n_trees[row]);
+            (self.n_trees[row] > 0).then(|| match &forest.consensus {
                 Some(consensus) => {
                     let n = consensus.n_rows();
                     Consensus::score(&self.leads[row * n..(row + 1) * n], mean)
