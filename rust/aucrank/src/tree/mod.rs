@@ -8,11 +8,15 @@
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
+//! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `leaf_value`: what
+//!   a leaf may stand for there;
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
 mod cross_validate;
+mod dependence;
 mod fit;
 mod grow;
+mod leaf_value;
 mod leafrank;
 mod partition;
 mod prune;
@@ -23,8 +27,10 @@ mod splitter;
 mod test;
 
 pub use cross_validate::{CrossValidation, CvParams};
+pub use dependence::partial_dependence;
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use grow::GrowParams;
+pub use leaf_value::LeafValue;
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};

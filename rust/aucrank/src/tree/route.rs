@@ -8,12 +8,20 @@ use crate::RankError;
 use crate::data::{Column, Columns};
 
 /// Rows that are read together: in any layout their values then lie side by side in the cache.
-const TILE_ROWS: usize = 128;
+pub(super) const TILE_ROWS: usize = 128;
 
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
 #[derive(Debug, Clone, Copy)]
-struct Target(i64);
+pub(super) struct Target(i64);
+
+/// What a [`Target`] is.
+pub(super) enum Step<'a, T> {
+    /// A leaf, by its place in the ranking.
+    Leaf(usize),
+    /// A question, by its number, and where its answers lead: left, right.
+    Question(usize, &'a T, Target, Target),
+}
 
 /// All stumps of a ranking tree, those inside its splits joined to one graph: a part of a split leads
 /// straight to the first question of the side that it was merged into.
@@ -50,6 +58,29 @@ impl<T> Router<T> {
             }
         }
         Self { start: entries[0], steps }
+    }
+
+    /// Where every row begins.
+    pub(super) fn start(&self) -> Target {
+        self.start
+    }
+
+    /// Number of questions.
+    pub(super) fn n_steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// A question by its number.
+    pub(super) fn question(&self, step: usize) -> &T {
+        &self.steps[step].0
+    }
+
+    /// What there is at a target.
+    #[inline]
+    pub(super) fn step(&self, target: Target) -> Step<'_, T> {
+        let Ok(step) = usize::try_from(target.0) else { return Step::Leaf(!target.0 as usize) };
+        let (test, left, right) = &self.steps[step];
+        Step::Question(step, test, *left, *right)
     }
 
     /// Place in the ranking of the leaf that the answers lead to.
@@ -154,7 +185,7 @@ impl RankingTree {
         Ok(out)
     }
 
-    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+    pub(super) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         let (found, expected) = (columns.n_features(), self.n_levels().len());
         if found != expected {
             return Err(RankError::ColumnMismatch { found, expected });
