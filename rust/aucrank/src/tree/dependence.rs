@@ -164,21 +164,10 @@ struct Paths {
     n_leaves: usize,
     /// For each question of the router, the classes that it sends left; empty where the row answers.
     goes_left: Vec<Vec<u64>>,
-    /// All classes.
+    /// The set of all classes.
     all: Vec<u64>,
     n_classes: usize,
     class_of_point: Vec<usize>,
-}
-
-/// What a thread keeps while it sends rows through a tree.
-#[derive(Default)]
-struct Walk {
-    tile: Vec<f64>,
-    /// Where to go on, and in `sets`, one behind the other, the points that go there.
-    waiting: Vec<Target>,
-    sets: Vec<u64>,
-    /// Weight that came to each leaf, for each class.
-    arrived: Vec<u64>,
 }
 
 impl Paths {
@@ -225,20 +214,21 @@ impl Paths {
         weights: &RowWeights,
         interrupt: &Interrupt,
     ) -> Result<Vec<u64>, RankError> {
-        let n_arrived = self.n_leaves * self.n_classes;
-        let start = || Walk { arrived: vec![0; n_arrived], ..Walk::default() };
         (0..columns.n_rows().div_ceil(TILE_ROWS))
             .into_par_iter()
             .with_min_len(16)
-            .try_fold(start, |mut walk, tile| {
-                interrupt.check()?;
-                let end = columns.n_rows().min((tile + 1) * TILE_ROWS);
-                self.send_tile(&mut walk, columns, weights, tile * TILE_ROWS..end)?;
-                Ok(walk)
-            })
-            .map(|walk: Result<Walk, RankError>| walk.map(|walk| walk.arrived))
+            .try_fold(
+                || Walker::new(self),
+                |mut walker, tile| {
+                    interrupt.check()?;
+                    let end = columns.n_rows().min((tile + 1) * TILE_ROWS);
+                    walker.send_tile(columns, weights, tile * TILE_ROWS..end)?;
+                    Ok(walker)
+                },
+            )
+            .map(|walker| walker.map(Walker::finish))
             .try_reduce(
-                || vec![0; n_arrived],
+                || self.nothing_arrived(),
                 |mut a, b| {
                     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
                     Ok(a)
@@ -246,14 +236,59 @@ impl Paths {
             )
     }
 
+    fn nothing_arrived(&self) -> Vec<u64> {
+        vec![0; self.n_leaves * self.n_classes]
+    }
+}
+
+/// Where a row can be, with a set of classes. A set is parted the same way for every row, so that
+/// states are shared by rows, and a row only follows numbers.
+enum State {
+    /// A leaf, and the weight that came to it.
+    Leaf { place: usize, weight: u64 },
+    /// A question that the row answers, and the states on its two sides, made when first needed.
+    Question { step: usize, next: [Option<u32>; 2] },
+    /// A question that sends some of the classes left and some right.
+    Fork { next: [u32; 2] },
+}
+
+/// States from which on they are dropped and made anew: some tens of MB.
+const MOST_STATES: usize = 1 << 18;
+
+/// Sends rows through a tree, one after the other.
+struct Walker<'a> {
+    paths: &'a Paths,
+    /// The first is that of a row which enters the tree.
+    states: Vec<State>,
+    /// For each state its set, end to end.
+    sets: Vec<u64>,
+    number_of: HashMap<(Target, Box<[u64]>), u32>,
+    /// States where the row still has to go on.
+    waiting: Vec<u32>,
+    tile: Vec<f64>,
+    arrived: Vec<u64>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(paths: &'a Paths) -> Self {
+        Self {
+            paths,
+            states: Vec::new(),
+            sets: Vec::new(),
+            number_of: HashMap::new(),
+            waiting: Vec::new(),
+            tile: Vec::new(),
+            arrived: paths.nothing_arrived(),
+        }
+    }
+
     fn send_tile(
-        &self,
-        walk: &mut Walk,
+        &mut self,
         columns: &Columns<'_>,
         weights: &RowWeights,
         rows: Range<usize>,
     ) -> Result<(), RankError> {
-        let mut tile = std::mem::take(&mut walk.tile);
+        let mut tile = std::mem::take(&mut self.tile);
         tile.resize(rows.len() * columns.n_features(), 0.0);
         if columns.read_rows(rows.clone(), &mut tile)
             && let Some(err) = columns.infinite_value()
@@ -262,55 +297,127 @@ impl Paths {
         }
         for (row, values) in rows.zip(tile.chunks_exact(columns.n_features())) {
             let weight = weights.of(row);
-            if weight > 0 {
-                self.send_row(walk, values, weight);
+            if weight > 0 && self.paths.n_classes > 0 {
+                self.send_row(values, weight);
             }
         }
-        walk.tile = tile;
+        self.tile = tile;
         Ok(())
     }
 
-    fn send_row(&self, walk: &mut Walk, row: &[f64], weight: u64) {
-        let Walk { waiting, sets, arrived, .. } = walk;
-        let n_words = self.all.len();
-        waiting.push(self.router.start());
-        sets.extend_from_slice(&self.all);
-        while let Some(mut target) = waiting.pop() {
-            // The set of the target that was waiting last lies on top.
-            let mut bottom = sets.len() - n_words;
-            let leaf = loop {
-                let (step, test, left, right) = match self.router.step(target) {
-                    Step::Leaf(leaf) => break leaf,
-                    Step::Question(step, test, left, right) => (step, test, left, right),
-                };
-                let goes_left = &self.goes_left[step];
-                if goes_left.is_empty() {
-                    target = if test.goes_left(row) { left } else { right };
-                    continue;
+    fn send_row(&mut self, row: &[f64], weight: u64) {
+        if self.states.len() > MOST_STATES {
+            self.unload();
+        }
+        let start = match self.states.len() {
+            0 => self.state(self.paths.router.start(), &self.paths.all),
+            _ => 0,
+        };
+        self.waiting.push(start);
+        while let Some(number) = self.waiting.pop() {
+            match &mut self.states[number as usize] {
+                State::Leaf { weight: arrived, .. } => *arrived += weight,
+                State::Fork { next } => self.waiting.extend(*next),
+                State::Question { step, next } => {
+                    let goes_left = self.paths.router.question(*step).goes_left(row);
+                    let next = match next[usize::from(!goes_left)] {
+                        Some(next) => next,
+                        None => self.answer(number, goes_left),
+                    };
+                    self.waiting.push(next);
                 }
-                let set = &sets[bottom..];
-                let any_left = set.iter().zip(goes_left).any(|(set, left)| set & left != 0);
-                let any_right = set.iter().zip(goes_left).any(|(set, left)| set & !left != 0);
-                if any_left && any_right {
-                    // Those on the right wait, with the rest of the set on top of them.
-                    waiting.push(right);
-                    for (word, left) in goes_left.iter().enumerate() {
-                        let set = sets[bottom + word];
-                        sets.push(set & left);
-                        sets[bottom + word] = set & !left;
-                    }
-                    bottom += n_words;
+            }
+        }
+    }
+
+    /// Makes the state on one side of a question.
+    #[cold]
+    fn answer(&mut self, number: u32, goes_left: bool) -> u32 {
+        let State::Question { step, .. } = self.states[number as usize] else {
+            unreachable!("only a question is answered")
+        };
+        let n_words = self.paths.all.len();
+        let set = self.sets[number as usize * n_words..][..n_words].to_vec();
+        let (left, right) = self.paths.router.sides(step);
+        let found = self.state(if goes_left { left } else { right }, &set);
+        if let State::Question { next, .. } = &mut self.states[number as usize] {
+            next[usize::from(!goes_left)] = Some(found);
+        }
+        found
+    }
+
+    /// Number of the state of a set of classes at a target, past the questions that send all of the
+    /// set to one side.
+    fn state(&mut self, mut target: Target, set: &[u64]) -> u32 {
+        let router = &self.paths.router;
+        let (step, goes_left) = loop {
+            let step = match target.step() {
+                Step::Leaf(place) => {
+                    return self.number(target, set, State::Leaf { place, weight: 0 });
                 }
-                target = if any_left { left } else { right };
+                Step::Question(step) => step,
             };
-            let arrived = &mut arrived[leaf * self.n_classes..][..self.n_classes];
-            for (word, mut set) in sets.drain(bottom..).enumerate() {
+            let goes_left = &self.paths.goes_left[step];
+            if goes_left.is_empty() {
+                return self.number(target, set, State::Question { step, next: [None; 2] });
+            }
+            let (left, right) = router.sides(step);
+            target = if set.iter().zip(goes_left).all(|(set, left)| set & left == 0) {
+                right
+            } else if set.iter().zip(goes_left).all(|(set, left)| set & !left == 0) {
+                left
+            } else {
+                break (step, goes_left);
+            };
+        };
+        if let Some(&number) = self.number_of.get(&(target, set.into())) {
+            return number;
+        }
+        // The fork gets its number before its sides do, so that the first state stays the start.
+        let number = self.number(target, set, State::Fork { next: [0; 2] });
+        let (left, right) = router.sides(step);
+        let part = |keep: fn(u64, u64) -> u64| -> Vec<u64> {
+            set.iter().zip(goes_left).map(|(&set, &left)| keep(set, left)).collect()
+        };
+        let next = [
+            self.state(left, &part(|set, left| set & left)),
+            self.state(right, &part(|set, left| set & !left)),
+        ];
+        self.states[number as usize] = State::Fork { next };
+        number
+    }
+
+    /// Number of a state, which is `new` if there was none.
+    fn number(&mut self, target: Target, set: &[u64], new: State) -> u32 {
+        let Self { states, sets, number_of, .. } = self;
+        *number_of.entry((target, set.into())).or_insert_with(|| {
+            states.push(new);
+            sets.extend_from_slice(set);
+            states.len() as u32 - 1
+        })
+    }
+
+    /// Adds up what came to the leaves, and forgets all states.
+    fn unload(&mut self) {
+        let (n_words, n_classes) = (self.paths.all.len(), self.paths.n_classes);
+        for (state, set) in self.states.iter().zip(self.sets.chunks_exact(n_words.max(1))) {
+            let State::Leaf { place, weight } = *state else { continue };
+            let arrived = &mut self.arrived[place * n_classes..][..n_classes];
+            for (word, mut set) in set.iter().copied().enumerate() {
                 while set != 0 {
                     arrived[64 * word + set.trailing_zeros() as usize] += weight;
                     set &= set - 1;
                 }
             }
         }
+        self.states.clear();
+        self.sets.clear();
+        self.number_of.clear();
+    }
+
+    fn finish(mut self) -> Vec<u64> {
+        self.unload();
+        self.arrived
     }
 }
 

@@ -12,15 +12,22 @@ pub(super) const TILE_ROWS: usize = 128;
 
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Target(i64);
 
 /// What a [`Target`] is.
-pub(super) enum Step<'a, T> {
+pub(super) enum Step {
     /// A leaf, by its place in the ranking.
     Leaf(usize),
-    /// A question, by its number, and where its answers lead: left, right.
-    Question(usize, &'a T, Target, Target),
+    /// A question, by its number.
+    Question(usize),
+}
+
+impl Target {
+    /// What is there.
+    pub(super) fn step(self) -> Step {
+        usize::try_from(self.0).map_or(Step::Leaf(!self.0 as usize), Step::Question)
+    }
 }
 
 /// All stumps of a ranking tree, those inside its splits joined to one graph: a part of a split leads
@@ -75,12 +82,9 @@ impl<T> Router<T> {
         &self.steps[step].0
     }
 
-    /// What there is at a target.
-    #[inline]
-    pub(super) fn step(&self, target: Target) -> Step<'_, T> {
-        let Ok(step) = usize::try_from(target.0) else { return Step::Leaf(!target.0 as usize) };
-        let (test, left, right) = &self.steps[step];
-        Step::Question(step, test, *left, *right)
+    /// Where the answers to a question lead: left and right.
+    pub(super) fn sides(&self, step: usize) -> (Target, Target) {
+        (self.steps[step].1, self.steps[step].2)
     }
 
     /// Place in the ranking of the leaf that the answers lead to.
