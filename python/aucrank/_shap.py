@@ -57,8 +57,8 @@ def shap_model(trees: Sequence[dict[str, Any]], values: Sequence[NDArray[Any]]) 
     if n_nodes > _MOST_NODES:
         raise ValueError(
             f"plain binary trees of the same scores would have {n_nodes} nodes, more than"
-            f" {_MOST_NODES}: a side that merges parts of a split is copied for each part. Prune the"
-            " tree, or explain a tree of orthogonal splits"
+            f" {_MOST_NODES}: a side that merges parts of a split is copied for each part. Prune"
+            " the tree, or explain a tree of orthogonal splits"
         )
     return {
         "trees": [
