@@ -114,8 +114,8 @@ class PartialDependenceMixin:
         >>> from aucrank.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = TreeRank(random_state=0).fit(X, y)
-        >>> grid = {"worst_area": [500.0, 1500.0]}
-        >>> found = model.partial_dependence(X, "worst_area", custom_values=grid)
+        >>> grid = {"worst_perimeter": [80.0, 150.0]}
+        >>> found = model.partial_dependence(X, "worst_perimeter", custom_values=grid)
         >>> found.average.shape
         (1, 2)
         >>> bool(found.average[0, 0] < found.average[0, 1])

@@ -252,8 +252,9 @@ enum State {
     Fork { next: [u32; 2] },
 }
 
-/// States from which on they are dropped and made anew: some tens of MB.
-const MOST_STATES: usize = 1 << 18;
+/// Size of all states, in words, from which on they are dropped and made anew: some tens of MB.
+/// Tests come to it with small data.
+const MOST_WORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 /// Sends rows through a tree, one after the other.
 struct Walker<'a> {
@@ -306,7 +307,8 @@ impl<'a> Walker<'a> {
     }
 
     fn send_row(&mut self, row: &[f64], weight: u64) {
-        if self.states.len() > MOST_STATES {
+        // A state takes some eight words beside its set.
+        if self.states.len() * (self.paths.all.len() + 8) > MOST_WORDS {
             self.unload();
         }
         let start = match self.states.len() {
