@@ -12,10 +12,12 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
+from aucrank._dependence import LEAF_VALUES, LeafValue
 from aucrank._input import count_rows, read_columns
 from aucrank._params import check_choice, check_int, check_real
 from aucrank._rules import Region, Words, cubes_in_words
 from aucrank._schema import Schema, errors_by_name
+from aucrank._shap import shap_model
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._table import Table
 from aucrank._threads import threads_for
@@ -93,6 +95,8 @@ class RankingTree:
         One row for each node, the root first, left before right.
     strata : Table
         One row for each leaf, from the highest ranked to the lowest.
+    importances : Table
+        One row for each feature, from the most important to the least.
 
     References
     ----------
@@ -205,6 +209,39 @@ class RankingTree:
             score=self._core.leaf_scores(),
             node=leaves,
             rule=np.array([self._rule(leaf) for leaf in leaves], dtype=object),
+        )
+
+    @cached_property
+    def importances(self) -> Table:
+        """One row for each feature, from the most important to the least.
+
+        Columns: ``feature``, its name, ``x0`` for a first one without a name; ``importance``,
+        square root of ``squared``, in units of AUC; ``squared``, the sum of the squared gains of
+        the stumps on it, each the AUC that the stump alone would add to the whole sample ([3]_
+        sec. 5.1); ``share``, its part of the sum of importances; ``n_splits``, number of stumps on
+        it.
+
+        References
+        ----------
+        .. [3] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
+           ranking", Mach. Learn. 83, 2011. https://hal.science/hal-00416054
+        """
+        squared = self._core.importances()
+        n_splits = np.zeros(len(squared), dtype=np.int64)
+        for split in (node["split"] for node in self._document["nodes"]):
+            for cut in [] if split is None else _cuts(split):
+                if "cut" in cut:
+                    n_splits[cut["cut"]["test"]["feature"]] += 1
+        importance = np.sqrt(squared)
+        order = np.argsort(-importance, kind="stable")
+        names = np.array([self._words.name(j) for j in range(len(squared))], dtype=object)
+        total = importance.sum()
+        return Table(
+            feature=names[order],
+            importance=importance[order],
+            squared=squared[order],
+            share=importance[order] / (total if total > 0 else 1.0),
+            n_splits=n_splits[order],
         )
 
     def prune(self, alpha: float) -> "RankingTree":
@@ -464,6 +501,49 @@ class RankingTree:
         2 of 4 positive (50.0%)
         """
         return draw_tree(self, ax, max_depth=max_depth, roc=roc, cmap=cmap)
+
+    def to_shap(self, output: LeafValue = "score") -> dict[str, Any]:
+        """Return the tree in the form that `shap.TreeExplainer` takes as a model.
+
+        Parameters
+        ----------
+        output : {"score", "probability", "eta", "rank"}, default="score"
+            What is explained: `TreeRank.decision_function`; `TreeRank.predict_proba` of
+            ``classes_[1]``; the share of positives of the leaf in training; or the place of the
+            leaf from the end, over the number of leaves.
+
+        Returns
+        -------
+        dict
+            A plain binary tree of thresholds in float64, with a side for missing values. The
+            parts that a LeafRank split merges are parted again, and what lies below is copied for
+            each; the training weight of a copy is that of the node, shared out as the parts are.
+
+        Raises
+        ------
+        ValueError
+            If the tree asks a categorical feature, or more than 100,000 nodes would be needed.
+
+        Notes
+        -----
+        The expected value of the explainer is the mean output of the training rows.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = TreeRank(max_depth=2, pruning=None).fit(X, y)
+        >>> plain = model.tree_.to_shap()
+        >>> sorted(plain["trees"][0])[:3]
+        ['children_default', 'children_left', 'children_right']
+
+        With shap installed, ``shap.TreeExplainer(plain)(X)`` explains the scores.
+        """
+        check_choice(output, "output", LEAF_VALUES)
+        values = np.zeros(len(self._document["nodes"]))
+        values[self._core.leaves()] = self._core.leaf_values(output)
+        return shap_model([self._document], [values])
 
     def __repr__(self) -> str:
         return f"RankingTree(n_leaves={self.n_leaves}, depth={self.depth}, auc={self.auc:.4f})"

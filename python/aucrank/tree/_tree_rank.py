@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
+from aucrank._dependence import PartialDependenceMixin
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_max_features, check_real
 from aucrank._ranking_tree import RankingTree
@@ -20,7 +21,7 @@ from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._splits import split_rule
 
 
-class TreeRank(ProbabilityMixin, BaseRanker):
+class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """Ranking tree grown to approximate the optimal ROC curve, then pruned.
 
     Each node is split in the two parts that raise the area under the curve most, and the part

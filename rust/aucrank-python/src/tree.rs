@@ -2,7 +2,9 @@
 
 use aucrank::RankError;
 use aucrank::data::{Columns, Labels};
-use aucrank::tree::{FitParams, PruningStep, RankingTree, TreeRankModel, fit};
+use aucrank::tree::{
+    FitParams, LeafValue, PruningStep, RankingTree, TreeRankModel, fit, partial_dependence,
+};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -69,6 +71,30 @@ impl PyTreeRankModel {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         ask(py, &self.0.tree, &columns, n_threads, RankingTree::probability)
     }
+
+    /// Mean value of the rows at each point; `points` has the values of `features`, point by point.
+    #[expect(clippy::too_many_arguments, reason = "a call from Python, by position")]
+    fn partial_dependence<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        weight: Option<PyReadonlyArray1<'py, f64>>,
+        features: Vec<usize>,
+        points: PyReadonlyArray1<'py, f64>,
+        value: &str,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let tree = &self.0.tree;
+        let columns = columns.borrow(tree.n_levels())?;
+        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let points = points.as_slice()?;
+        let values = value.parse::<LeafValue>().map_err(to_py_err)?.of(tree);
+        let trees = [(tree, &values[..])];
+        let means = on_pool(py, n_threads, |interrupt| {
+            partial_dependence(&trees, &columns, weight, &features, points, interrupt)
+        })?;
+        Ok(means.into_pyarray(py))
+    }
 }
 
 /// Puts a question about every row to a tree.
@@ -114,6 +140,20 @@ impl PyRankingTree {
     fn leaves<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let leaves = self.0.leaves().into_iter().map(|leaf| leaf as i64);
         leaves.collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    /// A value for each leaf, in ranking order; `value` names a [`LeafValue`].
+    fn leaf_values<'py>(
+        &self,
+        py: Python<'py>,
+        value: &str,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let value: LeafValue = value.parse().map_err(to_py_err)?;
+        Ok(value.of(&self.0).into_pyarray(py))
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().into_pyarray(py)
     }
 
     fn leaf_scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {

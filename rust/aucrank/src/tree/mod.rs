@@ -13,6 +13,8 @@
 //!   `consensus`: how they make one score, `calibration`: what it says of the probability; `scorer`: the
 //!   trees in the form in which they score fast;
 //! - `monotone`: scores that only rise or fall with a feature; `ranking`: the AUC of changing leaves;
+//! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `leaf_value`: what
+//!   a leaf may stand for there;
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
 mod bootstrap;
@@ -20,11 +22,13 @@ mod calibration;
 mod consensus;
 mod cross_validate;
 mod cubes;
+mod dependence;
 mod dyadic;
 mod fit;
 mod forest;
 mod forest_fit;
 mod grow;
+mod leaf_value;
 mod leafrank;
 mod monotone;
 mod partition;
@@ -42,11 +46,13 @@ mod votes;
 pub use bootstrap::BootstrapParams;
 pub use cross_validate::{CrossValidation, CvParams};
 pub use cubes::Cubes;
+pub use dependence::partial_dependence;
 pub use dyadic::DyadicParams;
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use forest::{Aggregation, OutOfBag, RankingForest};
 pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};
 pub use grow::{GrowParams, Missing};
+pub use leaf_value::LeafValue;
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};

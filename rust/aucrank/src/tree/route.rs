@@ -9,11 +9,11 @@ use crate::RankError;
 use crate::data::{Column, Columns};
 
 /// Rows that are read together: in any layout their values then lie side by side in the cache.
-const TILE_ROWS: usize = 128;
+pub(super) const TILE_ROWS: usize = 128;
 
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Target(i64);
 
 impl Target {
@@ -52,6 +52,16 @@ pub(super) struct Router<'a, T> {
 }
 
 impl<'a, T> Router<'a, T> {
+    /// A question by its number, in a tree that splits by questions to single features.
+    pub(super) fn stump(&self, step: usize) -> &T {
+        self.steps[step].0.stump()
+    }
+
+    /// Where the answers to a question lead: left and right.
+    pub(super) fn sides(&self, step: usize) -> (Target, Target) {
+        (self.steps[step].1, self.steps[step].2)
+    }
+
     /// `form` gives the stumps the form in which they will be asked.
     pub(super) fn new(tree: &'a RankingTree, form: impl Fn(&Test) -> T) -> Self {
         let mut places = vec![0; tree.nodes().len()];
