@@ -8,24 +8,30 @@
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
-//! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
+//! - `best_subtrees`: the best ones of every size;
+//! - `cross_validate`, `penalize`, `validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
+mod best_subtrees;
 mod cross_validate;
 mod fit;
 mod grow;
 mod leafrank;
 mod partition;
+mod penalize;
 mod prune;
 mod ranking_tree;
 mod route;
 mod split;
 mod splitter;
 mod test;
+mod validate;
 
 pub use cross_validate::{CrossValidation, CvParams};
 pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
 pub use grow::GrowParams;
 pub use leafrank::LeafRankParams;
+pub use penalize::{Complexity, Penalization, PenaltyParams, PenaltyScale};
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub use test::{Rule, Test};
+pub use validate::{Validation, ValidationParams, fit_validated};
