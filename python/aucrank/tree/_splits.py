@@ -29,6 +29,9 @@ class OrthogonalSplit(BaseEstimator):
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
 
+    # Whether `PenalizedPruning` has a penalty for it.
+    _has_penalty = True
+
     def _core_params(self, min_samples_leaf: int, max_features: int | None) -> dict[str, Any]:
         stumps = {
             "max_depth": 1,
@@ -78,6 +81,8 @@ class LeafRank(BaseEstimator):
     >>> model.fit(X, y).tree_
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
+
+    _has_penalty = True
 
     def __init__(
         self,
