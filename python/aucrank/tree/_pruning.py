@@ -65,13 +65,13 @@ class PenalizedPruning(BaseEstimator):
 
     Parameters
     ----------
-    scale : float or "slope", default=0.01
+    scale : float or "slope", default=0.001
         What the penalty is multiplied by, above 0. The penalties of the paper bound the error of
         the AUC for any law, and at their own scale of 1 they leave the root alone; the default is
         a measured choice (see the notes). "slope" fits the scale to the tree at hand: twice the
         least-squares slope of the training AUC in the penalty, over the best subtrees of more than
-        half of the leaves of the grown tree ([2]_, [3]_). Where these are fewer than five, the
-        tree is not pruned, and a warning says so.
+        a quarter of the leaves of the grown tree ([2]_, [3]_). A tree of fewer than six leaves is
+        then not pruned, and a warning says so.
     p_low : float or None, default=None
         Least share of positives in the population, between 0 and 1. None for the share in the
         training rows.
@@ -118,7 +118,7 @@ class PenalizedPruning(BaseEstimator):
     def __init__(
         self,
         *,
-        scale: float | str = 0.01,
+        scale: float | str = 0.001,
         p_low: float | None = None,
         p_high: float | None = None,
     ) -> None:

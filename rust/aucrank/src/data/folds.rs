@@ -211,4 +211,54 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_share_of_each_class_is_held_out_whatever_the_order_and_the_copies() {
+        // 40 distinct positive and 80 distinct negative values, copies up to four.
+        let contents: Vec<(f64, bool)> = (0..120).map(|i| (f64::from(i), i % 3 == 0)).collect();
+        let held_out = |rows: &[(f64, bool)], weights: Option<&[f64]>, fraction| {
+            let (values, positive): (Vec<f64>, Vec<bool>) = rows.iter().copied().unzip();
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let labels = Labels::new(&positive, weights).unwrap();
+            let parts = hold_out(&columns, &labels, fraction, 7, &Interrupt::default()).unwrap();
+            let TwoParts { kept, held_out } = parts.unwrap();
+            let mut both = [kept.clone(), held_out.clone()].concat();
+            both.sort_unstable();
+            assert_eq!(both, labels.rows());
+            let values = |part: Vec<u32>| {
+                let mut values: Vec<u64> =
+                    part.iter().map(|&row| rows[row as usize].0 as u64).collect();
+                values.sort_unstable();
+                values.dedup();
+                values
+            };
+            let (kept, held_out) = (values(kept), values(held_out));
+            assert!(kept.iter().all(|value| !held_out.contains(value)));
+            held_out
+        };
+        let reference = held_out(&contents, None, 0.25);
+        let of_class = |class: bool| {
+            reference.iter().filter(|&&value| contents[value as usize].1 == class).count()
+        };
+        assert_eq!((of_class(true), of_class(false)), (10, 20));
+
+        let backwards: Vec<_> = contents.iter().rev().copied().collect();
+        assert_eq!(reference, held_out(&backwards, None, 0.25));
+        let weights: Vec<f64> = (0..120).map(|i| f64::from(1 + i % 4)).collect();
+        assert_eq!(reference, held_out(&contents, Some(&weights), 0.25));
+        let copies: Vec<_> =
+            (0..120).flat_map(|i| std::iter::repeat_n(contents[i], 1 + i % 4)).collect();
+        assert_eq!(reference, held_out(&copies, None, 0.25));
+        // At the ends one of each class stays.
+        assert_eq!(held_out(&contents, None, 1e-9).len(), 2);
+        assert_eq!(held_out(&contents, None, 1.0 - 1e-9).len(), 118);
+    }
+
+    #[test]
+    fn of_a_single_row_none_can_be_held_out() {
+        let columns = Columns::from_row_major(&[1.0, 1.0, 2.0, 3.0], 1).unwrap();
+        let labels = Labels::new(&[true, true, false, false], None).unwrap();
+        let parts = hold_out(&columns, &labels, 0.5, 0, &Interrupt::default()).unwrap();
+        assert_eq!(parts, None);
+    }
 }
