@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from aucrank import TreeRank
 from aucrank._registry import public_estimators
-from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
+from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit, PenalizedPruning
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
@@ -14,12 +14,14 @@ ESTIMATORS = [
     TreeRank(),
     TreeRank(split="leafrank", leaf_order="tree", pruning=None),
     TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
+    TreeRank(pruning=PenalizedPruning(scale="slope"), min_samples_leaf=1),
+    TreeRank(split="leafrank", pruning="validation"),
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
 ]
 
 
 # No check is expected to fail. Warnings about folds are the tiny samples of the checks.
-@pytest.mark.filterwarnings("ignore:A class has")
+@pytest.mark.filterwarnings("ignore:A class has", "ignore:The tree has . leaves, too few")
 @parametrize_with_checks(ESTIMATORS, xfail_strict=True)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

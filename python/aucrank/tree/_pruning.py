@@ -61,7 +61,7 @@ class PenalizedPruning(BaseEstimator):
 
     Of all subtrees of K leaves the one of largest training AUC is found, for every K, and that of
     the largest AUC less ``scale * pen(K, n)`` is kept, the smaller one of equals (sec. 4.2 of
-    [1]_). One tree is grown instead of eleven, so it costs about a tenth of cross-validation.
+    [1]_). One tree is grown, where cross-validation grows eleven.
 
     Parameters
     ----------
@@ -90,6 +90,10 @@ class PenalizedPruning(BaseEstimator):
 
     A row of whole weight k counts as k rows, as in ``min_samples_leaf``. For other split rules no
     penalty is known, and `TreeRank.fit` refuses.
+
+    On 16 real data sets of at most 5,000 rows (``benches/pruning_study.py``), trees of stumps reach
+    a mean 5-fold AUC of 0.853 with the default scale, 0.849 with "slope", 0.854 with
+    cross-validation and 0.844 unpruned; at a scale of 0.05 it is 0.761.
 
     The training AUC is that of the leaves ranked from left to right, the one that adds up over
     splits, also where ``leaf_order="eta"``. Both penalties are concave in K, so the subtree kept
