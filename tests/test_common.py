@@ -14,6 +14,8 @@ ESTIMATORS = [
     TreeRank(),
     TreeRank(split="leafrank", leaf_order="tree", pruning=None),
     TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
+    TreeRank(pruning=PenalizedPruning(scale="slope"), min_samples_leaf=1),
+    TreeRank(split="leafrank", pruning="validation"),
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
     TreeRank(missing="cell_mean", max_fpr=0.5),
     TreeRank(split="leafrank", missing="cell_mean", min_samples_leaf=1, pruning=None),
@@ -25,7 +27,7 @@ ESTIMATORS = [
 
 
 # No check is expected to fail. Warnings about folds are the tiny samples of the checks.
-@pytest.mark.filterwarnings("ignore:A class has")
+@pytest.mark.filterwarnings("ignore:A class has", "ignore:The tree has . leaves, too few")
 @parametrize_with_checks(ESTIMATORS, xfail_strict=True)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -366,7 +366,7 @@ def test_an_estimator_that_was_not_fitted_says_so():
         ({"max_bins": 1}, "max_bins must be from 2 to 65535"),
         ({"leaf_order": "up"}, "leaf_order must be one of 'eta', 'tree'"),
         ({"split": "random"}, "split must be one of 'orthogonal', 'leafrank'"),
-        ({"pruning": "all"}, "pruning must be 'cv'"),
+        ({"pruning": "all"}, "pruning must be one of 'cv', 'penalty', 'validation'"),
         ({"split": LeafRank(max_depth=0)}, "max_depth of LeafRank must be at least 1"),
         ({"split": LeafRank(max_leaves=1)}, "max_leaves of LeafRank must be at least 2"),
         ({"pruning": CrossValidatedPruning(n_folds=1)}, "n_folds of CrossValidatedPruning must be"),

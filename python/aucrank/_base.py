@@ -2,6 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -134,6 +135,20 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
+        return self._fit(X, y, sample_weight, self._fit_model)
+
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        fit_model: Callable[..., CoreModel],
+    ) -> Self:
+        """Do what `fit` does, with a function that takes what `_fit_model` takes.
+
+        When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
+        in their places, so that it can read other rows by them.
+        """
         self._forget()
         try:
             self._check_params()
@@ -143,16 +158,16 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
                     f"This {type(self).__name__} estimator requires y to be passed, but the target"
                     " y is None."
                 )
-            classes, positive = encode_binary(y)
+            self.classes_, positive = encode_binary(y)
             weight = check_weight(sample_weight, len(positive))
-            check_class_weight(weight, positive, classes)
+            check_class_weight(weight, positive, self.classes_)
             kept = None if weight is None or weight.all() else weight > 0
             categorical_features = getattr(self, "categorical_features", "from_dtype")
             columns, schema = learn_columns(self, X, categorical_features, positive, kept)
             seed = check_seed(getattr(self, "random_state", None))
             with errors_by_name(schema):
-                model = self._fit_model(columns, schema, positive, weight, seed, n_threads)
-            self._remember(classes, schema, model)
+                model = fit_model(columns, schema, positive, weight, seed, n_threads)
+            self._remember(self.classes_, schema, model)
         except BaseException:
             self._forget()
             raise

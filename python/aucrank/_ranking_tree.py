@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
@@ -22,6 +22,7 @@ from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._table import Table
 from aucrank._threads import threads_for
 from aucrank._tree_plot import RankingTreeDisplay, draw_tree
+from aucrank._validation import check_class_weight, check_weight, encode_binary
 from aucrank.metrics import RocCurve
 
 if TYPE_CHECKING:
@@ -316,6 +317,56 @@ class RankingTree:
         return RankingTree(
             self._core.subtree([number for number in numbers if number is not None]), self._schema
         )
+
+    def best_on(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "RankingTree":
+        """Return the subtree of the pruning path that has the largest AUC on the given rows.
+
+        Of several the smallest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit; best those that the tree was not grown on.
+        y : array-like of shape (n,)
+            Their labels, two distinct values. The greater one is the class that ranks first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        RankingTree
+            A new tree.
+
+        Raises
+        ------
+        ValueError
+            If the rows, the labels or the weights are not valid.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import make_gaussian_pair
+        >>> train, later = (make_gaussian_pair(500, random_state=seed) for seed in (0, 1))
+        >>> tree = TreeRank(pruning=None).fit(train.X, train.y).tree_
+        >>> tree.best_on(later.X, later.y).n_leaves < tree.n_leaves
+        True
+        """
+        columns = read_columns(self._reader, X, self._schema)
+        classes, positive = encode_binary(y)
+        if count_rows(columns) != len(positive):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples:"
+                f" {[count_rows(columns), len(positive)]}"
+            )
+        weight = check_weight(sample_weight, len(positive))
+        check_class_weight(weight, positive, classes)
+        with errors_by_name(self._schema):
+            best = self._core.best_on(
+                columns, positive, weight, threads_for(None, count_rows(columns))
+            )
+        return RankingTree(best, self._schema)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of each row.

@@ -2,7 +2,7 @@
 
 from aucrank._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._forest import RankingForest
-from aucrank.tree._pruning import CrossValidatedPruning
+from aucrank.tree._pruning import CrossValidatedPruning, PenalizedPruning, ValidationPruning
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
 
@@ -11,8 +11,10 @@ __all__ = [
     "DyadicSplit",
     "LeafRank",
     "OrthogonalSplit",
+    "PenalizedPruning",
     "PruningPath",
     "RankingForest",
     "RankingTree",
     "TreeRank",
+    "ValidationPruning",
 ]

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from aucrank._params import check_bool, check_int
+from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._persistence import persistable
 
 
@@ -55,16 +55,197 @@ class CrossValidatedPruning(BaseEstimator):
         return {"cross_validation": found}
 
 
-def pruning_rule(pruning: Any) -> Any:
+@persistable
+class PenalizedPruning(BaseEstimator):
+    """Choose the size of a ranking tree by a penalty on its leaves: no fold is grown.
+
+    Of all subtrees of K leaves the one of largest training AUC is found, for every K, and that of
+    the largest AUC less ``scale * pen(K, n)`` is kept, the smaller one of equals (sec. 4.2 of
+    [1]_). One tree is grown, where cross-validation grows eleven.
+
+    Parameters
+    ----------
+    scale : float or "slope", default=0.001
+        What the penalty is multiplied by, above 0. The penalties of the paper bound the error of
+        the AUC for any law, and at their own scale of 1 they leave the root alone; the default is
+        a measured choice (see the notes). "slope" fits the scale to the tree at hand: twice the
+        least-squares slope of the training AUC in the penalty, over the best subtrees of more than
+        a quarter of the leaves of the grown tree ([2]_, [3]_). A tree of fewer than six leaves is
+        then not pruned, and a warning says so.
+    p_low : float or None, default=None
+        Least share of positives in the population, between 0 and 1. None for the share in the
+        training rows.
+    p_high : float or None, default=None
+        Largest share of positives. None for the share in the training rows.
+
+    Notes
+    -----
+    For a tree of K leaves on n rows and q features, Proposition 6 of [1]_ gives, times
+    ``1 / (p_low * (1 - p_high))``:
+
+    - stumps and `LeafRank`, with at most kappa cuts a split:
+      ``sqrt(32 * (log(16 * ((n + 1) * q) ** (2 * K * kappa)) + K) / n)``. A stump has kappa = 1, a
+      `LeafRank` ``max_leaves - 1`` or ``2 ** max_depth - 1``, whichever is less;
+    - dyadic cubes of side ``2 ** -J``: ``sqrt((log(4 * K ** (2 ** (J * q))) + K) / (2 * n))``.
+
+    A row of whole weight k counts as k rows, as in ``min_samples_leaf``. For other split rules no
+    penalty is known, and `TreeRank.fit` refuses.
+
+    On 16 real data sets of at most 5,000 rows (``benches/pruning_study.py``), trees of stumps reach
+    a mean 5-fold AUC of 0.853 with the default scale, 0.849 with "slope", 0.854 with
+    cross-validation and 0.844 unpruned; at a scale of 0.05 it is 0.761.
+
+    The training AUC is that of the leaves ranked from left to right, the one that adds up over
+    splits, also where ``leaf_order="eta"``. Both penalties are concave in K, so the subtree kept
+    is always one of `RankingTree.pruning_path`.
+
+    References
+    ----------
+    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
+       Mach. Learn. 83, 2011. https://hal.science/hal-00416054
+    .. [2] Birgé and Massart, "Minimal penalties for Gaussian model selection", Probab. Theory
+       Relat. Fields 138, 2007. :doi:`10.1007/s00440-006-0011-8`
+    .. [3] Baudry, Maugis and Michel, "Slope heuristics: overview and implementation", Stat.
+       Comput. 22, 2012. :doi:`10.1007/s11222-011-9236-1`
+
+    Examples
+    --------
+    >>> from aucrank import TreeRank
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> from aucrank.tree import PenalizedPruning
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = TreeRank(pruning=PenalizedPruning(scale=0.002)).fit(X, y)
+    >>> model.tree_.n_leaves < model.pruning_.n_rows
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        scale: float | str = 0.001,
+        p_low: float | None = None,
+        p_high: float | None = None,
+    ) -> None:
+        self.scale = scale
+        self.p_low = p_low
+        self.p_high = p_high
+
+    def _core_params(self, seed: int) -> dict[str, Any]:
+        scale: Any = "slope"
+        if isinstance(self.scale, str):
+            check_choice(self.scale, "scale of PenalizedPruning", ("slope",))
+        else:
+            name = "scale of PenalizedPruning"
+            scale = {"fixed": check_real(self.scale, name, low=0.0, low_open=True, high_open=True)}
+        bounds = {
+            name: check_real(
+                getattr(self, name),
+                f"{name} of PenalizedPruning",
+                low=0.0,
+                high=1.0,
+                low_open=True,
+                high_open=True,
+                optional=True,
+            )
+            for name in ("p_low", "p_high")
+        }
+        low, high = bounds.values()
+        if low is not None and high is not None and low > high:
+            raise ValueError(
+                f"p_low of PenalizedPruning must be at most p_high, got {low} and {high}"
+            )
+        return {"penalty": {"scale": scale, **bounds}}
+
+
+@persistable
+class ValidationPruning(BaseEstimator):
+    """Choose the size of a ranking tree by its AUC on rows that it was not grown on.
+
+    Of the subtrees that are best for some price of a leaf (Theorem 3 of [1]_), the one of largest
+    AUC on those rows is kept, the smallest of equals. One tree is grown, so it is quicker than
+    cross-validation; where the rows come from a later time or another place, the size is fit for
+    them.
+
+    The rows are those passed to `TreeRank.fit` as ``X_val``, ``y_val`` and ``sample_weight_val``.
+    Without them a part of the training rows is held out, and the tree is grown on the rest alone.
+
+    Parameters
+    ----------
+    fraction : float, default=0.25
+        Share of the distinct rows of each class that is held out, between 0 and 1, where no rows
+        are passed. Distinct rows are dealt by a hash of their content, so that copies of a row
+        stay together; each part has at least one of each class. Where a class has a single
+        distinct row, nothing is held out or pruned, and a warning says so.
+
+    References
+    ----------
+    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
+       Mach. Learn. 83, 2011, sec. 4.1. https://hal.science/hal-00416054
+
+    Examples
+    --------
+    >>> from aucrank import TreeRank
+    >>> from aucrank.datasets import make_gaussian_pair
+    >>> train, later = (make_gaussian_pair(2000, random_state=seed) for seed in (0, 1))
+    >>> model = TreeRank(pruning="validation").fit(train.X, train.y, X_val=later.X, y_val=later.y)
+    >>> table = model.pruning_
+    >>> bool(model.score(later.X, later.y) == table["validation_auc"].max())
+    True
+    """
+
+    def __init__(self, *, fraction: float = 0.25) -> None:
+        self.fraction = fraction
+
+    def _core_params(self, seed: int) -> dict[str, Any]:
+        fraction = check_real(
+            self.fraction,
+            "fraction of ValidationPruning",
+            low=0.0,
+            high=1.0,
+            low_open=True,
+            high_open=True,
+        )
+        return {"validation": {"fraction": fraction, "seed": seed}}
+
+
+_RULES: dict[str, type[Any]] = {
+    "cv": CrossValidatedPruning,
+    "penalty": PenalizedPruning,
+    "validation": ValidationPruning,
+}
+
+
+def pruning_rule(pruning: Any, split: Any) -> Any:
     """Return the rule that the parameter ``pruning`` names, or that it is; None for none.
+
+    Parameters
+    ----------
+    pruning : object
+        What the user passed.
+    split : split rule
+        How the tree is split.
 
     Raises
     ------
     ValueError
-        If it is neither the name of a rule, nor a rule, nor None.
+        If it is neither the name of a rule, nor a rule, nor None, or if it penalises and no
+        penalty is known for the split rule.
     """
-    if pruning is None or isinstance(pruning, CrossValidatedPruning):
-        return pruning
-    if isinstance(pruning, str) and pruning == "cv":
-        return CrossValidatedPruning()
-    raise ValueError(f"pruning must be 'cv', a CrossValidatedPruning or None; got {pruning!r}")
+    if pruning is None:
+        return None
+    if isinstance(pruning, tuple(_RULES.values())):
+        rule = pruning
+    elif isinstance(pruning, str) and pruning in _RULES:
+        rule = _RULES[pruning]()
+    else:
+        names = ", ".join(repr(name) for name in _RULES)
+        raise ValueError(
+            f"pruning must be one of {names}, a CrossValidatedPruning, a PenalizedPruning, a"
+            f" ValidationPruning or None; got {pruning!r}"
+        )
+    if isinstance(rule, PenalizedPruning) and not getattr(split, "_has_penalty", False):
+        raise ValueError(
+            f"no penalty is known for split={split!r}; choose another pruning, such as 'cv' or"
+            " 'validation'"
+        )
+    return rule

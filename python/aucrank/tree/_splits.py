@@ -30,6 +30,9 @@ class OrthogonalSplit(BaseEstimator):
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
 
+    # Whether `PenalizedPruning` has a penalty for it.
+    _has_penalty = True
+
     def _core_params(self, min_samples_leaf: int, max_features: int | None) -> dict[str, Any]:
         stumps = {
             "max_depth": 1,
@@ -85,6 +88,8 @@ class LeafRank(BaseEstimator):
     >>> model.fit(X, y).tree_
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
+
+    _has_penalty = True
 
     def __init__(
         self,
@@ -177,6 +182,8 @@ class DyadicSplit(BaseEstimator):
     |-- in 4 of 16 cubes of side 1/4: 244 of 244 positive (100.0%)  #1
     `-- in the other 12 of 16 cubes of side 1/4: 0 of 756 positive (0.0%)  #2
     """
+
+    _has_penalty = True
 
     def __init__(self, *, level: int = 3) -> None:
         self.level = level

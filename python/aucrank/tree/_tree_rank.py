@@ -2,15 +2,17 @@
 
 import json
 import warnings
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import PartialDependenceMixin
+from aucrank._held_out import HeldOut
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_max_features, check_real
 from aucrank._ranking_tree import RankingTree
@@ -47,8 +49,10 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Features drawn at random for each stump: a number, a share of all, their square root or
         logarithm, or None for all. Where none of those drawn gains, others are. None with
         `DyadicSplit`.
-    pruning : {"cv"}, CrossValidatedPruning or None, default="cv"
-        How the grown tree is pruned; "cv" is ``CrossValidatedPruning()``.
+    pruning : {"cv", "penalty", "validation"}, pruning rule or None, default="cv"
+        How the grown tree is pruned: by cross-validating the price of a leaf, by a penalty on the
+        number of leaves, by rows that it was not grown on, or by a `CrossValidatedPruning`,
+        `PenalizedPruning` or `ValidationPruning` with parameters of its own.
     leaf_order : {"eta", "tree"}, default="eta"
         Rank leaves by their share of positives, which makes the training curve concave, or from
         left to right, as the papers do.
@@ -87,11 +91,14 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     tree_ : RankingTree
         The tree: tables, rules in words, subtrees.
     pruning_ : Table or None
-        What cross-validation found for each subtree of the path: ``alpha``, ``n_leaves``,
-        ``train_auc``, ``mean_auc``, ``standard_error``, and ``kept``, which marks the one that
-        ``tree_`` is. With ``max_fpr`` below 1, ``mean_auc`` is of the partial AUC as
+        What pruning found for each subtree that it looked at; ``kept`` marks the one that
+        ``tree_`` is. Of cross-validation: ``alpha``, ``n_leaves``, ``train_auc``, ``mean_auc``,
+        ``standard_error``; of a penalty: ``n_leaves``, ``train_auc``, ``penalty`` (before it is
+        scaled), ``criterion`` (``train_auc`` less the scaled penalty); of validation: ``alpha``,
+        ``n_leaves``, ``train_auc``, ``validation_auc``. With ``max_fpr`` below 1, ``mean_auc`` and
+        ``validation_auc`` are of the partial AUC as
         ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)`` gives it: 1/2 for scores that tell
-        nothing, 1 for perfect ones. None without cross-validation.
+        nothing, 1 for perfect ones. None where nothing was pruned.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC
         (sec. 5.1 of [2]_). Not there for `DyadicSplit`, whose cubes ask all features at once.
@@ -188,6 +195,50 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
+        """Grow the tree on rows of two classes, and prune it.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+        X_val : array-like or data frame of shape (n_val, n_features), default=None
+            Rows to prune by, where ``pruning`` is "validation" or a `ValidationPruning`: the
+            columns of ``X``, categories matched by value. None to hold out a part of ``X``.
+        y_val : array-like of shape (n_val,), default=None
+            Their labels, those of ``y``; both must occur.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Weight of each of them.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid, or if there are rows
+            to prune by and ``pruning`` is another rule.
+        """
+        held_out = HeldOut(X_val, y_val, sample_weight_val)
+        return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out))
+
     def _check_params(self) -> None:
         self._core_params(n_features=1, seed=0)
         check_monotonic_cst(self.monotonic_cst)
@@ -198,7 +249,8 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         assert min_samples_leaf is not None
         max_bins = check_int(self.max_bins, "max_bins", low=2, high=65535, optional=True)
         max_features = check_max_features(self.max_features, n_features)
-        rule = pruning_rule(self.pruning)
+        split = split_rule(self.split)
+        rule = pruning_rule(self.pruning, split)
         return {
             "binning": {"max_bins": max_bins, "seed": seed},
             "grow": {
@@ -210,7 +262,7 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
                 "missing": check_choice(self.missing, "missing", ("learn", "cell_mean")),
                 "max_fpr": check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True),
             },
-            "split": split_rule(self.split)._core_params(min_samples_leaf, max_features),
+            "split": split._core_params(min_samples_leaf, max_features),
             "pruning": None if rule is None else rule._core_params(seed),
             "seed": seed,
         }
@@ -223,42 +275,66 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
+        held_out: HeldOut | None = None,
     ) -> _core.TreeRankModel:
         params = self._core_params(len(schema.features), seed)
         params["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
+        validation = None
+        if held_out is not None and held_out.is_given:
+            if "validation" not in (params["pruning"] or ()):
+                raise ValueError(
+                    "X_val, y_val and sample_weight_val are for pruning='validation' or a"
+                    f" ValidationPruning; pruning is {self.pruning!r}"
+                )
+            validation = held_out.read(self, schema, self.classes_)
         model = _core.fit_tree_rank(
-            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
+            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads, validation
         )
-        pruning = params["pruning"]
-        self._report(model, pruning and pruning["cross_validation"]["n_folds"])
+        self._report(model, params["pruning"])
         return model
 
-    def _report(self, model: _core.TreeRankModel, n_folds: int | None) -> None:
-        found = model.cross_validation()
-        if n_folds is not None and found is None:
-            warnings.warn(
-                "A class has one distinct row, so there is nothing to cross-validate on: the tree"
-                " was not pruned.",
-                UserWarning,
-                stacklevel=4,
-            )
-        elif n_folds is not None and found is not None and found["n_folds"] < n_folds:
-            warnings.warn(
-                f"A class has {found['n_folds']} distinct rows, so there are as many folds, not"
-                f" n_folds={n_folds}.",
-                UserWarning,
-                stacklevel=4,
-            )
+    def _report(self, model: _core.TreeRankModel, pruning: dict[str, Any] | None) -> None:
+        """Warn where the tree could not be pruned as asked, and print what was done."""
+        kept, found = model.tree.n_leaves, None
+        match pruning:
+            case {"cross_validation": {"n_folds": n_folds}}:
+                found = model.cross_validation()
+                if found is None:
+                    self._warn(
+                        "A class has one distinct row, so there is nothing to cross-validate on:"
+                        " the tree was not pruned."
+                    )
+                elif found["n_folds"] < n_folds:
+                    self._warn(
+                        f"A class has {found['n_folds']} distinct rows, so there are as many folds,"
+                        f" not n_folds={n_folds}."
+                    )
+            case {"penalty": _}:
+                found = model.penalization()
+                assert found is not None
+                # A tree of one leaf has nothing to be pruned.
+                if found["scale"] == 0 and kept > 1:
+                    self._warn(
+                        f"The tree has {kept} leaves, too few to calibrate the penalty by"
+                        " scale='slope': it was not pruned."
+                    )
+            case {"validation": _}:
+                found = model.validation()
+                if found is None:
+                    self._warn(
+                        "A class has one distinct row, so no rows can be held out: the tree was"
+                        " not pruned."
+                    )
         if self.verbose > 0:
-            grown = model.tree.n_leaves if found is None else found["n_leaves"][0]
+            grown = kept if found is None else found["n_leaves"].max()
             print(f"[TreeRank] grew {grown} leaves")
             if found is not None:
-                auc, error = (found[key][found["chosen"]] for key in ("mean_auc", "standard_error"))
                 area = "AUC" if self.max_fpr == 1 else f"partial AUC up to {self.max_fpr:g}"
-                print(
-                    f"[TreeRank] kept {model.tree.n_leaves}:"
-                    f" {area} {auc:.4f} (standard error {error:.4f}) in {found['n_folds']} folds"
-                )
+                print(f"[TreeRank] kept {kept}: {_in_words(found, area)}")
+
+    def _warn(self, message: str) -> None:
+        # The caller of `fit`, which calls `_fit`, `_fit_model`, `_report` and this.
+        warnings.warn(message, UserWarning, stacklevel=6)
 
     @property
     def _fitted_model(self) -> _core.TreeRankModel:
@@ -278,19 +354,26 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def pruning_(self) -> Table | None:
-        """Return what cross-validation found for each subtree of the path.
+        """Return what pruning found for each subtree that it looked at.
 
         Returns
         -------
         Table or None
-            One row for each subtree, None without cross-validation.
+            One row for each subtree, None where nothing was pruned.
         """
-        found = self._fitted_model.cross_validation()
-        if found is None:
-            return None
-        kept = np.arange(len(found["alpha"])) == found["chosen"]
-        columns = ("alpha", "n_leaves", "train_auc", "mean_auc", "standard_error")
-        return Table({name: found[name] for name in columns}, kept=kept)
+        model = self._fitted_model
+        for found, columns in (
+            (
+                model.cross_validation(),
+                ("alpha", "n_leaves", "train_auc", "mean_auc", "standard_error"),
+            ),
+            (model.penalization(), ("n_leaves", "train_auc", "penalty", "criterion")),
+            (model.validation(), ("alpha", "n_leaves", "train_auc", "validation_auc")),
+        ):
+            if found is not None:
+                kept = np.arange(len(found["n_leaves"])) == found["chosen"]
+                return Table({name: found[name] for name in columns}, kept=kept)
+        return None
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -313,3 +396,15 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             )
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances
+
+
+def _in_words(found: dict[str, Any], area: str) -> str:
+    """Return what pruning found of the subtree that it kept."""
+    chosen = found["chosen"]
+    if "n_folds" in found:
+        auc, error = found["mean_auc"][chosen], found["standard_error"][chosen]
+        return f"{area} {auc:.4f} (standard error {error:.4f}) in {found['n_folds']} folds"
+    if "validation_auc" in found:
+        return f"{area} {found['validation_auc'][chosen]:.4f} on the rows held out"
+    auc, criterion = found["train_auc"][chosen], found["criterion"][chosen]
+    return f"training AUC {auc:.4f}, {criterion:.4f} less the penalty at scale {found['scale']:.3g}"

@@ -3,7 +3,8 @@
 use aucrank::RankError;
 use aucrank::data::{Columns, Labels};
 use aucrank::tree::{
-    FitParams, LeafValue, PruningStep, RankingTree, TreeRankModel, fit, partial_dependence,
+    FitParams, LeafValue, PruningStep, RankingTree, TreeRankModel, fit, fit_validated,
+    partial_dependence,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
@@ -48,6 +49,30 @@ impl PyTreeRankModel {
     #[getter]
     fn has_importances(&self) -> bool {
         self.0.tree.has_importances()
+    }
+
+    /// The table of the penalties, or `None` if there were none.
+    fn penalization<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(found) = &self.0.penalization else { return Ok(None) };
+        let n_sizes = found.train_auc.len();
+        let criterion: Vec<f64> = (0..n_sizes).map(|size| found.criterion(size)).collect();
+        let table = PyDict::new(py);
+        table.set_item("n_leaves", (1..=n_sizes as i64).collect::<Vec<_>>().into_pyarray(py))?;
+        table.set_item("train_auc", found.train_auc.to_pyarray(py))?;
+        table.set_item("penalty", found.penalty.to_pyarray(py))?;
+        table.set_item("criterion", criterion.into_pyarray(py))?;
+        table.set_item("chosen", found.chosen)?;
+        table.set_item("scale", found.scale)?;
+        Ok(Some(table))
+    }
+
+    /// The table of the validation, or `None` if there was none.
+    fn validation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(found) = &self.0.validation else { return Ok(None) };
+        let table = steps_to_dict(py, &found.steps)?;
+        table.set_item("validation_auc", found.auc.to_pyarray(py))?;
+        table.set_item("chosen", found.chosen)?;
+        Ok(Some(table))
     }
 
     fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
@@ -200,6 +225,23 @@ impl PyRankingTree {
         self.0.subtree(&leaves).map(Self).map_err(to_py_err)
     }
 
+    /// The tree of the nested path that has the largest AUC on the given rows.
+    fn best_on<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        positive: PyReadonlyArray1<'py, bool>,
+        weight: Option<PyReadonlyArray1<'py, f64>>,
+        n_threads: usize,
+    ) -> PyResult<Self> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        let positive = positive.as_slice()?;
+        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let (best, _) =
+            on_pool(py, n_threads, |_| self.0.best_on(&columns, &Labels::new(positive, weight)?))?;
+        Ok(Self(best))
+    }
+
     /// The tree as JSON text.
     fn to_json(&self) -> PyResult<String> {
         self.0.to_json().map_err(|err| PyValueError::new_err(err.to_string()))
@@ -216,8 +258,14 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
     Ok(table)
 }
 
+/// Columns, labels and weights of rows to validate on.
+type OtherRows<'py> =
+    (ColumnsArg<'py>, PyReadonlyArray1<'py, bool>, Option<PyReadonlyArray1<'py, f64>>);
+
 /// Fits a ranking tree; `params` is the JSON form of [`FitParams`].
 #[pyfunction]
+#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, validation=None))]
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_tree_rank<'py>(
     py: Python<'py>,
     columns: ColumnsArg<'py>,
@@ -226,14 +274,26 @@ pub fn fit_tree_rank<'py>(
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
     n_threads: usize,
+    validation: Option<OtherRows<'py>>,
 ) -> PyResult<PyTreeRankModel> {
     let params: FitParams = read_params(params)?;
     let columns = columns.borrow(&n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let other = match &validation {
+        None => None,
+        Some((columns, positive, weight)) => {
+            let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+            Some((columns.borrow(&n_levels)?, positive.as_slice()?, weight))
+        }
+    };
     let model = on_pool(py, n_threads, |interrupt| {
         let labels = Labels::new(positive, weight)?;
-        fit(&columns, &labels, &params, interrupt)
+        let Some((other_columns, positive, weight)) = other else {
+            return fit(&columns, &labels, &params, interrupt);
+        };
+        let other_labels = Labels::new(positive, weight)?;
+        fit_validated(&columns, &labels, (&other_columns, &other_labels), &params, interrupt)
     })?;
     Ok(PyTreeRankModel(model))
 }

@@ -143,6 +143,9 @@ pub enum RankError {
     /// Bytes that [`crate::roc::RocState::to_bytes`] did not write, or that have changed since.
     #[error("these bytes are not a RocState: {0}")]
     BadState(String),
+    /// What is wrong with the rows that a fit is validated on.
+    #[error("in the rows to validate on: {0}")]
+    InValidation(Box<RankError>),
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
@@ -155,14 +158,16 @@ pub enum RankError {
 }
 
 impl RankError {
-    /// The column at fault, counted from 0, where there is one; the message then begins with it.
+    /// The column at fault, counted from 0, where there is one; the message then names it as
+    /// `column {} `.
     #[must_use]
     pub fn column(&self) -> Option<usize> {
-        match *self {
+        match self {
             Self::InfiniteValue { column, .. }
             | Self::BadCode { column, .. }
             | Self::KindMismatch { column, .. }
-            | Self::CategoricalConstraint { column } => Some(column),
+            | Self::CategoricalConstraint { column } => Some(*column),
+            Self::InValidation(err) => err.column(),
             _ => None,
         }
     }

@@ -1,9 +1,10 @@
 //! Ranking trees through the public API, against their definitions written plainly.
 
-use aucrank::data::{BinningParams, ClassSums, Columns, Folds, Labels};
+use aucrank::data::{BinningParams, ClassSums, Columns, Folds, Labels, hold_out};
 use aucrank::tree::{
-    CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule, RankingTree,
-    SplitRule, TreeRankModel, fit,
+    Complexity, CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PenaltyParams,
+    PenaltyScale, PruningRule, RankingTree, SplitRule, TreeRankModel, ValidationParams, fit,
+    fit_validated,
 };
 use aucrank::{Interrupt, roc};
 use proptest::prelude::*;
@@ -230,6 +231,135 @@ fn a_saved_tree_that_runs_against_its_directions_is_refused() {
     }
 }
 
+fn penalised(scale: f64) -> PruningRule {
+    let scale = PenaltyScale::Fixed(scale);
+    PruningRule::Penalty(PenaltyParams { scale, p_low: None, p_high: None })
+}
+
+#[test]
+fn a_penalty_keeps_the_best_of_all_subtrees_of_all_sizes() {
+    let mut sizes = Vec::new();
+    for seed in [8, 9, 10] {
+        let (values, positive) = sample(60, seed);
+        let unpruned = params(1, LeafOrder::Tree, None);
+        let tree = fit_rows(&values, &positive, &unpruned).tree;
+        let subtrees = all_subtrees(&tree, 0);
+        let share = positive.iter().filter(|&&p| p).count() as f64 / 60.0;
+        for scale in [1e-4, 1e-3, 3e-3, 1e-2, 1.0] {
+            let pruned = FitParams { pruning: Some(penalised(scale)), ..unpruned.clone() };
+            let model = fit_rows(&values, &positive, &pruned);
+            let found = model.penalization.unwrap();
+            assert_eq!(found.train_auc.len(), tree.n_leaves());
+            let mut best = f64::MIN;
+            for n_leaves in 1..=tree.n_leaves() {
+                let of_size = subtrees.iter().filter(|(_, n)| *n == n_leaves);
+                let auc = 0.5 + tree.auc_of_gain(of_size.map(|(gain, _)| *gain).max().unwrap());
+                assert_eq!(found.train_auc[n_leaves - 1].to_bits(), auc.to_bits());
+                assert!((tree.best_subtree(n_leaves).unwrap().auc() - auc).abs() < 1e-12);
+                let penalty = Complexity::Cuts(1.0).penalty(n_leaves, 60, 3, (share, share));
+                assert!((found.penalty[n_leaves - 1] - penalty).abs() < 1e-12);
+                best = best.max(auc - scale * penalty);
+            }
+            let kept = model.tree.n_leaves();
+            assert_eq!(found.chosen + 1, kept);
+            assert!((model.tree.auc() - scale * found.penalty[kept - 1] - best).abs() < 1e-12);
+            sizes.push(kept);
+        }
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert!(sizes.len() >= 4 && sizes[0] == 1, "the scales must reach several sizes: {sizes:?}");
+}
+
+#[test]
+fn best_subtrees_of_a_chain_of_thousands_of_leaves_are_found() {
+    // Classes that alternate on a line: each stump cuts off one end, or little more.
+    let n_rows = 3000;
+    let values: Vec<f64> = (0..n_rows).flat_map(|row| [f64::from(row), 0.0, 0.0]).collect();
+    let positive: Vec<bool> = (0..n_rows).map(|row| row % 2 == 0).collect();
+    let mut params = params(1, LeafOrder::Tree, None);
+    params.binning.max_bins = None;
+    params.grow.max_depth = n_rows as usize;
+    let tree = fit_rows(&values, &positive, &params).tree;
+    assert_eq!(tree.n_leaves(), n_rows as usize);
+    assert!(tree.depths().into_iter().max().unwrap() > 500);
+    // The greedy path has the best tree of each size that is on it.
+    for step in tree.pruning_path().into_iter().step_by(7) {
+        let best = tree.best_subtree(step.n_leaves).unwrap();
+        assert_eq!(best.n_leaves(), step.n_leaves);
+        assert!((best.auc() - step.auc).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn validation_keeps_the_tree_of_the_path_that_ranks_other_rows_best() {
+    for leaf_order in [LeafOrder::Tree, LeafOrder::Eta] {
+        let (values, positive) = sample(300, 4);
+        let (others, other_positive) = sample(200, 77);
+        let unpruned = params(1, leaf_order, None);
+        let pruning = PruningRule::Validation(ValidationParams { fraction: 0.5, seed: 0 });
+        let pruned = FitParams { pruning: Some(pruning), ..unpruned.clone() };
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let other_columns = Columns::from_row_major(&others, 3).unwrap();
+        let other_labels = Labels::new(&other_positive, None).unwrap();
+        let held_out = (&other_columns, &other_labels);
+        let interrupt = Interrupt::default();
+        let model = fit_validated(&columns, &labels, held_out, &pruned, &interrupt).unwrap();
+        let found = model.validation.unwrap();
+
+        let tree = fit_rows(&values, &positive, &unpruned).tree;
+        assert_eq!(found.steps, tree.pruning_path());
+        for (step, auc) in found.steps.iter().zip(&found.auc) {
+            let expected = auc_on(&tree.prune(step.alpha), &others, &other_positive);
+            assert!((auc - expected).abs() < 1e-14);
+        }
+        let best = found.auc.iter().copied().fold(0.0, f64::max);
+        assert_eq!(Some(found.chosen), found.auc.iter().rposition(|&auc| auc >= best));
+        assert_eq!(model.tree, tree.best_on(&other_columns, &other_labels).unwrap().0);
+        assert!(model.tree.n_leaves() < tree.n_leaves());
+
+        let err = fit_validated(&columns, &labels, held_out, &unpruned, &interrupt).unwrap_err();
+        assert!(err.to_string().starts_with("pruning is"), "{err}");
+        let mut infinite = others;
+        infinite[7] = f64::INFINITY;
+        let infinite = Columns::from_row_major(&infinite, 3).unwrap();
+        let held_out = (&infinite, &other_labels);
+        let err = fit_validated(&columns, &labels, held_out, &pruned, &interrupt).unwrap_err();
+        assert_eq!(err.column(), Some(1));
+        assert!(
+            err.to_string().starts_with("in the rows to validate on: column 1 is inf in row 2")
+        );
+    }
+}
+
+#[test]
+fn rows_held_out_have_no_say_in_the_growth() {
+    let (values, positive) = sample(300, 4);
+    let unpruned = params(1, LeafOrder::Tree, None);
+    let rule = ValidationParams { fraction: 0.3, seed: 5 };
+    let pruned = FitParams { pruning: Some(PruningRule::Validation(rule)), ..unpruned.clone() };
+    let model = fit_rows(&values, &positive, &pruned);
+
+    let columns = Columns::from_row_major(&values, 3).unwrap();
+    let labels = Labels::new(&positive, None).unwrap();
+    let parts = hold_out(&columns, &labels, 0.3, 5, &Interrupt::default()).unwrap().unwrap();
+    let take = |rows: &[u32]| -> (Vec<f64>, Vec<bool>) {
+        let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+        let values = rows.iter().flat_map(|&row| values[3 * row..3 * row + 3].to_vec());
+        (values.collect(), rows.iter().map(|&row| positive[row]).collect())
+    };
+    let ((kept, kept_positive), (others, other_positive)) =
+        (take(&parts.kept), take(&parts.held_out));
+    // Every value is in both parts, so that the bins are the same.
+    let tree = fit_rows(&kept, &kept_positive, &unpruned).tree;
+    let others_columns = Columns::from_row_major(&others, 3).unwrap();
+    let others_labels = Labels::new(&other_positive, None).unwrap();
+    let (best, found) = tree.best_on(&others_columns, &others_labels).unwrap();
+    assert_eq!(model.tree, best);
+    assert_eq!(model.validation, Some(found));
+}
+
 fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap().install(work)
 }
@@ -242,10 +372,18 @@ proptest! {
         seed in any::<u64>(),
         split_depth in 1..4_usize,
         by_eta in any::<bool>(),
+        pruning in 0..4_usize,
         weights in prop::collection::vec(0..4_u8, 120),
     ) {
         let leaf_order = if by_eta { LeafOrder::Eta } else { LeafOrder::Tree };
-        let params = params(split_depth, leaf_order, Some(3));
+        let mut params = params(split_depth, leaf_order, Some(3));
+        let slope = PenaltyParams { scale: PenaltyScale::Slope, p_low: None, p_high: None };
+        params.pruning = [
+            params.pruning,
+            Some(penalised(0.002)),
+            Some(PruningRule::Penalty(slope)),
+            Some(PruningRule::Validation(ValidationParams { fraction: 0.4, seed: 1 })),
+        ][pruning];
         let (values, mut positive) = sample(120, seed);
         (positive[0], positive[1]) = (true, false);
         let mut weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
@@ -277,5 +415,33 @@ proptest! {
             &params,
         );
         prop_assert_eq!(&one, &repeated);
+    }
+
+    /// A concave penalty makes AUC less penalty largest at a vertex of the hull of (leaves, AUC).
+    #[test]
+    fn what_a_penalty_keeps_lies_on_the_nested_path(
+        seed in any::<u64>(),
+        split_depth in 1..3_usize,
+        scale in 1e-4..2e-2_f64,
+    ) {
+        let (values, mut positive) = sample(120, seed);
+        (positive[0], positive[1]) = (true, false);
+        let unpruned = params(split_depth, LeafOrder::Tree, None);
+        let tree = fit_rows(&values, &positive, &unpruned).tree;
+        let pruned = FitParams { pruning: Some(penalised(scale)), ..unpruned.clone() };
+        let model = fit_rows(&values, &positive, &pruned);
+        let found = model.penalization.unwrap();
+        let criterion = |n_leaves: usize| found.criterion(n_leaves - 1);
+        let on_path = tree.pruning_path().iter().map(|step| criterion(step.n_leaves)).fold(f64::MIN, f64::max);
+        let overall = criterion(model.tree.n_leaves());
+        prop_assert!((on_path - overall).abs() < 1e-12, "{} {}", on_path, overall);
+        let complexity = Complexity::Cubes { level: 1 };
+        let penalty = |k: usize| complexity.penalty(k, 120, 3, (0.4, 0.4));
+        let best = |sizes: &mut dyn Iterator<Item = usize>| {
+            sizes.map(|k| found.train_auc[k - 1] - scale * penalty(k)).fold(f64::MIN, f64::max)
+        };
+        let overall = best(&mut (1..=tree.n_leaves()));
+        let on_path = best(&mut tree.pruning_path().iter().map(|step| step.n_leaves));
+        prop_assert!((on_path - overall).abs() < 1e-12, "{} {}", on_path, overall);
     }
 }

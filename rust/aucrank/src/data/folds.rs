@@ -37,22 +37,13 @@ impl Folds {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        let hashed = |row| {
-            interrupt.check()?;
-            let positive = labels.positive()[row as usize];
-            Ok((positive, content_hash(columns, row as usize, seed), row))
-        };
-        let mut rows: Vec<(bool, u64, u32)> =
-            labels.rows().into_par_iter().map(hashed).collect::<Result<_, RankError>>()?;
-        rows.par_sort_unstable();
-        let copies = || rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let n_distinct = |class: bool| copies().filter(|copies| copies[0].0 == class).count();
-        let n_rarer = n_distinct(true).min(n_distinct(false));
+        let rows = DistinctRows::of(columns, labels, seed, interrupt)?;
+        let n_rarer = rows.count(true).min(rows.count(false));
         let n_folds = n_folds.min(u16::try_from(n_rarer).unwrap_or(u16::MAX));
 
         let mut of_row = vec![NO_FOLD; labels.n_rows()];
         let mut place = [0; 2];
-        for copies in copies() {
+        for copies in rows.copies() {
             let place = &mut place[usize::from(copies[0].0)];
             for &(_, _, row) in copies {
                 of_row[row as usize] = (*place % usize::from(n_folds.max(1))) as u16;
@@ -60,6 +51,81 @@ impl Folds {
             *place += 1;
         }
         Ok(Self { of_row, n_folds })
+    }
+}
+
+/// Rows in two parts, each in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TwoParts {
+    /// Rows to learn from.
+    pub kept: Vec<u32>,
+    /// Rows to validate on.
+    pub held_out: Vec<u32>,
+}
+
+/// Holds out a share of the distinct rows (values and class) of each class: the first in the order
+/// of a seeded hash of their content, as [`Folds::deal`] deals them. Each part has at least one of
+/// each class; `None` where a class has a single distinct row.
+///
+/// # Errors
+///
+/// [`RankError::Interrupted`].
+pub fn hold_out(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    fraction: f64,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<Option<TwoParts>, RankError> {
+    let rows = DistinctRows::of(columns, labels, seed, interrupt)?;
+    let n_distinct = [rows.count(false), rows.count(true)];
+    if n_distinct.contains(&1) {
+        return Ok(None);
+    }
+    let mut to_hold_out =
+        n_distinct.map(|n| ((fraction * n as f64).round() as usize).clamp(1, n - 1));
+    let (mut kept, mut held_out) = (Vec::new(), Vec::new());
+    for copies in rows.copies() {
+        let left = &mut to_hold_out[usize::from(copies[0].0)];
+        let part = if *left > 0 { &mut held_out } else { &mut kept };
+        *left = left.saturating_sub(1);
+        part.extend(copies.iter().map(|&(_, _, row)| row));
+    }
+    kept.sort_unstable();
+    held_out.sort_unstable();
+    Ok(Some(TwoParts { kept, held_out }))
+}
+
+/// Rows of positive weight: class, hash of the content, number; sorted, so that copies lie together
+/// and each class is in the order of its hashes.
+struct DistinctRows(Vec<(bool, u64, u32)>);
+
+impl DistinctRows {
+    fn of(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let hashed = |row| {
+            interrupt.check()?;
+            let positive = labels.positive()[row as usize];
+            Ok((positive, content_hash(columns, row as usize, seed), row))
+        };
+        let mut rows: Vec<_> =
+            labels.rows().into_par_iter().map(hashed).collect::<Result<_, RankError>>()?;
+        rows.par_sort_unstable();
+        Ok(Self(rows))
+    }
+
+    /// The copies of each distinct row.
+    fn copies(&self) -> impl Iterator<Item = &[(bool, u64, u32)]> {
+        self.0.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
+    }
+
+    /// Number of distinct rows of a class.
+    fn count(&self, class: bool) -> usize {
+        self.copies().filter(|copies| copies[0].0 == class).count()
     }
 }
 
@@ -144,5 +210,55 @@ mod tests {
                 assert!((0..7).any(|row| positive[row] == class && folds.of_row[row] == fold));
             }
         }
+    }
+
+    #[test]
+    fn a_share_of_each_class_is_held_out_whatever_the_order_and_the_copies() {
+        // 40 distinct positive and 80 distinct negative values, copies up to four.
+        let contents: Vec<(f64, bool)> = (0..120).map(|i| (f64::from(i), i % 3 == 0)).collect();
+        let held_out = |rows: &[(f64, bool)], weights: Option<&[f64]>, fraction| {
+            let (values, positive): (Vec<f64>, Vec<bool>) = rows.iter().copied().unzip();
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let labels = Labels::new(&positive, weights).unwrap();
+            let parts = hold_out(&columns, &labels, fraction, 7, &Interrupt::default()).unwrap();
+            let TwoParts { kept, held_out } = parts.unwrap();
+            let mut both = [kept.clone(), held_out.clone()].concat();
+            both.sort_unstable();
+            assert_eq!(both, labels.rows());
+            let values = |part: Vec<u32>| {
+                let mut values: Vec<u64> =
+                    part.iter().map(|&row| rows[row as usize].0 as u64).collect();
+                values.sort_unstable();
+                values.dedup();
+                values
+            };
+            let (kept, held_out) = (values(kept), values(held_out));
+            assert!(kept.iter().all(|value| !held_out.contains(value)));
+            held_out
+        };
+        let reference = held_out(&contents, None, 0.25);
+        let of_class = |class: bool| {
+            reference.iter().filter(|&&value| contents[value as usize].1 == class).count()
+        };
+        assert_eq!((of_class(true), of_class(false)), (10, 20));
+
+        let backwards: Vec<_> = contents.iter().rev().copied().collect();
+        assert_eq!(reference, held_out(&backwards, None, 0.25));
+        let weights: Vec<f64> = (0..120).map(|i| f64::from(1 + i % 4)).collect();
+        assert_eq!(reference, held_out(&contents, Some(&weights), 0.25));
+        let copies: Vec<_> =
+            (0..120).flat_map(|i| std::iter::repeat_n(contents[i], 1 + i % 4)).collect();
+        assert_eq!(reference, held_out(&copies, None, 0.25));
+        // At the ends one of each class stays.
+        assert_eq!(held_out(&contents, None, 1e-9).len(), 2);
+        assert_eq!(held_out(&contents, None, 1.0 - 1e-9).len(), 118);
+    }
+
+    #[test]
+    fn of_a_single_row_none_can_be_held_out() {
+        let columns = Columns::from_row_major(&[1.0, 1.0, 2.0, 3.0], 1).unwrap();
+        let labels = Labels::new(&[true, true, false, false], None).unwrap();
+        let parts = hold_out(&columns, &labels, 0.5, 0, &Interrupt::default()).unwrap();
+        assert_eq!(parts, None);
     }
 }

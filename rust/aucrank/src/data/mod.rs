@@ -17,7 +17,7 @@ mod weights;
 pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
-pub use folds::{Folds, NO_FOLD};
+pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
 pub(crate) use random::{below, mix};

@@ -129,7 +129,11 @@ pub(super) fn cross_validate_by<R: RowTally>(
 }
 
 /// Class sums of other rows in every node of a tree.
-fn held_out_sums<R>(sample: &Sample<'_, R>, tree: &RankingTree, rows: &[u32]) -> Vec<ClassSums> {
+pub(super) fn held_out_sums<R>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    rows: &[u32],
+) -> Vec<ClassSums> {
     let features = sample.binned.features();
     let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
     let leaves = tree.leaves();
@@ -143,10 +147,6 @@ fn held_out_sums<R>(sample: &Sample<'_, R>, tree: &RankingTree, rows: &[u32]) ->
         });
         sums[leaves[leaf]] += sample.labels.sums(row);
     }
-    for node in (0..sums.len()).rev() {
-        if let Some(split) = &tree.nodes()[node].split {
-            sums[node] = sums[split.left] + sums[split.right];
-        }
-    }
+    tree.add_up(&mut sums);
     sums
 }

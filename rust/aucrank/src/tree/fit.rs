@@ -2,19 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cross_validate::{CrossValidation, CvParams, cross_validate};
+use super::cross_validate::{CrossValidation, CvParams, cross_validate, held_out_sums};
 use super::cubes::CubeKeys;
 use super::dyadic::{DyadicParams, DyadicSplitter};
 use super::grow::{GrowParams, Missing, grow};
 use super::leafrank::{LeafRankParams, LeafRankSplitter};
 use super::monotone;
+use super::penalize::{Complexity, Penalization, PenaltyParams, penalize};
 use super::prune::PruningPath;
 use super::pruned_leafrank::PrunedLeafRankSplitter;
 use super::ranking_tree::{RankingTree, TreeFrame};
 use super::split::StumpTerms;
+use super::validate::{Validation, ValidationParams};
 use crate::data::{
     Binned, BinningParams, Columns, CountedRows, FeatureBins, Folds, Labels, MemorySource,
-    RowTally, ValueScale, WeightedRows, mix,
+    RowTally, ValueScale, WeightedRows, hold_out, mix,
 };
 use crate::{Interrupt, RankError};
 
@@ -51,12 +53,18 @@ impl SplitRule {
 pub enum PruningRule {
     /// By the price of a leaf that cross-validates best.
     CrossValidation(CvParams),
+    /// By a penalty on the number of leaves.
+    Penalty(PenaltyParams),
+    /// By rows that the tree is not grown on.
+    Validation(ValidationParams),
 }
 
 impl PruningRule {
     fn validate(&self) -> Result<(), RankError> {
         match self {
             Self::CrossValidation(params) => params.validate(),
+            Self::Penalty(params) => params.validate(),
+            Self::Validation(params) => params.validate(),
         }
     }
 }
@@ -97,7 +105,19 @@ impl FitParams {
                 return refuse("missing", "'cell_mean'");
             }
         }
-        self.pruning.iter().try_for_each(PruningRule::validate)
+        self.pruning.iter().try_for_each(PruningRule::validate)?;
+        match self.pruning {
+            Some(PruningRule::Penalty(_)) => self.complexity().map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    fn complexity(&self) -> Result<Complexity, RankError> {
+        Complexity::of(&self.split).ok_or(RankError::BadParameter {
+            name: "pruning",
+            value: "a penalty".to_owned(),
+            rule: "another rule: no penalty is known for this split rule",
+        })
     }
 }
 
@@ -109,9 +129,20 @@ pub struct TreeRankModel {
     /// What cross-validation found. `None` where it was not asked for, or where a class has a single
     /// distinct row, so that no fold can be left out; the tree is then as it was grown.
     pub cross_validation: Option<CrossValidation>,
+    /// What the penalty made of each number of leaves, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalization: Option<Penalization>,
+    /// What was found on the rows held out, where they were asked for and there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
 }
 
 impl TreeRankModel {
+    /// A tree as it was grown.
+    pub(super) fn unpruned(tree: RankingTree) -> Self {
+        Self { tree, cross_validation: None, penalization: None, validation: None }
+    }
+
     /// Whether the parts fit together: what a file is asked before it is believed.
     ///
     /// # Errors
@@ -119,6 +150,8 @@ impl TreeRankModel {
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
         self.tree.check()?;
+        self.penalization.iter().try_for_each(|found| found.check(&self.tree))?;
+        self.validation.iter().try_for_each(|found| found.check(&self.tree))?;
         let Some(found) = &self.cross_validation else { return Ok(()) };
         let n_steps = found.steps.len();
         let fits = found.mean_auc.len() == n_steps && found.standard_error.len() == n_steps;
@@ -295,17 +328,55 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
     }
 
     fn fit(&self, interrupt: &Interrupt) -> Result<TreeRankModel, RankError> {
+        match &self.params.pruning {
+            None => {
+                let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
+                Ok(TreeRankModel::unpruned(tree))
+            }
+            Some(PruningRule::CrossValidation(pruning)) => {
+                self.fit_cross_validated(pruning, interrupt)
+            }
+            Some(PruningRule::Penalty(pruning)) => {
+                let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
+                let complexity = self.params.complexity()?;
+                let (tree, found) = penalize(&tree, complexity, pruning, interrupt)?;
+                Ok(TreeRankModel { penalization: Some(found), ..TreeRankModel::unpruned(tree) })
+            }
+            Some(PruningRule::Validation(pruning)) => {
+                self.fit_with_rows_held_out(pruning, interrupt)
+            }
+        }
+    }
+
+    fn fit_cross_validated(
+        &self,
+        pruning: &CvParams,
+        interrupt: &Interrupt,
+    ) -> Result<TreeRankModel, RankError> {
         let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
-        let Some(PruningRule::CrossValidation(pruning)) = &self.params.pruning else {
-            return Ok(TreeRankModel { tree, cross_validation: None });
-        };
         let folds =
             Folds::deal(self.columns, self.labels, pruning.n_folds, pruning.seed, interrupt)?;
         if folds.n_folds < 2 {
-            return Ok(TreeRankModel { tree, cross_validation: None });
+            return Ok(TreeRankModel::unpruned(tree));
         }
         let found = cross_validate(self, &tree, &folds, pruning, interrupt)?;
         let tree = PruningPath::of(&tree).tree(&tree, found.chosen);
-        Ok(TreeRankModel { tree, cross_validation: Some(found) })
+        Ok(TreeRankModel { cross_validation: Some(found), ..TreeRankModel::unpruned(tree) })
+    }
+
+    fn fit_with_rows_held_out(
+        &self,
+        pruning: &ValidationParams,
+        interrupt: &Interrupt,
+    ) -> Result<TreeRankModel, RankError> {
+        let ValidationParams { fraction, seed } = *pruning;
+        let Some(parts) = hold_out(self.columns, self.labels, fraction, seed, interrupt)? else {
+            let tree = self.grow(self.labels.rows(), self.params.seed, interrupt)?;
+            return Ok(TreeRankModel::unpruned(tree));
+        };
+        let tree = self.grow(parts.kept, self.params.seed, interrupt)?;
+        let sums = held_out_sums(self, &tree, &parts.held_out);
+        let (tree, found) = Validation::on_sums(&tree, &sums, self.params.grow.max_fpr);
+        Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
     }
 }

@@ -15,8 +15,11 @@
 //! - `monotone`: scores that only rise or fall with a feature; `ranking`: the AUC of changing leaves;
 //! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `leaf_value`: what
 //!   a leaf may stand for there;
-//! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
+//! - `best_subtrees`: the best ones of every size;
+//! - `cross_validate`, `penalize`, `validate`: which subtree to keep; `fit`: all of it, from columns to
+//!   a pruned tree.
 
+mod best_subtrees;
 mod bootstrap;
 mod calibration;
 mod consensus;
@@ -32,6 +35,7 @@ mod leaf_value;
 mod leafrank;
 mod monotone;
 mod partition;
+mod penalize;
 mod prune;
 mod pruned_leafrank;
 mod ranking;
@@ -41,6 +45,7 @@ mod scorer;
 mod split;
 mod splitter;
 mod test;
+mod validate;
 mod votes;
 
 pub use bootstrap::BootstrapParams;
@@ -54,6 +59,8 @@ pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};
 pub use grow::{GrowParams, Missing};
 pub use leaf_value::LeafValue;
 pub use leafrank::LeafRankParams;
+pub use penalize::{Complexity, Penalization, PenaltyParams, PenaltyScale};
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub use test::{Rule, Test};
+pub use validate::{Validation, ValidationParams, fit_validated};

@@ -1,4 +1,4 @@
-//! Subtrees: the nested path of cost-complexity pruning, and the best subtree of a given size.
+//! Subtrees: the nested path of cost-complexity pruning, and those that are asked for by their leaves.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -184,54 +184,6 @@ impl RankingTree {
     pub fn prune(&self, alpha: f64) -> Self {
         let path = PruningPath::of(self);
         path.tree(self, path.step_at(alpha))
-    }
-
-    /// The subtree of exactly `n_leaves` leaves that has the largest training AUC when its leaves
-    /// are ranked from left to right; of equal ones that with fewer leaves on the left.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadParameter`] unless `n_leaves` is from 1 to the number of leaves.
-    pub fn best_subtree(&self, n_leaves: usize) -> Result<Self, RankError> {
-        if n_leaves == 0 || n_leaves > self.n_leaves() {
-            return Err(RankError::BadParameter {
-                name: "n_leaves",
-                value: n_leaves.to_string(),
-                rule: "from 1 to the number of leaves of the tree",
-            });
-        }
-        // gains[node][k - 1]: most that the branch gains with k leaves; splits[node][k - 1]: how many
-        // of them are on the left. AUC is additive over splits, so branches are independent.
-        let n_nodes = self.nodes().len();
-        let mut gains: Vec<Vec<i128>> = vec![vec![0]; n_nodes];
-        let mut splits: Vec<Vec<usize>> = vec![vec![0]; n_nodes];
-        for node in (0..n_nodes).rev() {
-            let Some(split) = &self.nodes()[node].split else { continue };
-            let left = std::mem::take(&mut gains[split.left]);
-            let right = std::mem::take(&mut gains[split.right]);
-            let most = n_leaves.min(left.len() + right.len());
-            for k in 2..=most {
-                let on_left = 1.max(k.saturating_sub(right.len()))..=left.len().min(k - 1);
-                let shared_out = on_left.map(|i| (left[i - 1] + right[k - i - 1], i));
-                let best = shared_out.max_by_key(|&(gain, i)| (gain, Reverse(i)));
-                if let Some((gain, on_left)) = best {
-                    gains[node].push(self.gain(node) + gain);
-                    splits[node].push(on_left);
-                }
-            }
-        }
-        let mut is_leaf = vec![false; n_nodes];
-        let mut open = vec![(0, n_leaves)];
-        while let Some((node, k)) = open.pop() {
-            match &self.nodes()[node].split {
-                Some(split) if k > 1 => {
-                    let on_left = splits[node][k - 1];
-                    open.extend([(split.left, on_left), (split.right, k - on_left)]);
-                }
-                _ => is_leaf[node] = true,
-            }
-        }
-        Ok(self.cut_at(|node| is_leaf[node]))
     }
 
     /// The subtree in which the given nodes are leaves; the rest of the tree stays.
