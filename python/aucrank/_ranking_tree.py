@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from aucrank import _core
 from aucrank._input import count_rows, read_columns
 from aucrank._params import check_choice, check_int, check_real
+from aucrank._row_classifiers import RowClassifiers
 from aucrank._rules import Region, Words
 from aucrank._schema import Schema, errors_by_name
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
@@ -89,6 +90,9 @@ class RankingTree:
         One row for each node, the root first, left before right.
     strata : Table
         One row for each leaf, from the highest ranked to the lowest.
+    classifiers : tuple of estimator
+        Where `~aucrank.tree.WeightedERM` split the tree, the fitted classifiers that its rules
+        name by number; otherwise empty.
 
     References
     ----------
@@ -107,9 +111,12 @@ class RankingTree:
     2
     """
 
-    def __init__(self, core: _core.RankingTree, schema: Schema) -> None:
+    def __init__(
+        self, core: _core.RankingTree, schema: Schema, classifiers: tuple[Any, ...] = ()
+    ) -> None:
         self._core = core
         self._schema = schema
+        self.classifiers = classifiers
 
     @property
     def n_leaves(self) -> int:
@@ -156,7 +163,7 @@ class RankingTree:
             left[number], right[number] = children = node["split"]["left"], node["split"]["right"]
             parent[list(children)] = number
             depth[list(children)] = depth[number] + 1
-            rule[number] = self._words.union(self._side(number, left=True))
+            rule[number] = self._says(number, left=True)
         unit = 2.0 ** tree["exponent"]
         pos, neg = (np.array([n["sums"][c] for n in nodes], np.float64) for c in ("pos", "neg"))
         # The gain of paper 2 Fig. 2, halved: what the split adds to the area.
@@ -225,7 +232,7 @@ class RankingTree:
         """
         price = check_real(alpha, "alpha", low=0.0)
         assert price is not None
-        return RankingTree(self._core.prune(price), self._schema)
+        return RankingTree(self._core.prune(price), self._schema, self.classifiers)
 
     def pruning_path(self) -> PruningPath:
         """Return the nested subtrees that `prune` can give, from the whole tree to its root.
@@ -255,7 +262,7 @@ class RankingTree:
         """
         size = check_int(n_leaves, "n_leaves", low=1, high=self.n_leaves)
         assert size is not None
-        return RankingTree(self._core.best_subtree(size), self._schema)
+        return RankingTree(self._core.best_subtree(size), self._schema, self.classifiers)
 
     def subtree(self, leaves: Sequence[int]) -> "RankingTree":
         """Return the tree in which the given nodes are leaves; the rest stays as it is.
@@ -272,9 +279,8 @@ class RankingTree:
         """
         last = len(self.nodes["node"]) - 1
         numbers = [check_int(leaf, "a node of leaves", low=0, high=last) for leaf in leaves]
-        return RankingTree(
-            self._core.subtree([number for number in numbers if number is not None]), self._schema
-        )
+        core = self._core.subtree([number for number in numbers if number is not None])
+        return RankingTree(core, self._schema, self.classifiers)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of each row.
@@ -291,7 +297,11 @@ class RankingTree:
         """
         columns = read_columns(self._reader, X, self._schema)
         with errors_by_name(self._schema):
-            places = self._core.apply(columns, threads_for(None, count_rows(columns)))
+            if self.classifiers:
+                asked = RowClassifiers(self.classifiers, X)
+                places = _core.apply_by_classifiers(self._core, columns, asked)
+            else:
+                places = self._core.apply(columns, threads_for(None, count_rows(columns)))
         return self._core.leaves()[places]
 
     def decision_path(self, X: Any) -> csr_matrix:
@@ -335,7 +345,7 @@ class RankingTree:
         if nodes["left"][node] >= 0:
             left, right = nodes["left"][node], nodes["right"][node]
             yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
-            other = self._words.union(self._side(node, left=False))
+            other = self._says(node, left=False)
             yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ")
 
     def to_dot(self) -> str:
@@ -376,6 +386,11 @@ class RankingTree:
             had no names), without a trailing semicolon. NULL is a missing value; a category that
             was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
 
+        Raises
+        ------
+        ValueError
+            If classifiers split the tree.
+
         Examples
         --------
         >>> from aucrank import TreeRank
@@ -387,6 +402,8 @@ class RankingTree:
         END
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
+        if self._core.classifiers():
+            raise ValueError("the splits of this tree are classifiers, which SQL cannot ask")
         writer = SqlWriter(self._schema, dialect)
         scores = dict(zip(self._core.leaves().tolist(), self._core.leaf_scores(), strict=True))
 
@@ -425,12 +442,23 @@ class RankingTree:
             reader.feature_names_in_ = np.array(self._schema.names, dtype=object)
         return reader
 
+    def _says(self, node: int, *, left: bool) -> str:
+        """Words for the rows on one side of a split."""
+        by = self._document["nodes"][node]["split"].get("classifier")
+        if by is None:
+            return self._words.union(self._side(node, left=left))
+        answer = "positive" if by["positive_left"] == left else "negative"
+        return f"{type(self.classifiers[by['number']]).__name__} #{by['number']} says {answer}"
+
     def _side(self, node: int, *, left: bool) -> list[Region]:
         return self._words.side(_cuts(self._document["nodes"][node]["split"]), left=left)
 
     def _rule(self, leaf: int) -> str:
         parent, left = self.nodes["parent"], self.nodes["left"]
         path = list(_to_root(leaf, parent))[::-1]
+        if self._core.classifiers():
+            steps = (self._says(node, left=left[node] == child) for node, child in pairwise(path))
+            return " and ".join(steps)
         return self._words.path(
             self._side(node, left=left[node] == child) for node, child in pairwise(path)
         )

@@ -4,6 +4,7 @@ from aucrank._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._pruning import CrossValidatedPruning
 from aucrank.tree._splits import LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
+from aucrank.tree._weighted_erm import WeightedERM
 
 __all__ = [
     "CrossValidatedPruning",
@@ -12,4 +13,5 @@ __all__ = [
     "PruningPath",
     "RankingTree",
     "TreeRank",
+    "WeightedERM",
 ]

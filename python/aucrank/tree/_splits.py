@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator
 
 from aucrank._params import check_int
 from aucrank._persistence import persistable
+from aucrank.tree._weighted_erm import WeightedERM
 
 
 @persistable
@@ -120,11 +121,12 @@ def split_rule(split: Any) -> Any:
     ValueError
         If it is neither the name of a rule nor a rule.
     """
-    if isinstance(split, tuple(_RULES.values())):
+    if isinstance(split, (*_RULES.values(), WeightedERM)):
         return split
     if isinstance(split, str) and split in _RULES:
         return _RULES[split]()
     names = ", ".join(repr(name) for name in _RULES)
     raise ValueError(
-        f"split must be one of {names}, an OrthogonalSplit or a LeafRank; got {split!r}"
+        f"split must be one of {names}, an OrthogonalSplit, a LeafRank or a WeightedERM; got"
+        f" {split!r}"
     )

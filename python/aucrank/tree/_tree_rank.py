@@ -2,21 +2,25 @@
 
 import json
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_max_features, check_real
+from aucrank._persistence import Header
 from aucrank._ranking_tree import RankingTree
+from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._schema import Schema
 from aucrank._table import Table
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._splits import split_rule
+from aucrank.tree._weighted_erm import WeightedERM
 
 
 class TreeRank(ProbabilityMixin, BaseRanker):
@@ -29,8 +33,9 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     Parameters
     ----------
     split : {"orthogonal", "leafrank"} or split rule, default="orthogonal"
-        How a node is split: by one stump, by a small tree of stumps whose cells are merged, or by
-        an `OrthogonalSplit` or `LeafRank` with parameters of its own.
+        How a node is split: by one stump, by a small tree of stumps whose cells are merged, by an
+        `OrthogonalSplit` or `LeafRank` with parameters of its own, or by a classifier of your
+        choice (`WeightedERM`).
     max_depth : int, default=10
         Most splits between the root and a leaf.
     min_samples_split : int, default=2
@@ -75,7 +80,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         ``tree_`` is. None without cross-validation.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC
-        (sec. 5.1 of [2]_).
+        (sec. 5.1 of [2]_). A tree that `WeightedERM` split has none.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -116,8 +121,12 @@ class TreeRank(ProbabilityMixin, BaseRanker):
     True
     """
 
+    # The classifiers of a tree that `WeightedERM` split travel in pickles, beside the document.
+    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_classifiers")
+
     _family = "tree_rank"
     _model: _core.TreeRankModel
+    _classifiers: tuple[Any, ...]
 
     def __init__(
         self,
@@ -182,14 +191,71 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
+        learner: RowLearner | None = None,
     ) -> _core.TreeRankModel:
         params = self._core_params(len(schema.features), seed)
-        model = _core.fit_tree_rank(
-            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
-        )
+        sample = (columns, schema.n_levels, positive, weight, json.dumps(params))
+        if learner is None:
+            model = _core.fit_tree_rank(*sample, n_threads)
+        else:
+            model = _core.fit_tree_rank_by_classifiers(*sample, learner, n_threads)
+            self._classifiers = learner.kept
         pruning = params["pruning"]
         self._report(model, pruning and pruning["cross_validation"]["n_folds"])
         return model
+
+    def _fit_rows(
+        self,
+        X: Any,
+        columns: Columns,
+        schema: Schema,
+        positive: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None,
+        seed: int,
+        n_threads: int,
+    ) -> _core.TreeRankModel:
+        rule = split_rule(self.split)
+        learner = None
+        if isinstance(rule, WeightedERM):
+            learner = RowLearner(rule.classifier, X, positive)
+        return self._fit_model(columns, schema, positive, weight, seed, n_threads, learner)
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        if not self.__dict__.get("_classifiers"):
+            return super()._answer(question, X, columns, n_threads)
+        ask = {
+            "score": _core.score_by_classifiers,
+            "probability": _core.probability_by_classifiers,
+        }[question]
+        return ask(self._model.tree, columns, RowClassifiers(self._classifiers, X))
+
+    def _check_savable(self) -> None:
+        super()._check_savable()
+        if "_classifiers" in self.__dict__:
+            raise TypeError(
+                "a tree that WeightedERM split holds classifiers, and a file of aucrank never holds"
+                " code; use pickle or joblib"
+            )
+
+    def _restore(self, header: Header, model: Any) -> None:
+        super()._restore(header, model)
+        numbers = model.tree.classifiers()
+        if numbers and numbers[-1] >= len(self.__dict__.get("_classifiers", ())):
+            raise _core.ModelFormatError("the tree asks classifiers that are not there")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_classifiers" in self.__dict__:
+            state["_classifiers"] = self._classifiers
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.split, WeightedERM) and hasattr(
+            self.split.classifier, "__sklearn_tags__"
+        ):
+            tags.input_tags.allow_nan = get_tags(self.split.classifier).input_tags.allow_nan
+        return tags
 
     def _report(self, model: _core.TreeRankModel, n_folds: int | None) -> None:
         found = model.cross_validation()
@@ -231,7 +297,8 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         RankingTree
             Tables, rules in words, subtrees.
         """
-        return RankingTree(self._fitted_model.tree, self._schema)
+        tree = self._fitted_model.tree
+        return RankingTree(tree, self._schema, self.__dict__.get("_classifiers", ()))
 
     @property
     def pruning_(self) -> Table | None:
@@ -257,6 +324,16 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         -------
         ndarray of shape (n_features,)
             In units of AUC.
+
+        Raises
+        ------
+        AttributeError
+            If classifiers split the tree: it has no stumps that gain.
         """
+        if "_classifiers" in self.__dict__:
+            raise AttributeError(
+                "a tree that WeightedERM split has no stumps whose gains could be summed;"
+                " sklearn.inspection.permutation_importance measures any model"
+            )
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances

@@ -119,6 +119,15 @@ pub enum RankError {
     /// Bytes that [`crate::roc::RocState::to_bytes`] did not write, or that have changed since.
     #[error("these bytes are not a RocState: {0}")]
     BadState(String),
+    /// The splits of a tree are classifiers, which are not part of it.
+    #[error(
+        "the splits of this tree are classifiers that live outside it: it scores rows only together \
+         with them"
+    )]
+    NeedsClassifiers,
+    /// What the caller's own code, such as a classifier, ran into.
+    #[error("{0}")]
+    Outside(String),
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,

@@ -101,7 +101,8 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
         };
         let tree = sample.grow(rows(false), interrupt)?;
         let path = PruningPath::of(&tree);
-        let aucs = path.aucs(&tree, &held_out_sums(sample, &tree, &rows(true)));
+        let aucs = path.aucs(&tree, &held_out_sums(sample, &tree, &rows(true))?);
+        sample.forget(&tree);
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
     let fold_aucs = (0..folds.n_folds)
@@ -112,11 +113,37 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
 }
 
 /// Class sums of other rows in every node of a tree.
-fn held_out_sums<R>(sample: &Sample<'_, R>, tree: &RankingTree, rows: &[u32]) -> Vec<ClassSums> {
+fn held_out_sums<R>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    rows: &[u32],
+) -> Result<Vec<ClassSums>, RankError> {
+    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
+    if let Some(classifiers) = sample.classifiers.filter(|_| !tree.classifiers().is_empty()) {
+        for (leaf, &row) in tree.leaf_of_rows(rows, classifiers)?.into_iter().zip(rows) {
+            sums[leaf] += sample.labels.sums(row as usize);
+        }
+    } else {
+        add_by_stumps(sample, tree, rows, &mut sums);
+    }
+    for node in (0..sums.len()).rev() {
+        if let Some(split) = &tree.nodes()[node].split {
+            sums[node] = sums[split.left] + sums[split.right];
+        }
+    }
+    Ok(sums)
+}
+
+/// Adds rows to the sums of their leaves.
+fn add_by_stumps<R>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    rows: &[u32],
+    sums: &mut [ClassSums],
+) {
     let features = sample.binned.features();
     let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
     let leaves = tree.leaves();
-    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
     for &row in rows {
         let row = row as usize;
         let leaf = router.leaf(|test| {
@@ -125,10 +152,4 @@ fn held_out_sums<R>(sample: &Sample<'_, R>, tree: &RankingTree, rows: &[u32]) ->
         });
         sums[leaves[leaf]] += sample.labels.sums(row);
     }
-    for node in (0..sums.len()).rev() {
-        if let Some(split) = &tree.nodes()[node].split {
-            sums[node] = sums[split.left] + sums[split.right];
-        }
-    }
-    sums
 }

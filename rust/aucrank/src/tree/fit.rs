@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::classifier_split::{ClassifierSplitter, RowSplitter};
 use super::cross_validate::{CrossValidation, CvParams, cross_validate};
 use super::grow::{GrowParams, grow};
 use super::leafrank::{LeafRankParams, LeafRankSplitter};
@@ -19,12 +20,15 @@ use crate::{Interrupt, RankError};
 pub enum SplitRule {
     /// By a small tree of stumps whose cells are merged into two sides, or by a single stump.
     Stumps(LeafRankParams),
+    /// By a classifier from outside, for [`fit_by_classifiers`].
+    Classifier,
 }
 
 impl SplitRule {
     fn validate(&self) -> Result<(), RankError> {
         match self {
             Self::Stumps(params) => params.validate(),
+            Self::Classifier => Ok(()),
         }
     }
 }
@@ -134,14 +138,45 @@ pub fn fit(
     params: &FitParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
+    fit_with(columns, labels, params, None, interrupt)
+}
+
+/// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`]), which
+/// `classifiers` fits to rows that it knows by their numbers.
+///
+/// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
+/// ([`RankingTree::score_by`]).
+///
+/// # Errors
+///
+/// As [`fit`], and what the classifiers run into.
+pub fn fit_by_classifiers(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &FitParams,
+    classifiers: &dyn RowSplitter,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let mut model = fit_with(columns, labels, params, Some(classifiers), interrupt)?;
+    classifiers.keep(&model.tree.number_classifiers());
+    Ok(model)
+}
+
+fn fit_with(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &FitParams,
+    classifiers: Option<&dyn RowSplitter>,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
     params.validate()?;
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
+        Sample::new(&binned, labels, row_tally, params, classifiers).fit(columns, interrupt)
     } else {
         let row_tally = WeightedRows(labels);
-        Sample::new(&binned, labels, row_tally, params).fit(columns, interrupt)
+        Sample::new(&binned, labels, row_tally, params, classifiers).fit(columns, interrupt)
     }
 }
 
@@ -150,6 +185,7 @@ pub fn fit(
 pub(super) struct Sample<'a, R> {
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
+    pub(super) classifiers: Option<&'a dyn RowSplitter>,
     row_tally: R,
     frame: TreeFrame,
     params: &'a FitParams,
@@ -161,6 +197,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         labels: &'a Labels<'a>,
         row_tally: R,
         params: &'a FitParams,
+        classifiers: Option<&'a dyn RowSplitter>,
     ) -> Self {
         let n_levels = binned.features().iter().map(|bins| match bins {
             FeatureBins::Numeric { .. } => None,
@@ -172,7 +209,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             exponent: labels.exponent(),
             leaf_order: params.grow.leaf_order,
         };
-        Self { binned, labels, row_tally, frame, params }
+        Self { binned, labels, classifiers, row_tally, frame, params }
     }
 
     /// Grows a tree on some of the rows.
@@ -190,6 +227,19 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 let splitter = LeafRankSplitter::new(*stumps, min_rows, params.least_gain(total));
                 grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
             }
+            SplitRule::Classifier => {
+                let classifiers = self.classifiers.ok_or(RankError::NeedsClassifiers)?;
+                let gain = params.least_gain(total);
+                let splitter = ClassifierSplitter::new(classifiers, self.labels, min_rows, gain);
+                grow(&mut source, &splitter, total, frame, params, *seed, interrupt)
+            }
+        }
+    }
+
+    /// Lets the classifiers of a tree go that was grown to be measured.
+    pub(super) fn forget(&self, tree: &RankingTree) {
+        if let Some(classifiers) = self.classifiers {
+            classifiers.forget(&tree.classifiers());
         }
     }
 

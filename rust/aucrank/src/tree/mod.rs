@@ -7,9 +7,11 @@
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5);
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
+//! - `classifier_split`: splits by classifiers from outside (paper 2 Fig. 6);
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
 //! - `cross_validate`: which subtree to keep; `fit`: all of it, from columns to a pruned tree.
 
+mod classifier_split;
 mod cross_validate;
 mod fit;
 mod grow;
@@ -22,8 +24,9 @@ mod split;
 mod splitter;
 mod test;
 
+pub use classifier_split::{RowDecider, RowSplitter};
 pub use cross_validate::{CrossValidation, CvParams};
-pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
+pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit, fit_by_classifiers};
 pub use grow::GrowParams;
 pub use leafrank::LeafRankParams;
 pub use prune::PruningStep;

@@ -59,6 +59,13 @@ pub enum SplitForm {
     Stump(Test),
     /// A tree of stumps, its root first, left before right, whose parts are merged into two sides.
     Cuts(Vec<SplitNode>),
+    /// A classifier that lives outside the tree.
+    Classifier {
+        /// Its number; rising from node to node.
+        number: usize,
+        /// Whether the rows that it calls positive go left; if not, the others do.
+        positive_left: bool,
+    },
 }
 
 /// How a node is split.
@@ -137,6 +144,10 @@ impl RankingTree {
             }
         }
         Self::new(self.frame.clone(), nodes)
+    }
+
+    pub(super) fn splits_mut(&mut self) -> impl Iterator<Item = &mut NodeSplit> {
+        self.nodes.iter_mut().filter_map(|node| node.split.as_mut())
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.
@@ -279,7 +290,7 @@ impl RankingTree {
     }
 
     /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
-    /// 5.1, rates relative to the whole sample).
+    /// 5.1, rates relative to the whole sample). Classifiers are not stumps and add nothing.
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut importances = vec![0.0; self.frame.n_levels.len()];
@@ -289,7 +300,7 @@ impl RankingTree {
         };
         for (number, node) in self.nodes.iter().enumerate() {
             match node.split.as_ref().map(|split| &split.form) {
-                None => {}
+                None | Some(SplitForm::Classifier { .. }) => {}
                 Some(SplitForm::Stump(test)) => add(test.feature, self.gain(number)),
                 Some(SplitForm::Cuts(cuts)) => {
                     for cut in cuts {
@@ -345,10 +356,22 @@ impl RankingTree {
             let checked = match &split.form {
                 SplitForm::Stump(test) => self.check_test(test),
                 SplitForm::Cuts(cuts) => self.check_cuts(cuts, node.sums, left),
+                SplitForm::Classifier { .. } => Ok(()),
             };
             checked.map_err(|what| format!("the split of node {number}: {what}"))?;
         }
-        if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
+        if !next.is_empty() {
+            return Err("a node is missing at the end".to_owned());
+        }
+        let classifiers = self.classifiers();
+        if !classifiers.is_sorted_by(|a, b| a < b) {
+            return Err("the numbers of the classifiers do not rise".to_owned());
+        }
+        if classifiers.is_empty() || classifiers.len() == self.nodes.len() / 2 {
+            Ok(())
+        } else {
+            Err("classifiers split some of the nodes only".to_owned())
+        }
     }
 
     fn check_test(&self, test: &Test) -> Result<(), String> {

@@ -24,7 +24,8 @@ pub(super) struct Router<T> {
 }
 
 impl<T> Router<T> {
-    /// `form` gives the questions the form in which they will be asked.
+    /// `form` gives the questions the form in which they will be asked. Not for trees that ask
+    /// classifiers.
     pub(super) fn new(tree: &RankingTree, form: impl Fn(&Test) -> T) -> Self {
         let mut places = vec![0; tree.nodes().len()];
         for (place, leaf) in tree.leaves().into_iter().enumerate() {
@@ -39,6 +40,7 @@ impl<T> Router<T> {
                 None => 0,
                 Some(SplitForm::Stump(_)) => 1,
                 Some(SplitForm::Cuts(cuts)) => cuts.iter().filter(|cut| is_cut(cut)).count() as i64,
+                Some(SplitForm::Classifier { .. }) => unreachable!("it asks no stumps"),
             };
         }
         let mut steps = Vec::with_capacity(n_steps as usize);
@@ -47,6 +49,7 @@ impl<T> Router<T> {
             match &split.form {
                 SplitForm::Stump(test) => steps.push((form(test), left, right)),
                 SplitForm::Cuts(cuts) => push_cuts(&mut steps, cuts, left, right, &form),
+                SplitForm::Classifier { .. } => unreachable!("it asks no stumps"),
             }
         }
         Self { start: entries[0], steps }
@@ -98,7 +101,8 @@ impl RankingTree {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity, or
+    /// if the tree asks classifiers ([`RankingTree::apply_by`]).
     pub fn apply(&self, columns: &Columns<'_>) -> Result<Vec<u32>, RankError> {
         self.leaf_values(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
     }
@@ -121,11 +125,18 @@ impl RankingTree {
         self.leaf_values(columns, &self.probabilities())
     }
 
-    fn leaf_values<V>(&self, columns: &Columns<'_>, values: &[V]) -> Result<Vec<V>, RankError>
+    pub(super) fn leaf_values<V>(
+        &self,
+        columns: &Columns<'_>,
+        values: &[V],
+    ) -> Result<Vec<V>, RankError>
     where
         V: Copy + Default + Send + Sync,
     {
         self.check_columns(columns)?;
+        if !self.classifiers().is_empty() {
+            return Err(RankError::NeedsClassifiers);
+        }
         let router = Router::new(self, Test::clone);
         let n_features = columns.n_features();
         if n_features == 0 {
@@ -154,7 +165,7 @@ impl RankingTree {
         Ok(out)
     }
 
-    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+    pub(super) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         let (found, expected) = (columns.n_features(), self.n_levels().len());
         if found != expected {
             return Err(RankError::ColumnMismatch { found, expected });

@@ -1,0 +1,277 @@
+//! Splits by classifiers that live outside the core: weighted empirical risk minimisation (paper 2
+//! Fig. 6).
+//!
+//! The core tells a classifier from another by a number. It decides which rows a classifier learns
+//! from, what each row costs and whether the answers are worth a split; how it learns is left to a
+//! [`RowSplitter`].
+
+use std::fmt::Debug;
+
+use super::ranking_tree::{NodeSplit, RankingTree, SplitForm};
+use super::splitter::{Division, Family, OpenNode, Splitter};
+use crate::RankError;
+use crate::data::{CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two};
+
+/// Answers of fitted classifiers about rows, which both sides know by their numbers.
+pub trait RowDecider: Debug + Sync {
+    /// Which of the `rows` the classifier calls positive: one answer for each.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Outside`] where the classifier fails.
+    fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError>;
+}
+
+/// Fits classifiers. Trees that are grown without a fold are grown in parallel, so that the calls of
+/// one tree are in order and those of several are not: what is learned must not depend on it.
+pub trait RowSplitter: RowDecider {
+    /// Fits a classifier to the rows of a node and returns its number, of the caller's choice but
+    /// used once, with its answers about these rows.
+    ///
+    /// A row may come more than once. `costs` has what a mistake about each row costs: both classes
+    /// cost the same in all. `seed` is for what is random in the classifier.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Outside`] where the classifier fails.
+    fn fit(&self, seed: u64, rows: &[u32], costs: &[f64]) -> Result<(usize, Vec<bool>), RankError>;
+
+    /// These classifiers are not needed any more.
+    fn forget(&self, classifiers: &[usize]);
+
+    /// At the end of a fit: the classifiers of the tree, in the order of their new numbers 0, 1, ...
+    fn keep(&self, classifiers: &[usize]);
+}
+
+/// Splits nodes by classifiers.
+#[derive(Debug)]
+pub(super) struct ClassifierSplitter<'a> {
+    classifiers: &'a dyn RowSplitter,
+    labels: &'a Labels<'a>,
+    /// Rows that each side of a split keeps.
+    min_side_rows: u64,
+    /// What a split must gain, as [`ClassSums::gain`].
+    min_gain: f64,
+}
+
+impl<'a> ClassifierSplitter<'a> {
+    pub(super) fn new(
+        classifiers: &'a dyn RowSplitter,
+        labels: &'a Labels<'a>,
+        min_side_rows: u64,
+        min_gain: f64,
+    ) -> Self {
+        Self { classifiers, labels, min_side_rows, min_gain }
+    }
+
+    /// What a mistake about each row costs: the share of the other class in the node (paper 2 sec.
+    /// 3.3, the asymmetry factor omega being that of the positives), times the weight of the row.
+    fn costs(&self, node: ClassSums, rows: &[u32]) -> Vec<f64> {
+        let total = (node.pos + node.neg) as f64;
+        let (of_pos, of_neg) = (node.neg as f64 / total, node.pos as f64 / total);
+        let cost = |&row: &u32| {
+            let ClassSums { pos, neg, .. } = self.labels.sums(row as usize);
+            let units = pos as f64 * of_pos + neg as f64 * of_neg;
+            times_power_of_two(units, self.labels.exponent())
+        };
+        rows.iter().map(cost).collect()
+    }
+
+    /// The side that ranks first: the rows that are called positive or, where that would lose, the
+    /// others. `None` where neither gains enough.
+    fn side(&self, node: ClassSums, positive: ClassSums) -> Option<(bool, ClassSums)> {
+        let positive_left = node.gain(positive) > 0;
+        let left = if positive_left { positive } else { node - positive };
+        let is_split = node.gain(left) as f64 > self.min_gain
+            && left.rows.min(node.rows - left.rows) >= self.min_side_rows;
+        is_split.then_some((positive_left, left))
+    }
+}
+
+impl<R: RowTally> Splitter<MemorySource<'_, R>> for ClassifierSplitter<'_> {
+    type Kept = ();
+
+    fn start(
+        &self,
+        _: &MemorySource<'_, R>,
+        root: OpenNode<()>,
+    ) -> Result<OpenNode<()>, RankError> {
+        Ok(root)
+    }
+
+    fn divide(
+        &self,
+        source: &mut MemorySource<'_, R>,
+        nodes: &[OpenNode<()>],
+        next_cell: &mut CellId,
+    ) -> Result<Vec<Option<Division>>, RankError> {
+        let mut divisions = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            source.check_interrupt()?;
+            let rows = source.rows(node.cell);
+            let costs = self.costs(node.sums, rows);
+            let (classifier, mut goes_left) = self.classifiers.fit(node.seed, rows, &costs)?;
+            check_answers(rows, &goes_left)?;
+            let answers = rows.iter().zip(&goes_left).filter(|&(_, &is_positive)| is_positive);
+            let positive = answers.map(|(&row, _)| self.labels.sums(row as usize)).sum();
+            let Some((positive_left, left)) = self.side(node.sums, positive) else {
+                self.classifiers.forget(&[classifier]);
+                divisions.push(None);
+                continue;
+            };
+            if !positive_left {
+                goes_left.iter_mut().for_each(|answer| *answer = !*answer);
+            }
+            let cells = (*next_cell, *next_cell + 1);
+            *next_cell += 2;
+            source.split_by_mask(node.cell, &goes_left, cells.0, cells.1);
+            divisions.push(Some(Division {
+                form: SplitForm::Classifier { number: classifier, positive_left },
+                left_cells: vec![cells.0],
+                right_cells: vec![cells.1],
+                left,
+            }));
+        }
+        Ok(divisions)
+    }
+
+    fn descend(
+        &self,
+        _: &MemorySource<'_, R>,
+        families: Vec<Family<()>>,
+    ) -> Result<Vec<OpenNode<()>>, RankError> {
+        Ok(families.into_iter().flat_map(Family::splittable).collect())
+    }
+
+    fn n_bytes(&self, (): &()) -> usize {
+        0
+    }
+}
+
+fn check_answers(rows: &[u32], answers: &[bool]) -> Result<(), RankError> {
+    if rows.len() == answers.len() {
+        return Ok(());
+    }
+    let (n_answers, n_rows) = (answers.len(), rows.len());
+    Err(RankError::Outside(format!("a classifier gave {n_answers} answers about {n_rows} rows")))
+}
+
+impl RankingTree {
+    /// Numbers of the classifiers that split its nodes, in the order of the nodes; none in a tree of
+    /// stumps.
+    #[must_use]
+    pub fn classifiers(&self) -> Vec<usize> {
+        let splits = self.nodes().iter().filter_map(|node| node.split.as_ref());
+        let number = |split: &NodeSplit| match split.form {
+            SplitForm::Classifier { number, .. } => Some(number),
+            SplitForm::Stump(_) | SplitForm::Cuts(_) => None,
+        };
+        splits.filter_map(number).collect()
+    }
+
+    /// Numbers the classifiers anew, 0, 1, ... in the order of the nodes, and returns their old
+    /// numbers.
+    pub(super) fn number_classifiers(&mut self) -> Vec<usize> {
+        let mut old = Vec::new();
+        for split in self.splits_mut() {
+            if let SplitForm::Classifier { number, .. } = &mut split.form {
+                old.push(std::mem::replace(number, old.len()));
+            }
+        }
+        old
+    }
+
+    /// Number of the leaf of each row. From the root down, every classifier is asked once, about the
+    /// rows that reach its node.
+    pub(super) fn leaf_of_rows(
+        &self,
+        rows: &[u32],
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<usize>, RankError> {
+        let mut leaf_of = vec![0; rows.len()];
+        let mut reached: Vec<Vec<usize>> = vec![Vec::new(); self.nodes().len()];
+        reached[0] = (0..rows.len()).collect();
+        for (number, node) in self.nodes().iter().enumerate() {
+            let places = std::mem::take(&mut reached[number]);
+            let Some(split) = &node.split else {
+                places.into_iter().for_each(|place| leaf_of[place] = number);
+                continue;
+            };
+            let SplitForm::Classifier { number: classifier, positive_left } = split.form else {
+                unreachable!("either all splits are classifiers or none is");
+            };
+            if places.is_empty() {
+                continue;
+            }
+            let asked: Vec<u32> = places.iter().map(|&place| rows[place]).collect();
+            let answers = classifiers.decide(classifier, &asked)?;
+            check_answers(&asked, &answers)?;
+            for (place, is_positive) in places.into_iter().zip(answers) {
+                let side = if is_positive == positive_left { split.left } else { split.right };
+                reached[side].push(place);
+            }
+        }
+        Ok(leaf_of)
+    }
+
+    /// [`RankingTree::apply`] for a tree that asks classifiers, about the rows of `columns`.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply`], and what the classifiers run into.
+    pub fn apply_by(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<u32>, RankError> {
+        self.leaf_values_by(columns, classifiers, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
+    }
+
+    /// [`RankingTree::score`] for a tree that asks classifiers.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply_by`].
+    pub fn score_by(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<f64>, RankError> {
+        self.leaf_values_by(columns, classifiers, &self.leaf_scores())
+    }
+
+    /// [`RankingTree::probability`] for a tree that asks classifiers.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply_by`].
+    pub fn probability_by(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<f64>, RankError> {
+        self.leaf_values_by(columns, classifiers, &self.probabilities())
+    }
+
+    fn leaf_values_by<V: Copy + Default + Send + Sync>(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+        values: &[V],
+    ) -> Result<Vec<V>, RankError> {
+        if self.classifiers().is_empty() {
+            return self.leaf_values(columns, values);
+        }
+        self.check_columns(columns)?;
+        if let Some(err) = columns.infinite_value() {
+            return Err(err);
+        }
+        let mut value_of = vec![V::default(); self.nodes().len()];
+        for (leaf, &value) in self.leaves().into_iter().zip(values) {
+            value_of[leaf] = value;
+        }
+        let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
+        let leaf_of = self.leaf_of_rows(&rows, classifiers)?;
+        Ok(leaf_of.into_iter().map(|leaf| value_of[leaf]).collect())
+    }
+}
