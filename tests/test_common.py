@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from aucrank import TreeRank
 from aucrank._registry import public_estimators
-from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
+from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit, WeightedERM
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
@@ -15,6 +17,10 @@ ESTIMATORS = [
     TreeRank(split="leafrank", leaf_order="tree", pruning=None),
     TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
+    TreeRank(split=WeightedERM(LogisticRegression()), pruning=CrossValidatedPruning(n_folds=3)),
+    TreeRank(
+        split=WeightedERM(DecisionTreeClassifier(max_depth=2)), pruning=None, leaf_order="tree"
+    ),
 ]
 
 

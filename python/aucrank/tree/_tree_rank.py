@@ -200,6 +200,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         else:
             model = _core.fit_tree_rank_by_classifiers(*sample, learner, n_threads)
             self._classifiers = learner.kept
+            self._refuse_missing(columns, schema)
         pruning = params["pruning"]
         self._report(model, pruning and pruning["cross_validation"]["n_folds"])
         return model
@@ -222,12 +223,25 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         if not self.__dict__.get("_classifiers"):
+            self._refuse_missing(columns, self._schema)
             return super()._answer(question, X, columns, n_threads)
         ask = {
             "score": _core.score_by_classifiers,
             "probability": _core.probability_by_classifiers,
         }[question]
         return ask(self._model.tree, columns, RowClassifiers(self._classifiers, X))
+
+    def _refuse_missing(self, columns: Columns, schema: Schema) -> None:
+        """Say what the classifier would of missing values, where no split is there to ask it."""
+        if self.__dict__.get("_classifiers") != () or get_tags(self).input_tags.allow_nan:
+            return
+        for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
+            missing = values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
+            if missing.any():
+                raise ValueError(
+                    f"Input X contains NaN in column {schema.label(index)}, which the classifier of"
+                    " WeightedERM does not accept"
+                )
 
     def _check_savable(self) -> None:
         super()._check_savable()

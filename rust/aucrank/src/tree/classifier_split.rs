@@ -275,3 +275,240 @@ impl RankingTree {
         Ok(leaf_of.into_iter().map(|leaf| value_of[leaf]).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::BinningParams;
+    use crate::tree::{
+        CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, fit,
+        fit_by_classifiers,
+    };
+
+    /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.
+    #[derive(Debug)]
+    struct Halves<'a> {
+        values: &'a [f64],
+        positive: &'a [bool],
+        is_turned: bool,
+        bounds: Mutex<BTreeMap<usize, f64>>,
+        kept: Mutex<Vec<usize>>,
+    }
+
+    impl<'a> Halves<'a> {
+        fn new(values: &'a [f64], positive: &'a [bool], is_turned: bool) -> Self {
+            let (bounds, kept) = (Mutex::default(), Mutex::default());
+            Self { values, positive, is_turned, bounds, kept }
+        }
+
+        fn answers(&self, bound: f64, rows: &[u32]) -> Vec<bool> {
+            rows.iter().map(|&row| (self.values[row as usize] >= bound) != self.is_turned).collect()
+        }
+    }
+
+    impl RowDecider for Halves<'_> {
+        fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError> {
+            // After a fit, classifiers go by their new numbers.
+            let kept = self.kept.lock().unwrap();
+            let number = kept.get(classifier).copied().unwrap_or(classifier);
+            Ok(self.answers(self.bounds.lock().unwrap()[&number], rows))
+        }
+    }
+
+    impl RowSplitter for Halves<'_> {
+        fn fit(
+            &self,
+            _: u64,
+            rows: &[u32],
+            costs: &[f64],
+        ) -> Result<(usize, Vec<bool>), RankError> {
+            let of_class = |class: bool| -> f64 {
+                let rows = rows.iter().zip(costs);
+                rows.filter(|&(&row, _)| self.positive[row as usize] == class).map(|r| r.1).sum()
+            };
+            assert!((of_class(true) / of_class(false) - 1.0).abs() < 1e-9);
+            let total: f64 = costs.iter().sum();
+            let bound = rows.iter().zip(costs).map(|(&row, c)| self.values[row as usize] * c);
+            let bound = bound.sum::<f64>() / total;
+            let mut bounds = self.bounds.lock().unwrap();
+            // Gaps between the numbers, as another caller may leave them.
+            let number = bounds.keys().last().map_or(7, |last| last + 3);
+            bounds.insert(number, bound);
+            Ok((number, self.answers(bound, rows)))
+        }
+
+        fn forget(&self, classifiers: &[usize]) {
+            let mut bounds = self.bounds.lock().unwrap();
+            for number in classifiers {
+                bounds.remove(number).expect("it is forgotten once");
+            }
+        }
+
+        fn keep(&self, classifiers: &[usize]) {
+            *self.kept.lock().unwrap() = classifiers.to_vec();
+            self.bounds.lock().unwrap().retain(|number, _| classifiers.contains(number));
+        }
+    }
+
+    fn params(split: SplitRule, n_folds: Option<u16>) -> FitParams {
+        FitParams {
+            binning: BinningParams::default(),
+            grow: GrowParams {
+                max_depth: 5,
+                min_samples_split: 2,
+                min_samples_leaf: 3,
+                min_gain: 0.0,
+                leaf_order: LeafOrder::Tree,
+            },
+            split,
+            pruning: n_folds.map(|n_folds| {
+                PruningRule::CrossValidation(CvParams {
+                    n_folds,
+                    one_standard_error: false,
+                    seed: 1,
+                })
+            }),
+            seed: 0,
+        }
+    }
+
+    fn sample() -> (Vec<f64>, Vec<bool>, Vec<f64>) {
+        let number = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let values: Vec<f64> = (0..400).map(|i| (number(i) % 100) as f64).collect();
+        let positive =
+            (0..400).map(|i| (number(i + 1000) % 100) as f64 + 20.0 < values[i as usize]).collect();
+        let weights = (0..400).map(|i| (number(i + 2000) % 5) as f64 / 4.0).collect();
+        (values, positive, weights)
+    }
+
+    #[test]
+    fn a_tree_scores_with_its_classifiers_as_it_was_grown() {
+        let (values, positive, weights) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        for (weights, n_folds, is_turned) in [
+            (None, None, false),
+            (None, Some(5), true),
+            (Some(&weights[..]), None, true),
+            (Some(&weights[..]), Some(5), false),
+        ] {
+            let labels = Labels::new(&positive, weights).unwrap();
+            let halves = Halves::new(&values, &positive, is_turned);
+            let params = params(SplitRule::Classifier, n_folds);
+            let tree =
+                fit_by_classifiers(&columns, &labels, &params, &halves, &Interrupt::default())
+                    .unwrap()
+                    .tree;
+            tree.check().unwrap();
+            assert!(tree.n_leaves() > 2);
+            assert!(tree.nodes().iter().all(|node| node.sums.rows >= 3));
+            let n_splits = tree.n_leaves() - 1;
+            assert_eq!(tree.classifiers(), (0..n_splits).collect::<Vec<_>>());
+            assert_eq!(halves.bounds.lock().unwrap().len(), n_splits);
+            // Leaves hold the rows that they held in the fit.
+            let mut sums = vec![ClassSums::default(); tree.n_leaves()];
+            let leaves = tree.apply_by(&columns, &halves).unwrap();
+            for row in labels.rows() {
+                sums[leaves[row as usize] as usize] += labels.sums(row as usize);
+            }
+            assert_eq!(sums, tree.leaf_sums());
+            // The left side is the upper half, whichever way the classifier calls it.
+            let scores = tree.score_by(&columns, &halves).unwrap();
+            let low = (0..400).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+            let high = (0..400).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+            assert!(scores[low] < scores[high]);
+            assert_eq!(tree.score(&columns), Err(RankError::NeedsClassifiers));
+        }
+    }
+
+    #[test]
+    fn the_weighted_error_of_a_split_is_that_of_its_auc() {
+        // (9) of paper 2, in integers: n^2 L = 2 (P FP + N FN) and n^2 4 p (1 - p) (1 - AUC).
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let halves = Halves::new(&values, &positive, false);
+        let params = params(SplitRule::Classifier, None);
+        let tree = fit_by_classifiers(&columns, &labels, &params, &halves, &Interrupt::default());
+        let tree = tree.unwrap().tree;
+        for (number, node) in tree.nodes().iter().enumerate() {
+            let Some(split) = &node.split else { continue };
+            let ClassSums { pos, neg, .. } = node.sums;
+            let left = tree.nodes()[split.left].sums;
+            let error = 2 * (pos * left.neg + neg * (pos - left.pos));
+            // Of all pairs, 2 PN AUC = PN + gain.
+            let one_less_auc = i128::from(pos * neg) - tree.gain(number);
+            assert_eq!(i128::from(error), 2 * one_less_auc);
+        }
+    }
+
+    #[test]
+    fn what_a_classifier_runs_into_ends_the_fit() {
+        #[derive(Debug)]
+        struct Broken(Result<(usize, Vec<bool>), RankError>);
+        impl RowDecider for Broken {
+            fn decide(&self, _: usize, _: &[u32]) -> Result<Vec<bool>, RankError> {
+                unreachable!("nothing was fitted")
+            }
+        }
+        impl RowSplitter for Broken {
+            fn fit(&self, _: u64, _: &[u32], _: &[f64]) -> Result<(usize, Vec<bool>), RankError> {
+                self.0.clone()
+            }
+            fn forget(&self, _: &[usize]) {}
+            fn keep(&self, _: &[usize]) {}
+        }
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let by = |broken: &Broken| {
+            let params = params(SplitRule::Classifier, None);
+            fit_by_classifiers(&columns, &labels, &params, broken, &Interrupt::default())
+        };
+        let outside = RankError::Outside("no".to_owned());
+        assert_eq!(by(&Broken(Err(outside.clone()))), Err(outside));
+        let err = by(&Broken(Ok((0, vec![true; 3])))).unwrap_err();
+        assert_eq!(err.to_string(), "a classifier gave 3 answers about 400 rows");
+        // One side would be empty.
+        assert_eq!(by(&Broken(Ok((0, vec![true; 400])))).unwrap().tree.n_leaves(), 1);
+        let params = params(SplitRule::Classifier, None);
+        let without = fit(&columns, &labels, &params, &Interrupt::default());
+        assert_eq!(without, Err(RankError::NeedsClassifiers));
+    }
+
+    #[test]
+    fn a_tree_of_stumps_needs_no_classifier() {
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let halves = Halves::new(&values, &positive, false);
+        let params = params(SplitRule::Stumps(LeafRankParams::orthogonal(1)), Some(3));
+        let interrupt = Interrupt::default();
+        let by = fit_by_classifiers(&columns, &labels, &params, &halves, &interrupt).unwrap();
+        assert_eq!(by, fit(&columns, &labels, &params, &interrupt).unwrap());
+        assert_eq!(by.tree.score_by(&columns, &halves), by.tree.score(&columns));
+    }
+
+    #[test]
+    fn numbers_that_do_not_rise_are_refused() {
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let halves = Halves::new(&values, &positive, false);
+        let params = params(SplitRule::Classifier, None);
+        let model = fit_by_classifiers(&columns, &labels, &params, &halves, &Interrupt::default());
+        let tree = model.unwrap().tree;
+        let forged = |from: &str, to: &str| -> RankingTree {
+            serde_json::from_str(&tree.to_json().unwrap().replacen(from, to, 1)).unwrap()
+        };
+        forged("x", "x").check().unwrap();
+        let err = forged("\"number\":1,", "\"number\":2,").check().unwrap_err();
+        assert_eq!(err, "the numbers of the classifiers do not rise");
+        let stump = "{\"stump\":{\"feature\":0,\"left\":{\"below\":50.0},\"missing_left\":false},";
+        let err = forged("{\"classifier\":{\"number\":0,\"positive_left\":true},", stump);
+        assert_eq!(err.check().unwrap_err(), "classifiers split some of the nodes only");
+    }
+}
