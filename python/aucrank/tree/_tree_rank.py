@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -236,7 +237,9 @@ class TreeRank(ProbabilityMixin, BaseRanker):
         if self.__dict__.get("_classifiers") != () or get_tags(self).input_tags.allow_nan:
             return
         for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
-            missing = values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
+            missing = (
+                values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
+            )
             if missing.any():
                 raise ValueError(
                     f"Input X contains NaN in column {schema.label(index)}, which the classifier of"
@@ -265,9 +268,7 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.split, WeightedERM) and hasattr(
-            self.split.classifier, "__sklearn_tags__"
-        ):
+        if isinstance(self.split, WeightedERM) and isinstance(self.split.classifier, BaseEstimator):
             tags.input_tags.allow_nan = get_tags(self.split.classifier).input_tags.allow_nan
         return tags
 
