@@ -266,6 +266,9 @@ def test_missing_values_are_the_business_of_the_classifier():
     assert leaf.tree_.n_leaves == 1
     with pytest.raises(ValueError, match="contains NaN in column"):
         leaf.predict(holes)
+    imputing = make_pipeline(SimpleImputer(), LogisticRegression())
+    leaf = leaf.set_params(split=WeightedERM(imputing)).fit(X, Y)
+    assert len(leaf.predict(holes)) == 300
 
 
 def test_parameters_of_the_classifier_can_be_searched():

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -268,8 +269,10 @@ class TreeRank(ProbabilityMixin, BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.split, WeightedERM) and isinstance(self.split.classifier, BaseEstimator):
-            tags.input_tags.allow_nan = get_tags(self.split.classifier).input_tags.allow_nan
+        classifier = self.split.classifier if isinstance(self.split, WeightedERM) else None
+        # The tags of a pipeline do not tell of an imputer in it.
+        if isinstance(classifier, BaseEstimator) and not isinstance(classifier, Pipeline):
+            tags.input_tags.allow_nan = get_tags(classifier).input_tags.allow_nan
         return tags
 
     def _report(self, model: _core.TreeRankModel, n_folds: int | None) -> None:
@@ -279,14 +282,14 @@ class TreeRank(ProbabilityMixin, BaseRanker):
                 "A class has one distinct row, so there is nothing to cross-validate on: the tree"
                 " was not pruned.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         elif n_folds is not None and found is not None and found["n_folds"] < n_folds:
             warnings.warn(
                 f"A class has {found['n_folds']} distinct rows, so there are as many folds, not"
                 f" n_folds={n_folds}.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if self.verbose > 0:
             grown = model.tree.n_leaves if found is None else found["n_leaves"][0]

@@ -36,6 +36,10 @@ class WeightedERM(BaseEstimator):
     -----
     A split takes one fit, and one more for each fold of the pruning: choose a quick classifier.
     ``min_samples_split`` of `TreeRank` keeps it from nodes that are too small to learn from.
+    ``max_bins`` has no part in it.
+
+    The tree does not depend on ``n_jobs``. That weight k means k copies of a row, and that the
+    order of rows does not matter, holds as far as the arithmetic of the classifier does.
 
     Such a tree cannot be written by ``save``, since a file of aucrank never holds code; pickle and
     joblib keep it, with its classifiers.

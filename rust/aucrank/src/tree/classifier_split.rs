@@ -120,7 +120,9 @@ impl<R: RowTally> Splitter<MemorySource<'_, R>> for ClassifierSplitter<'_> {
                 continue;
             };
             if !positive_left {
-                goes_left.iter_mut().for_each(|answer| *answer = !*answer);
+                for answer in &mut goes_left {
+                    *answer = !*answer;
+                }
             }
             let cells = (*next_cell, *next_cell + 1);
             *next_cell += 2;
@@ -194,7 +196,9 @@ impl RankingTree {
         for (number, node) in self.nodes().iter().enumerate() {
             let places = std::mem::take(&mut reached[number]);
             let Some(split) = &node.split else {
-                places.into_iter().for_each(|place| leaf_of[place] = number);
+                for place in places {
+                    leaf_of[place] = number;
+                }
                 continue;
             };
             let SplitForm::Classifier { number: classifier, positive_left } = split.form else {
