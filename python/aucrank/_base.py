@@ -246,14 +246,20 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
             If there is no model yet.
         OSError
             If the file cannot be written.
+        TypeError
+            If the model holds what no file may carry, such as the code of a classifier.
         """
         check_is_fitted(self)
+        self._check_savable()
+        write_atomically(path, self._to_document())
+
+    def _check_savable(self) -> None:
+        """Raise TypeError if a file cannot hold the fitted estimator."""
         if not is_public(type(self)):
             raise TypeError(
                 f"{type(self).__name__} is not an estimator of aucrank, so `load` could not read"
                 " it back; use pickle"
             )
-        write_atomically(path, self._to_document())
 
     def _ask(self, question: str, X: Any) -> Any:
         """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
@@ -261,7 +267,11 @@ class BaseRanker(ClassifierMixin, BaseEstimator, ABC):
         columns = read_columns(self, X, self._schema)
         n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))
         with errors_by_name(self._schema):
-            return getattr(self._model, question)(columns, n_threads)
+            return self._answer(question, X, columns, n_threads)
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        """Ask the core model; overridden where the rows are needed as the user passed them."""
+        return getattr(self._model, question)(columns, n_threads)
 
     def _remember(self, classes: NDArray[Any], schema: Schema, model: CoreModel) -> None:
         self.classes_ = classes

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal, final
+from typing import Any, ClassVar, Final, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,7 @@ class RankingTree:
         weight: NDArray[np.float64] | None,
         n_threads: int,
     ) -> RankingTree: ...
+    def classifiers(self) -> list[int]: ...
     def to_json(self) -> str: ...
 
 def fit_tree_rank(
@@ -92,6 +93,34 @@ class RankingForest:
     def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
     def probability(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
 
+class _RowDecider(Protocol):
+    def decide(self, classifier: int, rows: NDArray[np.uint32]) -> NDArray[np.bool_]: ...
+
+class _RowLearner(_RowDecider, Protocol):
+    def fit(
+        self, seed: int, rows: NDArray[np.uint32], costs: NDArray[np.float64]
+    ) -> tuple[int, NDArray[np.bool_]]: ...
+    def forget(self, classifiers: Sequence[int]) -> None: ...
+    def keep(self, classifiers: Sequence[int]) -> None: ...
+
+def fit_tree_rank_by_classifiers(
+    columns: _Columns,
+    n_levels: Sequence[int | None],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    params: str,
+    classifiers: _RowLearner,
+    n_threads: int,
+) -> TreeRankModel: ...
+def score_by_classifiers(
+    tree: RankingTree, columns: _Columns, classifiers: _RowDecider
+) -> NDArray[np.float64]: ...
+def probability_by_classifiers(
+    tree: RankingTree, columns: _Columns, classifiers: _RowDecider
+) -> NDArray[np.float64]: ...
+def apply_by_classifiers(
+    tree: RankingTree, columns: _Columns, classifiers: _RowDecider
+) -> NDArray[np.uint32]: ...
 def fit_ranking_forest(
     columns: _Columns,
     n_levels: Sequence[int | None],

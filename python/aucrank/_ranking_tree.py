@@ -15,6 +15,7 @@ from aucrank import _core
 from aucrank._dependence import LEAF_VALUES, LeafValue
 from aucrank._input import count_rows, read_columns
 from aucrank._params import check_choice, check_int, check_real
+from aucrank._row_classifiers import RowClassifiers
 from aucrank._rules import Region, Words, cubes_in_words
 from aucrank._schema import Schema, errors_by_name
 from aucrank._shap import shap_model
@@ -98,6 +99,9 @@ class RankingTree:
         One row for each leaf, from the highest ranked to the lowest.
     importances : Table
         One row for each feature, from the most important to the least.
+    classifiers : tuple of estimator
+        Where `~aucrank.tree.WeightedERM` split the tree, the fitted classifiers that its rules
+        name by number; otherwise empty.
 
     References
     ----------
@@ -116,9 +120,12 @@ class RankingTree:
     2
     """
 
-    def __init__(self, core: _core.RankingTree, schema: Schema) -> None:
+    def __init__(
+        self, core: _core.RankingTree, schema: Schema, classifiers: tuple[Any, ...] = ()
+    ) -> None:
         self._core = core
         self._schema = schema
+        self.classifiers = classifiers
 
     @property
     def n_leaves(self) -> int:
@@ -165,7 +172,7 @@ class RankingTree:
             left[number], right[number] = children = node["split"]["left"], node["split"]["right"]
             parent[list(children)] = number
             depth[list(children)] = depth[number] + 1
-            rule[number] = self._side_in_words(number, left=True)
+            rule[number] = self._says(number, left=True)
         unit = 2.0 ** tree["exponent"]
         pos, neg = (np.array([n["sums"][c] for n in nodes], np.float64) for c in ("pos", "neg"))
         # The gain of paper 2 Fig. 2, halved: what the split adds to the area.
@@ -267,7 +274,7 @@ class RankingTree:
         """
         price = check_real(alpha, "alpha", low=0.0)
         assert price is not None
-        return RankingTree(self._core.prune(price), self._schema)
+        return RankingTree(self._core.prune(price), self._schema, self.classifiers)
 
     def pruning_path(self) -> PruningPath:
         """Return the nested subtrees that `prune` can give, from the whole tree to its root.
@@ -297,7 +304,7 @@ class RankingTree:
         """
         size = check_int(n_leaves, "n_leaves", low=1, high=self.n_leaves)
         assert size is not None
-        return RankingTree(self._core.best_subtree(size), self._schema)
+        return RankingTree(self._core.best_subtree(size), self._schema, self.classifiers)
 
     def subtree(self, leaves: Sequence[int]) -> "RankingTree":
         """Return the tree in which the given nodes are leaves; the rest stays as it is.
@@ -314,9 +321,8 @@ class RankingTree:
         """
         last = len(self.nodes["node"]) - 1
         numbers = [check_int(leaf, "a node of leaves", low=0, high=last) for leaf in leaves]
-        return RankingTree(
-            self._core.subtree([number for number in numbers if number is not None]), self._schema
-        )
+        core = self._core.subtree([number for number in numbers if number is not None])
+        return RankingTree(core, self._schema, self.classifiers)
 
     def best_on(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -383,7 +389,11 @@ class RankingTree:
         """
         columns = read_columns(self._reader, X, self._schema)
         with errors_by_name(self._schema):
-            places = self._core.apply(columns, threads_for(None, count_rows(columns)))
+            if self.classifiers:
+                asked = RowClassifiers(self.classifiers, X)
+                places = _core.apply_by_classifiers(self._core, columns, asked)
+            else:
+                places = self._core.apply(columns, threads_for(None, count_rows(columns)))
         return self._core.leaves()[places]
 
     def decision_path(self, X: Any) -> csr_matrix:
@@ -427,7 +437,7 @@ class RankingTree:
         if nodes["left"][node] >= 0:
             left, right = nodes["left"][node], nodes["right"][node]
             yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
-            other = self._side_in_words(node, left=False)
+            other = self._says(node, left=False)
             yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ")
 
     def to_dot(self) -> str:
@@ -471,7 +481,7 @@ class RankingTree:
         Raises
         ------
         ValueError
-            For a tree of a `DyadicSplit`, whose cubes would fill pages.
+            For a tree of a `DyadicSplit`, whose cubes would fill pages, or of a `WeightedERM`.
 
         Examples
         --------
@@ -488,6 +498,8 @@ class RankingTree:
             raise ValueError(
                 "a tree of a DyadicSplit has no form in SQL: each of its splits is a list of cubes"
             )
+        if self._core.classifiers():
+            raise ValueError("the splits of this tree are classifiers, which SQL cannot ask")
         writer = SqlWriter(self._schema, dialect)
         scores = dict(zip(self._core.leaves().tolist(), self._core.leaf_scores(), strict=True))
 
@@ -621,22 +633,28 @@ class RankingTree:
             reader.feature_names_in_ = np.array(self._schema.names, dtype=object)
         return reader
 
+    def _says(self, node: int, *, left: bool) -> str:
+        """Words for the rows on one side of a split."""
+        match self._document["nodes"][node]["split"]:
+            case {"classifier": {"number": number, "positive_left": positive_left}}:
+                answer = "positive" if positive_left == left else "negative"
+                return f"{type(self.classifiers[number]).__name__} #{number} says {answer}"
+            case {"cubes": cubes}:
+                return cubes_in_words(cubes, self._document["grid"]["level"], left=left)
+            case _:
+                return self._words.union(self._side(node, left=left))
+
     def _side(self, node: int, *, left: bool) -> list[Region]:
         return self._words.side(_cuts(self._document["nodes"][node]["split"]), left=left)
-
-    def _side_in_words(self, node: int, *, left: bool) -> str:
-        split = self._document["nodes"][node]["split"]
-        if "cubes" in split:
-            return cubes_in_words(split["cubes"], self._document["grid"]["level"], left=left)
-        return self._words.union(self._side(node, left=left))
 
     def _rule(self, leaf: int) -> str:
         parent, left = self.nodes["parent"], self.nodes["left"]
         path = list(_to_root(leaf, parent))[::-1]
         steps = [(node, left[node] == child) for node, child in pairwise(path)]
-        if "grid" in self._document:
-            words = [self._side_in_words(node, left=is_left) for node, is_left in steps]
-            return " and ".join(words) or "all rows"
+        if "grid" in self._document or self._core.classifiers():
+            return " and ".join(self._says(node, left=is_left) for node, is_left in steps) or (
+                "all rows"
+            )
         return self._words.path(self._side(node, left=is_left) for node, is_left in steps)
 
 

@@ -5,6 +5,7 @@ from aucrank.tree._forest import RankingForest
 from aucrank.tree._pruning import CrossValidatedPruning, PenalizedPruning, ValidationPruning
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
+from aucrank.tree._weighted_erm import WeightedERM
 
 __all__ = [
     "CrossValidatedPruning",
@@ -17,4 +18,5 @@ __all__ = [
     "RankingTree",
     "TreeRank",
     "ValidationPruning",
+    "WeightedERM",
 ]

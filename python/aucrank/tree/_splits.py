@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from aucrank._params import check_int
 from aucrank._persistence import persistable
 from aucrank.tree._pruning import CrossValidatedPruning, pruning_rule
+from aucrank.tree._weighted_erm import WeightedERM
 
 
 @persistable
@@ -120,7 +121,7 @@ class LeafRank(BaseEstimator):
             ),
             "max_features": max_features,
         }
-        rule = pruning_rule(self.pruning)
+        rule = pruning_rule(self.pruning, self)
         if rule is not None:
             if not isinstance(rule, CrossValidatedPruning):
                 raise ValueError(
@@ -211,12 +212,12 @@ def split_rule(split: Any) -> Any:
     ValueError
         If it is neither the name of a rule nor a rule.
     """
-    if isinstance(split, tuple(_RULES.values())):
+    if isinstance(split, (*_RULES.values(), WeightedERM)):
         return split
     if isinstance(split, str) and split in _RULES:
         return _RULES[split]()
     names = ", ".join(repr(name) for name in _RULES)
     raise ValueError(
-        f"split must be one of {names}, an OrthogonalSplit, a LeafRank or a DyadicSplit;"
-        f" got {split!r}"
+        f"split must be one of {names}, an OrthogonalSplit, a LeafRank, a DyadicSplit or a"
+        f" WeightedERM; got {split!r}"
     )

@@ -3,10 +3,13 @@
 import json
 import warnings
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -15,12 +18,15 @@ from aucrank._dependence import PartialDependenceMixin
 from aucrank._held_out import HeldOut
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_max_features, check_real
+from aucrank._persistence import Header
 from aucrank._ranking_tree import RankingTree
+from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._schema import Schema
 from aucrank._table import Table
 from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._splits import split_rule
+from aucrank.tree._weighted_erm import WeightedERM
 
 
 class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
@@ -34,8 +40,8 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     ----------
     split : {"orthogonal", "leafrank", "dyadic"} or split rule, default="orthogonal"
         How a node is split: by one stump, by a small tree of stumps whose cells are merged, by a
-        union of equal cubes, or by an `OrthogonalSplit`, `LeafRank` or `DyadicSplit` with
-        parameters of its own.
+        union of equal cubes, by an `OrthogonalSplit`, `LeafRank` or `DyadicSplit` with parameters
+        of its own, or by a classifier of your choice (`WeightedERM`).
     max_depth : int, default=10
         Most splits between the root and a leaf.
     min_samples_split : int, default=2
@@ -101,7 +107,8 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         nothing, 1 for perfect ones. None where nothing was pruned.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC
-        (sec. 5.1 of [2]_). Not there for `DyadicSplit`, whose cubes ask all features at once.
+        (sec. 5.1 of [2]_). Not there for `DyadicSplit` and `WeightedERM`, whose splits ask many
+        features at once.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -155,8 +162,12 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     True
     """
 
+    # The classifiers of a tree that `WeightedERM` split travel in pickles, beside the document.
+    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_classifiers")
+
     _family = "tree_rank"
     _model: _core.TreeRankModel
+    _classifiers: tuple[Any, ...]
 
     def __init__(
         self,
@@ -237,7 +248,7 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             to prune by and ``pruning`` is another rule.
         """
         held_out = HeldOut(X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out))
+        return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out, rows=X))
 
     def _check_params(self) -> None:
         self._core_params(n_features=1, seed=0)
@@ -276,9 +287,11 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         seed: int,
         n_threads: int,
         held_out: HeldOut | None = None,
+        rows: Any = None,
     ) -> _core.TreeRankModel:
         params = self._core_params(len(schema.features), seed)
         params["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
+        rule = split_rule(self.split)
         validation = None
         if held_out is not None and held_out.is_given:
             if "validation" not in (params["pruning"] or ()):
@@ -286,12 +299,74 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
                     "X_val, y_val and sample_weight_val are for pruning='validation' or a"
                     f" ValidationPruning; pruning is {self.pruning!r}"
                 )
+            if isinstance(rule, WeightedERM):
+                raise ValueError(
+                    "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
+                    " validated on training rows held out"
+                )
             validation = held_out.read(self, schema, self.classes_)
-        model = _core.fit_tree_rank(
-            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads, validation
-        )
+        sample = (columns, schema.n_levels, positive, weight, json.dumps(params))
+        if isinstance(rule, WeightedERM):
+            learner = RowLearner(rule.classifier, rows, positive)
+            model = _core.fit_tree_rank_by_classifiers(*sample, learner, n_threads)
+            self._classifiers = learner.kept
+            self._refuse_missing(columns, schema)
+        else:
+            model = _core.fit_tree_rank(*sample, n_threads, validation)
         self._report(model, params["pruning"])
         return model
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        if not self.__dict__.get("_classifiers"):
+            self._refuse_missing(columns, self._schema)
+            return super()._answer(question, X, columns, n_threads)
+        ask = {
+            "score": _core.score_by_classifiers,
+            "probability": _core.probability_by_classifiers,
+        }[question]
+        return ask(self._model.tree, columns, RowClassifiers(self._classifiers, X))
+
+    def _refuse_missing(self, columns: Columns, schema: Schema) -> None:
+        """Say what the classifier would of missing values, where no split is there to ask it."""
+        if self.__dict__.get("_classifiers") != () or get_tags(self).input_tags.allow_nan:
+            return
+        for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
+            missing = (
+                values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
+            )
+            if missing.any():
+                raise ValueError(
+                    f"Input X contains NaN in column {schema.label(index)}, which the classifier of"
+                    " WeightedERM does not accept"
+                )
+
+    def _check_savable(self) -> None:
+        super()._check_savable()
+        if "_classifiers" in self.__dict__:
+            raise TypeError(
+                "a tree that WeightedERM split holds classifiers, and a file of aucrank never holds"
+                " code; use pickle or joblib"
+            )
+
+    def _restore(self, header: Header, model: Any) -> None:
+        super()._restore(header, model)
+        numbers = model.tree.classifiers()
+        if numbers and numbers[-1] >= len(self.__dict__.get("_classifiers", ())):
+            raise _core.ModelFormatError("the tree asks classifiers that are not there")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_classifiers" in self.__dict__:
+            state["_classifiers"] = self._classifiers
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        classifier = self.split.classifier if isinstance(self.split, WeightedERM) else None
+        # The tags of a pipeline do not tell of an imputer in it.
+        if isinstance(classifier, BaseEstimator) and not isinstance(classifier, Pipeline):
+            tags.input_tags.allow_nan = get_tags(classifier).input_tags.allow_nan
+        return tags
 
     def _report(self, model: _core.TreeRankModel, pruning: dict[str, Any] | None) -> None:
         """Warn where the tree could not be pruned as asked, and print what was done."""
@@ -350,7 +425,8 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         RankingTree
             Tables, rules in words, subtrees.
         """
-        return RankingTree(self._fitted_model.tree, self._schema)
+        tree = self._fitted_model.tree
+        return RankingTree(tree, self._schema, self.__dict__.get("_classifiers", ()))
 
     @property
     def pruning_(self) -> Table | None:
@@ -387,12 +463,13 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Raises
         ------
         AttributeError
-            For a tree of a `DyadicSplit`.
+            For a tree of a `DyadicSplit` or a `WeightedERM`.
         """
-        if not self._fitted_model.has_importances:
+        if "_classifiers" in self.__dict__ or not self._fitted_model.has_importances:
             raise AttributeError(
-                "feature_importances_ is not defined for a DyadicSplit: its cubes ask all features"
-                " at once"
+                "feature_importances_ is not defined for a DyadicSplit or a WeightedERM, whose"
+                " splits ask many features at once; sklearn.inspection.permutation_importance"
+                " measures any model"
             )
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances

@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
+mod classifiers;
 mod columns;
 mod forest;
 mod inference;
@@ -16,6 +17,11 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::classifiers::{
+        apply_by_classifiers, fit_tree_rank_by_classifiers, probability_by_classifiers,
+        score_by_classifiers,
+    };
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]

@@ -242,6 +242,11 @@ impl PyRankingTree {
         Ok(Self(best))
     }
 
+    /// Numbers of the classifiers that split its nodes.
+    fn classifiers(&self) -> Vec<usize> {
+        self.0.classifiers()
+    }
+
     /// The tree as JSON text.
     fn to_json(&self) -> PyResult<String> {
         self.0.to_json().map_err(|err| PyValueError::new_err(err.to_string()))

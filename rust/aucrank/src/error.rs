@@ -146,6 +146,15 @@ pub enum RankError {
     /// What is wrong with the rows that a fit is validated on.
     #[error("in the rows to validate on: {0}")]
     InValidation(Box<RankError>),
+    /// The splits of a tree are classifiers, which are not part of it.
+    #[error(
+        "the splits of this tree are classifiers that live outside it: it scores rows only together \
+         with them"
+    )]
+    NeedsClassifiers,
+    /// What the caller's own code, such as a classifier, ran into.
+    #[error("{0}")]
+    Outside(String),
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,

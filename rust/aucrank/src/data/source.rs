@@ -182,6 +182,29 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         &self.order[self.cells[cell].clone()]
     }
 
+    /// Splits a cell by an answer for each of its rows, in the order of [`MemorySource::rows`]; both
+    /// parts keep that order.
+    pub fn split_by_mask(&mut self, cell: CellId, goes_left: &[bool], left: CellId, right: CellId) {
+        let Range { start, end } = self.cells[cell].clone();
+        debug_assert_eq!(goes_left.len(), end - start);
+        let (mut n_left, mut n_right) = (0, 0);
+        for (place, &is_left) in (start..end).zip(goes_left) {
+            let row = self.order[place];
+            self.order[start + n_left] = row;
+            self.scratch[n_right] = row;
+            n_left += usize::from(is_left);
+            n_right += usize::from(!is_left);
+        }
+        self.order[start + n_left..end].copy_from_slice(&self.scratch[..n_right]);
+        self.set_cell(left, start..start + n_left);
+        self.set_cell(right, start + n_left..end);
+    }
+
+    /// `Err` once the caller of the fit asked to stop.
+    pub(crate) fn check_interrupt(&self) -> Result<(), RankError> {
+        self.interrupt.check()
+    }
+
     fn histogram(&self, wanted: &Wanted) -> Result<Histogram<R::Tally>, RankError> {
         let rows = self.rows(wanted.cell);
         let layout = match &wanted.features {
@@ -542,7 +565,15 @@ mod tests {
             }])
             .unwrap();
         check_cells(&source, labels, &[7, 8]);
-        let mut union = [source.rows(7), source.rows(8)].concat();
+        let goes_left: Vec<bool> = source.rows(7).iter().map(|row| row % 3 == 0).collect();
+        let kept = |left: bool| -> Vec<u32> {
+            source.rows(7).iter().copied().filter(|row| (row % 3 == 0) == left).collect()
+        };
+        let expected = [kept(true), kept(false)];
+        source.split_by_mask(7, &goes_left, 9, 10);
+        assert_eq!([source.rows(9), source.rows(10)], [&expected[0][..], &expected[1][..]]);
+        check_cells(&source, labels, &[8, 9, 10]);
+        let mut union = [source.rows(9), source.rows(10), source.rows(8)].concat();
         union.sort_unstable();
         assert_eq!(union, all);
     }

@@ -100,7 +100,7 @@ pub(super) fn cross_validate<R: RowTally + Copy>(
 
 /// The same for a tree that `grow` grows, on folds whose rows `rows` gives: those inside the fold, and
 /// those outside. What is averaged is the AUC up to `max_fpr`.
-pub(super) fn cross_validate_by<R: RowTally>(
+pub(super) fn cross_validate_by<R: RowTally + Copy>(
     sample: &Sample<'_, R>,
     tree: &RankingTree,
     folds: &[u16],
@@ -120,8 +120,9 @@ pub(super) fn cross_validate_by<R: RowTally>(
     let score_fold = |&fold: &u16| -> Result<Vec<f64>, RankError> {
         let tree = grow(fold, rows(fold, false))?;
         let path = PruningPath::of(&tree);
-        let held_out = held_out_sums(sample, &tree, &rows(fold, true));
+        let held_out = held_out_sums(sample, &tree, &rows(fold, true))?;
         let aucs = path.aucs_up_to(max_fpr, &tree, &held_out);
+        sample.forget(&tree);
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
     let fold_aucs = folds.par_iter().map(score_fold).collect::<Result<Vec<_>, RankError>>()?;
@@ -133,11 +134,29 @@ pub(super) fn held_out_sums<R>(
     sample: &Sample<'_, R>,
     tree: &RankingTree,
     rows: &[u32],
-) -> Vec<ClassSums> {
+) -> Result<Vec<ClassSums>, RankError> {
+    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
+    if let Some(classifiers) = sample.classifiers.filter(|_| !tree.classifiers().is_empty()) {
+        for (leaf, &row) in tree.leaf_of_rows(rows, classifiers)?.into_iter().zip(rows) {
+            sums[leaf] += sample.labels.sums(row as usize);
+        }
+    } else {
+        add_by_stumps(sample, tree, rows, &mut sums);
+    }
+    tree.add_up(&mut sums);
+    Ok(sums)
+}
+
+/// Adds rows to the sums of their leaves.
+fn add_by_stumps<R>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    rows: &[u32],
+    sums: &mut [ClassSums],
+) {
     let features = sample.binned.features();
     let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
     let leaves = tree.leaves();
-    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
     for &row in rows {
         let row = row as usize;
         let cube = sample.cubes.as_ref().map_or(NO_CUBE, |cubes| cubes.of_row[row]);
@@ -147,6 +166,4 @@ pub(super) fn held_out_sums<R>(
         });
         sums[leaves[leaf]] += sample.labels.sums(row);
     }
-    tree.add_up(&mut sums);
-    sums
 }

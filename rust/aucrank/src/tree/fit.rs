@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::classifier_split::{ClassifierSplitter, RowSplitter};
 use super::cross_validate::{CrossValidation, CvParams, cross_validate, held_out_sums};
 use super::cubes::CubeKeys;
 use super::dyadic::{DyadicParams, DyadicSplitter};
@@ -28,6 +29,8 @@ pub enum SplitRule {
     Stumps(LeafRankParams),
     /// By a union of dyadic cubes.
     Dyadic(DyadicParams),
+    /// By a classifier from outside, for [`fit_by_classifiers`].
+    Classifier,
 }
 
 impl SplitRule {
@@ -35,6 +38,7 @@ impl SplitRule {
         match self {
             Self::Stumps(params) => params.validate(),
             Self::Dyadic(params) => params.validate(),
+            Self::Classifier => Ok(()),
         }
     }
 
@@ -42,7 +46,7 @@ impl SplitRule {
     fn is_of_stumps(&self) -> bool {
         match self {
             Self::Stumps(_) => true,
-            Self::Dyadic(_) => false,
+            Self::Dyadic(_) | Self::Classifier => false,
         }
     }
 }
@@ -204,15 +208,50 @@ pub fn fit(
     params: &FitParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
+    fit_with(columns, labels, params, None, interrupt)
+}
+
+/// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`]), which
+/// `classifiers` fits to rows that it knows by their numbers.
+///
+/// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
+/// ([`RankingTree::score_by`]).
+///
+/// # Errors
+///
+/// As [`fit`], and what the classifiers run into.
+pub fn fit_by_classifiers(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &FitParams,
+    classifiers: &dyn RowSplitter,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let mut model = fit_with(columns, labels, params, Some(classifiers), interrupt)?;
+    classifiers.keep(&model.tree.number_classifiers());
+    Ok(model)
+}
+
+fn fit_with(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &FitParams,
+    classifiers: Option<&dyn RowSplitter>,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
     params.validate()?;
     monotone::check(&params.monotonic, columns)?;
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        Sample::new(columns, &binned, labels, row_tally, params, interrupt)?.fit(interrupt)
+        let sample =
+            Sample::new(columns, &binned, labels, row_tally, params, classifiers, interrupt)?;
+        sample.fit(interrupt)
     } else {
         let row_tally = WeightedRows(labels);
-        Sample::new(columns, &binned, labels, row_tally, params, interrupt)?.fit(interrupt)
+        let sample =
+            Sample::new(columns, &binned, labels, row_tally, params, classifiers, interrupt)?;
+        sample.fit(interrupt)
     }
 }
 
@@ -222,6 +261,7 @@ pub(super) struct Sample<'a, R> {
     columns: &'a Columns<'a>,
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
+    pub(super) classifiers: Option<&'a dyn RowSplitter>,
     pub(super) row_tally: R,
     pub(super) frame: TreeFrame,
     pub(super) params: &'a FitParams,
@@ -240,6 +280,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         labels: &'a Labels<'a>,
         row_tally: R,
         params: &'a FitParams,
+        classifiers: Option<&'a dyn RowSplitter>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let n_levels = binned.features().iter().map(|bins| match bins {
@@ -257,7 +298,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 let seed = mix(params.seed ^ inner.seed);
                 inner_folds = Some(Folds::deal(columns, labels, inner.n_folds, seed, interrupt)?);
             }
-            SplitRule::Stumps(_) => {}
+            SplitRule::Stumps(_) | SplitRule::Classifier => {}
         }
         let frame = TreeFrame {
             n_levels: n_levels.collect(),
@@ -274,7 +315,18 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         };
         let scales = (params.grow.missing == Missing::CellMean)
             .then(|| ValueScale::of(columns, &labels.rows()));
-        Ok(Self { columns, binned, labels, row_tally, frame, params, scales, cubes, inner_folds })
+        Ok(Self {
+            columns,
+            binned,
+            labels,
+            classifiers,
+            row_tally,
+            frame,
+            params,
+            scales,
+            cubes,
+            inner_folds,
+        })
     }
 
     /// Some of the rows, as a source of sums.
@@ -324,6 +376,20 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 let mut source = self.source(rows, interrupt);
                 grow(&mut source, &splitter, total, frame, params, seed, interrupt)
             }
+            SplitRule::Classifier => {
+                let classifiers = self.classifiers.ok_or(RankError::NeedsClassifiers)?;
+                let splitter =
+                    ClassifierSplitter::new(classifiers, self.labels, min_rows, min_gain);
+                let mut source = self.source(rows, interrupt);
+                grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+            }
+        }
+    }
+
+    /// Lets the classifiers of a tree go that was grown to be measured.
+    pub(super) fn forget(&self, tree: &RankingTree) {
+        if let Some(classifiers) = self.classifiers {
+            classifiers.forget(&tree.classifiers());
         }
     }
 
@@ -375,7 +441,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             return Ok(TreeRankModel::unpruned(tree));
         };
         let tree = self.grow(parts.kept, self.params.seed, interrupt)?;
-        let sums = held_out_sums(self, &tree, &parts.held_out);
+        let sums = held_out_sums(self, &tree, &parts.held_out)?;
         let (tree, found) = Validation::on_sums(&tree, &sums, self.params.grow.max_fpr);
         Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
     }

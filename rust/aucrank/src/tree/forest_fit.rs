@@ -144,11 +144,13 @@ pub fn fit_forest(
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
-        let sample = Sample::new(columns, &binned, labels, row_tally, &params.tree, interrupt)?;
+        let sample =
+            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
         Growing::new(&sample, params, earlier).fit(interrupt)
     } else {
         let row_tally = WeightedRows(labels);
-        let sample = Sample::new(columns, &binned, labels, row_tally, &params.tree, interrupt)?;
+        let sample =
+            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
         Growing::new(&sample, params, earlier).fit(interrupt)
     }
 }

@@ -8,6 +8,7 @@
 //!   same, pruned before the merger; `dyadic`: the rule on dyadic cubes, which `cubes` numbers;
 //! - `grow`: the loop over nodes that all split rules share (paper 2 Fig. 2); `splitter`: what it asks
 //!   of a rule;
+//! - `classifier_split`: splits by classifiers from outside (paper 2 Fig. 6);
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
 //! - `forest`: many trees, `forest_fit`: their growth on samples drawn by `bootstrap`; `votes`,
 //!   `consensus`: how they make one score, `calibration`: what it says of the probability; `scorer`: the
@@ -22,6 +23,7 @@
 mod best_subtrees;
 mod bootstrap;
 mod calibration;
+mod classifier_split;
 mod consensus;
 mod cross_validate;
 mod cubes;
@@ -49,11 +51,12 @@ mod validate;
 mod votes;
 
 pub use bootstrap::BootstrapParams;
+pub use classifier_split::{RowDecider, RowSplitter};
 pub use cross_validate::{CrossValidation, CvParams};
 pub use cubes::Cubes;
 pub use dependence::partial_dependence;
 pub use dyadic::DyadicParams;
-pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit};
+pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit, fit_by_classifiers};
 pub use forest::{Aggregation, OutOfBag, RankingForest};
 pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};
 pub use grow::{GrowParams, Missing};

@@ -62,8 +62,8 @@ pub(super) fn orders_sides(monotonic: &[i8], form: &SplitForm) -> bool {
             SplitNode::Cut { test, .. } => orders(monotonic, test),
             SplitNode::Part { .. } => false,
         }),
-        // A rule that refuses constraints.
-        SplitForm::Cubes(_) => false,
+        // Rules that refuse constraints.
+        SplitForm::Cubes(_) | SplitForm::Classifier { .. } => false,
     }
 }
 

@@ -37,6 +37,7 @@ impl Complexity {
                 Some(Self::Cuts(by_depth.min(by_leaves)))
             }
             SplitRule::Dyadic(params) => Some(Self::Cubes { level: params.level as usize }),
+            SplitRule::Classifier => None,
         }
     }
 

@@ -63,6 +63,13 @@ pub enum SplitForm {
     Cuts(Vec<SplitNode>),
     /// Dyadic cubes, each on its side.
     Cubes(Cubes),
+    /// A classifier that lives outside the tree.
+    Classifier {
+        /// Its number; rising from node to node.
+        number: usize,
+        /// Whether the rows that it calls positive go left; if not, the others do.
+        positive_left: bool,
+    },
 }
 
 /// How a node is split.
@@ -147,6 +154,10 @@ impl RankingTree {
             }
         }
         Self::new(self.frame.clone(), nodes)
+    }
+
+    pub(super) fn splits_mut(&mut self) -> impl Iterator<Item = &mut NodeSplit> {
+        self.nodes.iter_mut().filter_map(|node| node.split.as_mut())
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.
@@ -330,11 +341,11 @@ impl RankingTree {
         (0..self.n_leaves()).map(|position| n_above as f64 - position as f64).collect()
     }
 
-    /// Whether gains belong to single features. They do not where nodes are split by cubes, which
-    /// ask all features at once.
+    /// Whether gains belong to single features. They do not where nodes are split by cubes or by
+    /// classifiers, which ask many features at once.
     #[must_use]
     pub fn has_importances(&self) -> bool {
-        self.frame.grid.is_none()
+        self.frame.grid.is_none() && self.asks_single_features()
     }
 
     /// Rank of each leaf, in ranking order: the share of the training rows that lie below it, and
@@ -359,8 +370,8 @@ impl RankingTree {
     }
 
     /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
-    /// 5.1, rates relative to the whole sample). Splits by cubes add nothing; see
-    /// [`RankingTree::has_importances`].
+    /// 5.1, rates relative to the whole sample). Cubes and classifiers, which ask many features at
+    /// once, add nothing; see [`RankingTree::has_importances`].
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut importances = vec![0.0; self.frame.n_levels.len()];
@@ -370,7 +381,7 @@ impl RankingTree {
         };
         for (number, node) in self.nodes.iter().enumerate() {
             match node.split.as_ref().map(|split| &split.form) {
-                None | Some(SplitForm::Cubes(_)) => {}
+                None | Some(SplitForm::Cubes(_) | SplitForm::Classifier { .. }) => {}
                 Some(SplitForm::Stump(test)) => add(test.feature, self.gain(number)),
                 Some(SplitForm::Cuts(cuts)) => {
                     for cut in cuts {
@@ -434,10 +445,22 @@ impl RankingTree {
                     Some(grid) => cubes.check(grid),
                     None => Err("cubes without their grid".to_owned()),
                 },
+                SplitForm::Classifier { .. } => Ok(()),
             };
             checked.map_err(|what| format!("the split of node {number}: {what}"))?;
         }
-        if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
+        if !next.is_empty() {
+            return Err("a node is missing at the end".to_owned());
+        }
+        let classifiers = self.classifiers();
+        if !classifiers.is_sorted_by(|a, b| a < b) {
+            return Err("the numbers of the classifiers do not rise".to_owned());
+        }
+        if classifiers.is_empty() || classifiers.len() == self.nodes.len() / 2 {
+            Ok(())
+        } else {
+            Err("classifiers split some of the nodes only".to_owned())
+        }
     }
 
     fn check_constraints(&self) -> Result<(), String> {

@@ -77,6 +77,7 @@ impl<'a, T> Router<'a, T> {
                 None => 0,
                 Some(SplitForm::Stump(_) | SplitForm::Cubes(_)) => 1,
                 Some(SplitForm::Cuts(cuts)) => cuts.iter().filter(|cut| is_cut(cut)).count() as i64,
+                Some(SplitForm::Classifier { .. }) => unreachable!("it asks no stumps"),
             };
         }
         let mut steps = Vec::with_capacity(n_steps as usize);
@@ -89,6 +90,7 @@ impl<'a, T> Router<'a, T> {
                     let grid = tree.grid().expect("checked when the tree was read");
                     steps.push((Question::Cubes(grid, cubes), left, right));
                 }
+                SplitForm::Classifier { .. } => unreachable!("it asks no stumps"),
             }
         }
         Self { start: entries[0], steps }
@@ -145,7 +147,8 @@ impl RankingTree {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity, or
+    /// if the tree asks classifiers ([`RankingTree::apply_by`]).
     pub fn apply(&self, columns: &Columns<'_>) -> Result<Vec<u32>, RankError> {
         self.of_rows(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
     }
@@ -168,11 +171,18 @@ impl RankingTree {
         self.of_rows(columns, &self.probabilities())
     }
 
-    fn of_rows<V>(&self, columns: &Columns<'_>, values: &[V]) -> Result<Vec<V>, RankError>
+    pub(super) fn of_rows<V>(
+        &self,
+        columns: &Columns<'_>,
+        values: &[V],
+    ) -> Result<Vec<V>, RankError>
     where
         V: Copy + Default + Send + Sync,
     {
         self.check_columns(columns)?;
+        if !self.classifiers().is_empty() {
+            return Err(RankError::NeedsClassifiers);
+        }
         let router = Router::new(self, Test::clone);
         let n_features = columns.n_features();
         if n_features == 0 {

@@ -1,0 +1,101 @@
+"""Split a node by any classifier."""
+
+from inspect import Parameter, signature
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from aucrank._row_classifiers import weight_parameter
+
+
+class WeightedERM(BaseEstimator):
+    """Split a node by a classifier that is fitted to its rows.
+
+    The best split of a node is where the share of positives exceeds that of the node, and that
+    region is the best classifier under the cost that makes both classes weigh the same
+    (Proposition 5 and Fig. 6 of [1]_). So a clone of the classifier is fitted to the rows of the
+    node, a negative row weighing the share of positives in the node and a positive row the share of
+    negatives, times ``sample_weight``; the rows that it calls positive become the side that ranks
+    first. Where that would lose AUC, the other rows do; where neither gains, the node is a leaf.
+
+    Parameters
+    ----------
+    classifier : estimator
+        A scikit-learn classifier whose ``fit`` takes ``sample_weight``, or a
+        `~sklearn.pipeline.Pipeline` whose last step does. It is cloned, never fitted itself. Its
+        labels are the integers 0 and 1. It sees rows of ``X`` as they were passed: those of a data
+        frame as a data frame of the same library, all else as an array. Missing values are its own
+        business. Each ``random_state`` that it has, also in its parts, is set from that of
+        `TreeRank`.
+
+    See Also
+    --------
+    LeafRank : Splits by a tree of stumps, which can be saved to a file and written as SQL.
+
+    Notes
+    -----
+    A split takes one fit, and one more for each fold of the pruning: choose a quick classifier.
+    ``min_samples_split`` of `TreeRank` keeps it from nodes that are too small to learn from.
+    ``max_bins`` has no part in it.
+
+    The tree does not depend on ``n_jobs``. That weight k means k copies of a row, and that the
+    order of rows does not matter, holds as far as the arithmetic of the classifier does.
+
+    Such a tree cannot be written by ``save``, since a file of aucrank never holds code; pickle and
+    joblib keep it, with its classifiers.
+
+    References
+    ----------
+    .. [1] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite ranking",
+       Mach. Learn. 83, 2011, sec. 3.3. https://hal.science/hal-00416054
+
+    Examples
+    --------
+    A slanted border, which no stump can draw:
+
+    >>> import numpy as np
+    >>> from aucrank.tree import TreeRank, WeightedERM
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> y = X[:, 0] + X[:, 1] > 0
+    >>> split = WeightedERM(LogisticRegression(C=1e6))
+    >>> tree = TreeRank(split=split, max_depth=1, pruning=None).fit(X, y).tree_
+    >>> tree
+    RankingTree(n_leaves=2, depth=1, auc=1.0000)
+    >>> tree.nodes["rule"][0]
+    'LogisticRegression #0 says positive'
+    >>> bool(np.allclose(*tree.classifiers[0].coef_[0], rtol=0.1))
+    True
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> str:
+        if max_features is not None:
+            raise ValueError(
+                "max_features draws features for stumps; the classifier of WeightedERM sees all"
+                " columns, so max_features must be None"
+            )
+        name = type(self.classifier).__name__
+        if isinstance(self.classifier, type):
+            raise TypeError(
+                "classifier of WeightedERM must be an estimator, got the class"
+                f" {self.classifier.__name__}"
+            )
+        for method in ("fit", "predict", "get_params"):
+            if not callable(getattr(self.classifier, method, None)):
+                raise TypeError(
+                    f"classifier of WeightedERM must be an estimator, but {name} has no {method}()"
+                )
+        _, receiver = weight_parameter(self.classifier)
+        accepted = signature(receiver.fit).parameters
+        # What takes any keyword, such as a search over parameters, hands it on.
+        if "sample_weight" not in accepted and not any(
+            parameter.kind is Parameter.VAR_KEYWORD for parameter in accepted.values()
+        ):
+            raise ValueError(
+                f"classifier of WeightedERM must take sample_weight, but {type(receiver).__name__}"
+                ".fit does not"
+            )
+        return "classifier"
