@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::ranking_tree::RankingTree;
-use super::route::{Router, Target};
+use super::route::Router;
 use super::test::{Rule, Test};
 use crate::data::{Binned, Columns, FeatureBins};
 
@@ -24,15 +24,16 @@ const LEVELS: usize = 5;
 /// Code of a missing number.
 const MISSING: u32 = u32::MAX;
 
-/// A question in codes.
+/// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     /// The column asked, in the low bits.
     column: u32,
     /// Numbers whose code is below it go to the first side; for a set, where its marks begin.
     bound: u32,
-    /// Where the two sides lead: to a question, or to a leaf.
-    to: [u32; 2],
+    /// Where the first side leads; the second leads to the step after it, so that an answer is
+    /// added instead of looked up. A leaf leads to itself.
+    first: u32,
 }
 
 /// Marks a number whose missing value counts as the lowest: a 1 is added to its code, and brings the
@@ -46,10 +47,11 @@ const COLUMN: u32 = SET - 1;
 
 #[derive(Debug)]
 struct CodedTree {
-    /// Questions. A number beyond the last is a leaf, by its place in the ranking.
+    /// From the root on, level by level, so that the questions that every row is asked lie side by
+    /// side.
     steps: Vec<Step>,
-    n_questions: u32,
-    start: u32,
+    /// For each step that is a leaf, its place in the ranking.
+    leaves: Vec<u32>,
     has_sets: bool,
 }
 
@@ -118,51 +120,58 @@ impl Scorer {
     }
 
     fn coded(&mut self, router: &Router<'_, Test>, column_of: &[u32]) -> CodedTree {
-        let n_questions = router.steps.len() as u32;
-        // Level by level, so that the questions that every row is asked lie side by side.
-        let mut order = Vec::with_capacity(router.steps.len());
-        let mut number = vec![u32::MAX; router.steps.len()];
-        let mut reach = |target: Target, order: &mut Vec<usize>| match target.resolve() {
-            Ok(step) => {
-                if number[step] == u32::MAX {
-                    number[step] = order.len() as u32;
-                    order.push(step);
+        // Where the sides of each question begin, once they have a place; parts of a split that were
+        // merged lead to copies of one question, whose sides they share.
+        let mut sides = vec![None; router.steps.len()];
+        let mut targets = vec![router.start];
+        let (mut steps, mut leaves) = (Vec::new(), Vec::new());
+        while let Some(&target) = targets.get(steps.len()) {
+            let me = steps.len() as u32;
+            match target.resolve() {
+                Err(leaf) => {
+                    // No code is so high, once a missing one has come round to 0.
+                    steps.push(Step { column: MISSING_LOW, bound: u32::MAX, first: me });
+                    leaves.push(leaf as u32);
                 }
-                number[step]
+                Ok(question) => {
+                    let (question_asked, left, right) = &router.steps[question];
+                    let test = question_asked.stump();
+                    let (column, bound, left_first) = self.ask(test, column_of[test.feature]);
+                    let first = *sides[question].get_or_insert_with(|| {
+                        let first = targets.len() as u32;
+                        targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
+                        first
+                    });
+                    steps.push(Step { column, bound, first });
+                    leaves.push(u32::MAX);
+                }
             }
-            Err(leaf) => n_questions + leaf as u32,
-        };
-        let start = reach(router.start, &mut order);
-        let mut steps = Vec::with_capacity(router.steps.len());
-        while let Some((question, left, right)) =
-            order.get(steps.len()).map(|&at| &router.steps[at])
-        {
-            let test = question.stump();
-            let to = [reach(*left, &mut order), reach(*right, &mut order)];
-            steps.push(self.step(test, column_of[test.feature], to));
         }
-        let has_sets = steps.iter().any(|step| step.column & SET != 0);
-        CodedTree { steps, n_questions, start, has_sets }
+        let has_sets = steps.iter().any(|step: &Step| step.column & SET != 0);
+        CodedTree { steps, leaves, has_sets }
     }
 
-    fn step(&mut self, test: &Test, column: u32, [left, right]: [u32; 2]) -> Step {
-        let number = |bound: u32, missing_low: bool, to| Step {
-            column: if missing_low { column | MISSING_LOW } else { column },
-            bound: bound + u32::from(missing_low),
-            to,
+    /// The form of a question: column, bound, and whether the rows on the left are the first side.
+    fn ask(&mut self, test: &Test, column: u32) -> (u32, u32, bool) {
+        let number = |bound: u32, missing_low: bool, left_first| {
+            let column = if missing_low { column | MISSING_LOW } else { column };
+            (column, bound + u32::from(missing_low), left_first)
         };
         let missing_left = test.missing_left;
         match (&self.columns[column as usize].1, &test.left) {
             (Coding::Cuts(cuts), Rule::Below(threshold)) => {
-                number(n_below(cuts, *threshold), missing_left, [left, right])
+                number(n_below(cuts, *threshold), missing_left, true)
             }
             (Coding::Cuts(cuts), Rule::AtLeast(threshold)) => {
-                number(n_below(cuts, *threshold), !missing_left, [right, left])
+                number(n_below(cuts, *threshold), !missing_left, false)
             }
-            (Coding::Cuts(_), Rule::Known(known_left)) => {
-                let known = if *known_left { left } else { right };
-                number(MISSING, false, [known, if missing_left { left } else { right }])
+            // All go left.
+            (Coding::Cuts(_), Rule::Known(true)) if missing_left => {
+                (column | MISSING_LOW, u32::MAX, true)
             }
+            (Coding::Cuts(_), Rule::Known(true)) => number(MISSING, false, true),
+            (Coding::Cuts(_), Rule::Known(false)) if missing_left => number(MISSING, false, false),
+            (Coding::Cuts(_), Rule::Known(false)) => (column | MISSING_LOW, u32::MAX, false),
             (Coding::Levels(n_levels), rule) => {
                 let bound = self.marks.len() as u32;
                 let n_levels = *n_levels as usize;
@@ -173,7 +182,7 @@ impl Scorer {
                 };
                 self.marks.extend((0..n_levels).map(is_left));
                 self.marks.push(missing_left);
-                Step { column: column | SET, bound, to: [left, right] }
+                (column | SET, bound, true)
             }
             (Coding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
         }
@@ -244,7 +253,7 @@ impl Scorer {
     /// Leaf of each row of a tile in one tree, as its place in the ranking.
     pub(super) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
         let tree = &self.trees[tree];
-        if tree.n_questions == 0 {
+        if tree.steps.len() == 1 {
             leaves.fill(0);
         } else if tree.has_sets {
             self.walk(tree, tile, leaves, |step, code| {
@@ -268,27 +277,23 @@ impl Scorer {
         is_first: impl Fn(&Step, u32) -> bool,
     ) {
         let steps = &tree.steps[..];
-        let last = tree.n_questions - 1;
         let groups = tile.codes.chunks_exact(self.columns.len());
         for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
-            let mut at = [tree.start; LANES];
+            let mut at = [0_u32; LANES];
             loop {
                 for _ in 0..LEVELS {
                     for (lane, at) in at.iter_mut().enumerate() {
-                        // A row that has arrived asks the last question again, for nothing: a
-                        // question less a leaf to keep in the cache.
-                        let step = &steps[(*at).min(last) as usize];
+                        let step = &steps[*at as usize];
                         let code = codes[(step.column & COLUMN) as usize][lane];
-                        let next = step.to[usize::from(!is_first(step, code))];
-                        *at = if *at > last { *at } else { next };
+                        *at = step.first + u32::from(!is_first(step, code));
                     }
                 }
-                if at.iter().all(|&at| at >= tree.n_questions) {
+                if at.iter().all(|&at| steps[at as usize].first == at) {
                     break;
                 }
             }
             for (leaf, at) in leaves.iter_mut().zip(at) {
-                *leaf = at - tree.n_questions;
+                *leaf = tree.leaves[at as usize];
             }
         }
     }
