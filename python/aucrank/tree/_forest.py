@@ -41,8 +41,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         Most splits between the root and a leaf of a tree; None for no bound.
     min_samples_split : int, default=2
         Rows that a node needs to be split, a row drawn twice counting twice.
-    min_samples_leaf : int, default=1
-        Rows that each side of a split keeps.
+    min_samples_leaf : int, default=3
+        Rows that each side of a split keeps, a row drawn twice counting twice.
     min_gain : float, default=0.0
         A split must raise the AUC of its tree by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
@@ -154,7 +154,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         split: Any = "orthogonal",
         max_depth: int | None = None,
         min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 3,
         min_gain: float = 0.0,
         max_features: Any = "sqrt",
         bootstrap: bool = True,
