@@ -19,6 +19,7 @@ from aucrank._table import Table
 from aucrank._validation import check_weight, match_labels
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
+from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._tree_rank import TreeRank
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
@@ -71,6 +72,11 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         Keep the trees of the last fit and add those that are missing to ``n_estimators``. On the
         same rows, 10 trees and 10 more are the 20 trees of one fit, bit for bit, also without a
         ``random_state``: the forest keeps its seed.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        Features that the score may only rise (1) or only fall (-1) with, as in `TreeRank`; it
+        holds for every aggregation.
+    missing : {"learn", "cell_mean"}, default="learn"
+        Where missing values go, as in `TreeRank`.
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, as in `TreeRank`.
     categorical_features : "from_dtype", list or None, default="from_dtype"
@@ -165,6 +171,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         warm_start: bool = False,
+        monotonic_cst: Any = None,
+        missing: str = "learn",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -186,6 +194,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.monotonic_cst = monotonic_cst
+        self.missing = missing
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -232,6 +242,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
 
     def _check_params(self) -> None:
         self._core_params(n_features=1, n_rows=1, seed=0)
+        check_monotonic_cst(self.monotonic_cst)
 
     def _core_params(self, n_features: int, n_rows: int, seed: int) -> dict[str, Any]:
         """Return the parameters as the core takes them, each checked."""
@@ -246,6 +257,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
             max_features=self.max_features,
             pruning=None,
             leaf_order=self.leaf_order,
+            missing=self.missing,
             max_bins=self.max_bins,
         )
         bootstrap = check_bool(self.bootstrap, "bootstrap")
@@ -303,6 +315,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
     ) -> _core.RankingForest:
         n_rows = len(positive) if weight is None else int(np.count_nonzero(weight))
         params = self._core_params(len(schema.features), n_rows, seed)
+        params["tree"]["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
         earlier = None
         if self._earlier is not None:
             earlier, schema_before, _ = self._earlier
