@@ -9,18 +9,25 @@ better, from how many trees on, and what can still be read of it?
 # %%
 # One tree, ten, a hundred
 # ------------------------
-# Two Gaussian laws on the square, 1,000 rows to learn from. The colour is the rank, the share of
-# rows that score below. The lines where the true eta is constant are slanted; a tree has only steps
-# along the axes, and the mean of many trees, each grown on a sample of its own, rounds them off.
+# Two Gaussian laws on the square, 2,000 rows to learn from: the positive rows gather around a
+# slanted ridge. The colour is the rank, the share of rows that score below. A tree has only steps
+# along the axes; the mean of many trees, each grown on a sample of its own, rounds them off. Where
+# classes overlap as much as here, trees of a forest do better with leaves of some size.
 import matplotlib.pyplot as plt
 import numpy as np
 from aucrank import RankingForest, TreeRank
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair
 from aucrank.inspection import LevelSetDisplay
 
-train = make_gaussian_pair(1000, random_state=0)
-fresh = make_gaussian_pair(10_000, random_state=1)
-settings = {"max_features": None, "min_samples_leaf": 20, "random_state": 0}
+law = {
+    "negative_mean": (0.5, 0.5),
+    "negative_cov": ((1.0, 0.0), (0.0, 1.0)),
+    "positive_mean": (0.5, 0.5),
+    "positive_cov": ((0.08, 0.05), (0.05, 0.08)),
+}
+train = make_gaussian_pair(2000, random_state=0, **law)
+fresh = make_gaussian_pair(10_000, random_state=1, **law)
+settings = {"min_samples_leaf": 50, "random_state": 0}
 models = {
     "one pruned tree": TreeRank(random_state=0),
     "10 trees": RankingForest(n_estimators=10, **settings),
@@ -28,21 +35,22 @@ models = {
 }
 
 figure, panels = plt.subplots(
-    1, 4, figsize=(13, 4.2), layout="constrained", sharex=True, sharey=True
+    2, 2, figsize=(8.5, 9), layout="constrained", sharex=True, sharey=True
 )
-for ax, (name, model) in zip(panels[1:], models.items(), strict=True):
+scores = {f"true eta, best AUC {fresh.auc_star:.3f}": train.eta}
+for name, model in models.items():
     model.fit(train.X, train.y)
-    LevelSetDisplay.from_estimator(
-        model, train.X, name=f"{name}\ntest AUC {model.score(fresh.X, fresh.y):.3f}", ax=ax,
-        colorbar=False,
-    )  # fmt: skip
-display = LevelSetDisplay.from_estimator(
-    train.eta, train.X, name=f"true eta\nbest AUC {fresh.auc_star:.3f}", ax=panels[0],
-    colorbar=False,
-)  # fmt: skip
-figure.colorbar(display.surface_, ax=panels, label="Share of rows that score below")
-for ax in panels:
+    scores[f"{name}, test AUC {model.score(fresh.X, fresh.y):.3f}"] = model
+for ax, (name, score) in zip(panels.flat, scores.items(), strict=True):
+    display = LevelSetDisplay.from_estimator(score, train.X, name=name, ax=ax, colorbar=False)
     ax.label_outer()
+figure.colorbar(
+    display.surface_,
+    ax=panels,
+    location="bottom",
+    shrink=0.6,
+    label="Share of rows that score below",
+)
 
 # %%
 # How many trees?
@@ -78,41 +86,53 @@ stopped.oob_path_.to_frame().tail(3)
 # Which features?
 # ---------------
 # The importance of a feature in a tree is the root of the sum of its squared gains in AUC. The
-# forest has its mean over the trees, and its spread: here that is as large as the mean, since trees
-# that may not look at one size of the tumour take another.
+# forest has the mean over its trees, and the standard deviation.
 table = forest.importances.to_frame()
 table.head(5)
 
 # %%
-top = table.head(10)[::-1]
-figure, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
-ax.barh(top["feature"], top["importance"], xerr=top["std"], ecolor="grey", capsize=2)
-ax.set_xlim(left=0)
-ax.set(xlabel="importance in units of AUC, one standard deviation over the trees")
+# Here the deviation is twice the mean. Each dot below is a tree: whichever feature makes the first
+# cut gains nearly all there is to gain, and each of several can make it. One tree, or the mean
+# alone, would not have shown that.
+names = table["feature"][:10].tolist()
+by_tree = [
+    dict(zip(found["feature"], found["importance"], strict=True))
+    for found in (tree.importances for tree in forest.estimators_)
+]
+figure, ax = plt.subplots(figsize=(6.8, 4.2), layout="constrained")
+ax.barh(names, table["importance"][:10], color="lightsteelblue", label="mean")
+heights = np.random.default_rng(0).uniform(-0.3, 0.3, len(by_tree))
+for place, name in enumerate(names):
+    gains = [importance[name] for importance in by_tree]
+    ax.scatter(gains, place + heights, s=4, color="black", alpha=0.5, linewidths=0)
+ax.scatter([], [], s=4, color="black", label="a tree")
+ax.invert_yaxis()
+ax.set(xlabel="importance in units of AUC", xlim=(-0.005, None))
+ax.legend(loc="center")
 
 # %%
 # How does the rank depend on the first two? Exact, as for a single tree; the numbers are those that
 # scikit-learn finds by scoring every row at every point.
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 display = forest.plot_partial_dependence(
-    X, [*table["feature"][:2], tuple(table["feature"][:2])], grid_resolution=40
+    X, [names[0], names[1], (names[0], names[1])], grid_resolution=40, ax=axes
 )
-display.figure_.set_size_inches(11, 3.6)
-display.axes_[0, 0].set_ylabel("mean rank")
-display.figure_.tight_layout()
+axes[0].set_ylabel("mean rank")
+axes[1].set_ylabel("")
 
 # %%
 # Strata
 # ------
 # A forest has no leaves of its own. Cut at quantiles of its score, fresh rows fall into strata that
-# read as those of a tree do. Here the Gaussian pair again, where the best forest is far from
-# perfect.
+# read as those of a tree do. Here those of the ridge.
 models["100 trees"].strata(fresh.X, fresh.y, n_strata=5).to_frame().round(3)
 
 # %%
 # How the trees make one score
 # ----------------------------
-# The mean share of positives uses most of what the trees say. The other aggregations use their
-# rankings alone; "kendall" looks for the ranking that contradicts the fewest pairs of them.
+# The mean share of positives is the default. The other aggregations use the rankings of the trees
+# alone; "kendall" looks for one that contradicts few pairs of them. Here there is little between
+# them, and all are ahead of the single tree.
 print(f"one pruned tree  {models['one pruned tree'].score(fresh.X, fresh.y):.4f}")
 for aggregation in ("eta", "rank_mean", "rank_median", "kendall"):
     model = RankingForest(aggregation=aggregation, **settings).fit(train.X, train.y)
