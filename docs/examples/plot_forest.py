@@ -44,13 +44,8 @@ for name, model in models.items():
 for ax, (name, score) in zip(panels.flat, scores.items(), strict=True):
     display = LevelSetDisplay.from_estimator(score, train.X, name=name, ax=ax, colorbar=False)
     ax.label_outer()
-figure.colorbar(
-    display.surface_,
-    ax=panels,
-    location="bottom",
-    shrink=0.6,
-    label="Share of rows that score below",
-)
+bar = figure.colorbar(display.surface_, ax=panels, location="bottom", shrink=0.6)
+bar.set_label("Share of rows that score below")
 
 # %%
 # How many trees?
@@ -61,26 +56,23 @@ figure.colorbar(
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 forest = RankingForest(warm_start=True, oob_score=True, random_state=0)
 numbers = [10, 20, 30, 50, 70, 100, 150, 200]
-intervals = [forest.set_params(n_estimators=number).fit(X, y).oob_interval() for number in numbers]
+intervals = []
+for number in numbers:
+    forest.set_params(n_estimators=number).fit(X, y)
+    intervals.append(forest.oob_interval())
 
 figure, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
-aucs = np.array([interval.auc for interval in intervals])
-ax.fill_between(
-    numbers,
-    [interval.low for interval in intervals],
-    [interval.high for interval in intervals],
-    alpha=0.2,
-    label="95 % interval (DeLong)",
-)
-ax.plot(numbers, aucs, marker="o", label="out of bag")
-ax.set(xlabel="number of trees", ylabel="AUC", title="AUC of rows that trees have not seen")
-ax.legend(loc="lower right")
+low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
+ax.fill_between(numbers, low, high, alpha=0.2, label="95 % interval (DeLong)")
+ax.plot(numbers, [interval.auc for interval in intervals], marker="o", label="out of bag")
+ax.set(xlabel="number of trees", ylabel="AUC of rows that trees have not seen")
+legend = ax.legend(loc="lower right")
 
 # %%
 # The interval is about the rows, not about the trees: more trees do not make it shorter.
 # ``n_iter_no_change`` stops the growth by the AUC out of bag.
-stopped = RankingForest(n_estimators=500, n_iter_no_change=20, tol=0.001, random_state=0).fit(X, y)
-stopped.oob_path_.to_frame().tail(3)
+stopped = RankingForest(n_estimators=500, n_iter_no_change=20, tol=0.001, random_state=0)
+stopped.fit(X, y).oob_path_.to_frame().tail(3)
 
 # %%
 # Which features?
@@ -108,7 +100,7 @@ for place, name in enumerate(names):
 ax.scatter([], [], s=4, color="black", label="a tree")
 ax.invert_yaxis()
 ax.set(xlabel="importance in units of AUC", xlim=(-0.005, None))
-ax.legend(loc="center")
+legend = ax.legend(loc="center")
 
 # %%
 # How does the rank depend on the first two? Exact, as for a single tree; the numbers are those that
@@ -118,7 +110,7 @@ display = forest.plot_partial_dependence(
     X, [names[0], names[1], (names[0], names[1])], grid_resolution=40, ax=axes
 )
 axes[0].set_ylabel("mean rank")
-axes[1].set_ylabel("")
+label = axes[1].set_ylabel("")
 
 # %%
 # Strata

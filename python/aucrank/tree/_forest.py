@@ -100,6 +100,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         feature, in units of AUC (sec. 5.1 of [1]_).
     feature_importances_std_ : ndarray of shape (n_features,)
         Its standard deviation over the trees.
+    importances : Table
+        The two by feature, the most important first.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
