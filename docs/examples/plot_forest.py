@@ -69,8 +69,8 @@ ax.set(xlabel="number of trees", ylabel="AUC of rows that trees have not seen")
 legend = ax.legend(loc="lower right")
 
 # %%
-# The interval is about the rows, not about the trees: more trees do not make it shorter.
-# ``n_iter_no_change`` stops the growth by the AUC out of bag.
+# From 50 trees on the interval hardly changes: what is left to doubt is owed to the number of rows,
+# not of trees. ``n_iter_no_change`` stops the growth by the AUC out of bag.
 stopped = RankingForest(n_estimators=500, n_iter_no_change=20, tol=0.001, random_state=0)
 stopped.fit(X, y).oob_path_.to_frame().tail(3)
 
@@ -103,8 +103,8 @@ ax.set(xlabel="importance in units of AUC", xlim=(-0.005, None))
 legend = ax.legend(loc="center")
 
 # %%
-# How does the rank depend on the first two? Exact, as for a single tree; the numbers are those that
-# scikit-learn finds by scoring every row at every point.
+# How does the rank depend on the first two? Partial dependence is exact, as for a single tree. The
+# rank of a row is its mean over the trees: the share of training rows that a tree ranks below it.
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 display = forest.plot_partial_dependence(
     X, [names[0], names[1], (names[0], names[1])], grid_resolution=40, ax=axes
@@ -117,7 +117,8 @@ label = axes[1].set_ylabel("")
 # ------
 # A forest has no leaves of its own. Cut at quantiles of its score, fresh rows fall into strata that
 # read as those of a tree do. Here those of the ridge.
-models["100 trees"].strata(fresh.X, fresh.y, n_strata=5).to_frame().round(3)
+strata = models["100 trees"].strata(fresh.X, fresh.y, n_strata=5).to_frame().round(3)
+strata[["rank", "score_from", "score_to", "size", "n_pos", "lift", "fpr_to", "tpr_to"]]
 
 # %%
 # How the trees make one score
@@ -125,7 +126,9 @@ models["100 trees"].strata(fresh.X, fresh.y, n_strata=5).to_frame().round(3)
 # The mean share of positives is the default. The other aggregations use the rankings of the trees
 # alone; "kendall" looks for one that contradicts few pairs of them. Here there is little between
 # them, and all are ahead of the single tree.
-print(f"one pruned tree  {models['one pruned tree'].score(fresh.X, fresh.y):.4f}")
+single = models["one pruned tree"]
+print(f"one pruned tree  {single.score(fresh.X, fresh.y):.4f}")
 for aggregation in ("eta", "rank_mean", "rank_median", "kendall"):
-    model = RankingForest(aggregation=aggregation, **settings).fit(train.X, train.y)
+    model = RankingForest(aggregation=aggregation, **settings)
+    model.fit(train.X, train.y)
     print(f"{aggregation:16} {model.score(fresh.X, fresh.y):.4f}")
