@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
+from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
 from aucrank._input import Columns
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._ranking_tree import RankingTree
 from aucrank._schema import Schema
+from aucrank._shap import shap_model
 from aucrank._table import Table
 from aucrank._validation import check_weight, match_labels
 from aucrank.metrics import AucInterval
@@ -25,7 +27,7 @@ from aucrank.tree._tree_rank import TreeRank
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
 
 
-class RankingForest(ProbabilityMixin, BaseRanker):
+class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """Forest of ranking trees: bagging and random features, the trees' scores put together.
 
     Each tree is grown to raise the area under the ROC curve on a bootstrap sample, with features
@@ -104,6 +106,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         feature, in units of AUC (sec. 5.1 of [1]_).
     feature_importances_std_ : ndarray of shape (n_features,)
         Its standard deviation over the trees.
+    importances : Table
+        The two by feature, the most important first.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -434,6 +438,90 @@ class RankingForest(ProbabilityMixin, BaseRanker):
             In units of AUC.
         """
         return self._fitted_model.importances()[1]
+
+    @property
+    def importances(self) -> Table:
+        """Return one row for each feature, from the most important to the least.
+
+        Returns
+        -------
+        Table
+            ``feature``, its name, ``x0`` for a first one without a name; ``importance`` and
+            ``std``, mean and standard deviation over the trees, in units of AUC; ``share``, its
+            part of the sum of importances.
+        """
+        importance, spread = self._fitted_model.importances()
+        features = enumerate(self._schema.features)
+        names = np.array([feature.name or f"x{j}" for j, feature in features], dtype=object)
+        order = np.argsort(-importance, kind="stable")
+        total = importance.sum()
+        return Table(
+            feature=names[order],
+            importance=importance[order],
+            std=spread[order],
+            share=importance[order] / (total if total > 0 else 1.0),
+        )
+
+    def to_shap(self, output: LeafValue = "score") -> dict[str, Any]:
+        """Return the forest in the form that `shap.TreeExplainer` takes as a model.
+
+        Parameters
+        ----------
+        output : {"score", "probability", "eta", "rank"}, default="score"
+            What is explained: `decision_function`, where ``aggregation`` is "eta" or "rank_mean";
+            `predict_proba` of ``classes_[1]``, where it is "eta"; or the mean over the trees of
+            the share of positives of the leaf, or of the share of the training rows of the tree
+            that lie below it, and half of its own.
+
+        Returns
+        -------
+        dict
+            Plain binary trees of thresholds, as `RankingTree.to_shap` gives them.
+
+        Raises
+        ------
+        ValueError
+            If the output is not a mean of what the leaves say, if a tree asks a categorical
+            feature, or if too many nodes would be needed.
+
+        Notes
+        -----
+        The expected value of the explainer is the mean output of the rows as the trees drew them,
+        near that of the training rows, but not equal to it.
+
+        Examples
+        --------
+        >>> from aucrank import RankingForest
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> forest = RankingForest(n_estimators=10, random_state=0).fit(X, y)
+        >>> len(forest.to_shap()["trees"])
+        10
+
+        With shap installed, ``shap.TreeExplainer(forest.to_shap())(X)`` explains the scores.
+        """
+        values = self._leaf_values(output, "output", "shap.Explainer(model.decision_function, X)")
+        documents, by_node = [], []
+        for tree, leaf_values in zip(self.estimators_, values, strict=True):
+            documents.append(tree._document)
+            by_node.append(np.zeros(len(tree._document["nodes"])))
+            by_node[-1][tree._core.leaves()] = leaf_values
+        return shap_model(documents, by_node)
+
+    def _check_kind(self, kind: Any) -> None:
+        brute = "sklearn.inspection.partial_dependence(model, X, features, method='brute')"
+        self._leaf_values(kind, "kind", brute)
+
+    def _leaf_values(self, value: Any, name: str, instead: str) -> list[NDArray[np.float64]]:
+        """Return values of the leaves of each tree, of which the forest says the mean."""
+        check_choice(value, name, LEAF_VALUES)
+        values = self._fitted_model.leaf_values(value)
+        if values is None:
+            raise ValueError(
+                f"the {value} of a forest with aggregation={self.aggregation!r} is not a mean of"
+                f" what its leaves say, as 'rank' and 'eta' are; {instead} takes any model"
+            )
+        return values
 
     def strata(
         self,

@@ -109,8 +109,13 @@ impl RankingForest {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let middle = self.calibration.as_ref().map_or(0.5, Calibration::middle);
+        let middle = self.middle();
         self.raw_scores(columns, |score| score - middle)
+    }
+
+    /// What the trees say of a row whose score is 0.
+    pub(super) fn middle(&self) -> f64 {
+        self.calibration.as_ref().map_or(0.5, Calibration::middle)
     }
 
     /// Probability of the positive class of each row: the mean share of positives of its leaves;
