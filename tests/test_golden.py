@@ -77,3 +77,22 @@ def test_a_tree_of_format_1_remembers_how_it_was_fitted(model, stored):
     }
     assert model.classes_.tolist() == ["bad", "good"]
     assert model.feature_names_in_.tolist() == list(stored["columns"])
+
+
+@pytest.mark.parametrize("name", ["stumps", "cubes"])
+def test_a_tree_of_format_2_is_the_same_and_scores_the_same_bits(name):
+    model = aucrank.load(GOLDEN / f"tree_rank_v2_{name}.json")
+    stored = json.loads((GOLDEN / f"tree_rank_v2_{name}_scores.json").read_text(encoding="utf-8"))
+    tables = {"nodes": model.tree_.nodes, "strata": model.tree_.strata, "pruning": model.pruning_}
+    for key, table in tables.items():
+        assert {name: table[name].tolist() for name in stored[key]} == stored[key]
+    # The words may change with the version, and then here; what they say may not.
+    assert model.tree_.to_text().splitlines() == stored["text"]
+    X = pd.DataFrame(stored["columns"])
+    X = X.assign(
+        status=pd.Categorical(X["status"]),
+        rate=pd.Categorical(X["rate"]),
+        phone=X["phone"].astype("boolean"),
+    )
+    assert model.decision_function(X).tolist() == stored["scores"]
+    assert model.predict_proba(X)[:, 1].tolist() == stored["probabilities"]

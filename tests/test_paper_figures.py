@@ -1,8 +1,9 @@
 """Figures of the papers, found again on the simulations that they describe."""
 
 import numpy as np
-from aucrank import TreeRank
-from aucrank.datasets import make_gaussian_pair, make_xor
+import pytest
+from aucrank import RankingForest, TreeRank
+from aucrank.datasets import load_breast_cancer, make_gaussian_pair, make_xor
 from aucrank.tree import CrossValidatedPruning, LeafRank
 from sklearn.metrics import roc_auc_score
 
@@ -62,3 +63,27 @@ def test_a_leafrank_of_depth_2_solves_what_a_stump_cannot():
         assert leafrank.score(test.X, test.y) > 0.62
         whole = TreeRank(split=LeafRank(max_depth=2), random_state=0).fit(train.X, train.y)
         assert whole.score(test.X, test.y) > test.auc_star - 0.02
+
+
+@pytest.mark.parametrize(
+    ("model", "least"),
+    [
+        (TreeRank(random_state=0), 0.955),
+        (TreeRank(split=LeafRank(max_depth=2), pruning="cv", random_state=0), 0.955),
+        (RankingForest(n_estimators=100, random_state=0), 0.988),
+        (RankingForest(n_estimators=100, split="leafrank", random_state=0), 0.988),
+    ],
+    ids=["tree", "leafrank", "forest", "forest of leafrank"],
+)
+def test_figure_14_of_paper_2_breast_cancer(model, least):
+    # 50 bootstrap samples, each judged by the rows out of it. The paper prints 0.923 for the pruned
+    # tree; the authors' R package reaches 0.950, and 0.984 with a forest of 20 trees.
+    X, y = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(0)
+    aucs = []
+    for _ in range(50):
+        rows = rng.integers(0, len(y), len(y))
+        out = np.setdiff1d(np.arange(len(y)), rows)
+        fitted = model.fit(X[rows], y[rows])
+        aucs.append(roc_auc_score(y[out], fitted.decision_function(X[out])))
+    assert np.mean(aucs) >= least

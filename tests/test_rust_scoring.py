@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import TreeRank
+from aucrank import RankingForest, TreeRank
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -118,6 +118,22 @@ def test_scores_are_those_of_python_to_the_bit(write, score_csv, model, tmp_path
     expected = fitted.decision_function(X[fitted.feature_names_in_])
     assert len(np.unique(expected)) > 30
     assert np.array_equal(np.array(scores, dtype=np.float64), expected)
+
+
+@pytest.mark.parametrize("aggregation", ["eta", "rank_mean", "rank_median", "kendall"])
+def test_scores_of_a_forest_are_those_of_python_to_the_bit(aggregation, score_csv, tmp_path):
+    forest = RankingForest(
+        n_estimators=15, split="leafrank", max_depth=6, aggregation=aggregation, random_state=0
+    )
+    X, y = clients(1000, 0)
+    forest.fit(X, y).save(tmp_path / "forest.json")
+    X_new = strangers(clients(1500, 1)[0])
+    X_new.to_csv(tmp_path / "data.csv", index=False, na_rep="NA")
+    run = score_csv(tmp_path / "forest.json", tmp_path / "data.csv")
+    assert (run.returncode, run.stderr) == (0, "")
+    expected = forest.decision_function(X_new[forest.feature_names_in_])
+    assert len(np.unique(expected)) > 30
+    assert np.array_equal(np.array(run.stdout.split()[1:], dtype=np.float64), expected)
 
 
 def test_every_text_for_a_missing_value_is_that_of_the_command_line(score_csv, model, tmp_path):

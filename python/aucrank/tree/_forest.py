@@ -3,11 +3,12 @@
 import json
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self, overload
+from functools import partial
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
@@ -25,6 +26,14 @@ from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._tree_rank import TreeRank
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
+
+
+class _Earlier(NamedTuple):
+    """The forest of the last fit, to which trees are added."""
+
+    model: _core.RankingForest
+    schema: Schema
+    classes: NDArray[Any]
 
 
 class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
@@ -125,7 +134,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     `predict_proba` is the mean share of positives in the leaves. Of the other aggregations it is
     the share of positives among training rows of about the same score, those out of bag where
     there is a bootstrap, made monotone by pooling adjacent violators; medians and consensus scores
-    are calibrated on at most 20,000 rows.
+    are calibrated, and their out-of-bag AUC is taken, on at most 20,000 rows.
 
     "kendall" is Copeland's method with a local search. At most 512 training rows are ordered by
     the number of others that they beat in a majority of trees, ties by the sum of the majorities
@@ -227,22 +236,15 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Raises
         ------
         ValueError
-            If a parameter, the data, the labels or the weights are not valid, or if
-            ``warm_start`` is set and the columns or classes are not those of the last fit.
+            If a parameter, the data, the labels or the weights are not valid; if ``warm_start``
+            is set and the columns or classes are not those of the last fit; or if trees of the
+            last fit, which were grown on other rows or draws, would be asked about rows that they
+            have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
-        grown_before = check_bool(self.warm_start, "warm_start") and self.__sklearn_is_fitted__()
-        self._earlier = (self._model, self._schema, self.classes_) if grown_before else None
-        try:
-            super().fit(X, y, sample_weight)
-            if self._earlier and not np.array_equal(self._earlier[2], self.classes_):
-                found, expected = self.classes_, self._earlier[2]
-                self._forget()
-                raise ValueError(
-                    f"warm_start needs the classes of the last fit, {expected}; got {found}"
-                )
-        finally:
-            del self._earlier
-        return self
+        earlier = None
+        if self.warm_start and self.__sklearn_is_fitted__():
+            earlier = _Earlier(self._model, self._schema, self.classes_)
+        return self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier))
 
     def _check_params(self) -> None:
         self._core_params(n_features=1, n_rows=1, seed=0)
@@ -250,6 +252,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     def _core_params(self, n_features: int, n_rows: int, seed: int) -> dict[str, Any]:
         """Return the parameters as the core takes them, each checked."""
+        check_bool(self.warm_start, "warm_start")
         n_estimators = check_int(self.n_estimators, "n_estimators", low=1)
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
         tree = TreeRank(
@@ -316,22 +319,23 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
+        earlier: _Earlier | None = None,
     ) -> _core.RankingForest:
         n_rows = len(positive) if weight is None else int(np.count_nonzero(weight))
+        if earlier is not None:
+            self._check_earlier(earlier, schema)
+            # Also of the bins and inner folds, which have to be the same.
+            seed = earlier.model.seed
         params = self._core_params(len(schema.features), n_rows, seed)
         params["tree"]["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
-        earlier = None
-        if self._earlier is not None:
-            earlier, schema_before, _ = self._earlier
-            if schema_before != schema:
-                raise ValueError("warm_start needs the columns and categories of the last fit")
-            if earlier.n_trees > params["n_trees"]:
-                raise ValueError(
-                    f"n_estimators={self.n_estimators} must be at least the {earlier.n_trees}"
-                    " trees of the last fit when warm_start is set"
-                )
         model = _core.fit_ranking_forest(
-            columns, schema.n_levels, positive, weight, json.dumps(params), earlier, n_threads
+            columns,
+            schema.n_levels,
+            positive,
+            weight,
+            json.dumps(params),
+            None if earlier is None else earlier.model,
+            n_threads,
         )
         found = model.out_of_bag()
         if found is None and (self.oob_score or self.n_iter_no_change is not None):
@@ -345,6 +349,20 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             oob = f", out-of-bag AUC {found['auc']:.4f}" if found else ""
             print(f"[RankingForest] {model.n_trees} trees{oob}")
         return model
+
+    def _check_earlier(self, earlier: _Earlier, schema: Schema) -> None:
+        if not np.array_equal(earlier.classes, self.classes_):
+            raise ValueError(
+                f"warm_start needs the classes of the last fit, {earlier.classes}; got"
+                f" {self.classes_}"
+            )
+        if earlier.schema != schema:
+            raise ValueError("warm_start needs the columns and categories of the last fit")
+        if earlier.model.n_trees > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {earlier.model.n_trees}"
+                " trees of the last fit when warm_start is set"
+            )
 
     @property
     def _fitted_model(self) -> _core.RankingForest:
@@ -557,9 +575,13 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         assert number is not None
         score = self.decision_function(X)
         positive = match_labels(y, self.classes_)
+        check_consistent_length(score, positive)
         weight = check_weight(sample_weight, len(positive))
         weight = np.ones(len(positive)) if weight is None else weight
-        return _strata(score, positive, weight, number)
+        there = weight > 0
+        if not (positive[there].any() and (~positive[there]).any()):
+            raise ValueError("strata need rows of both classes, of positive weight")
+        return _strata(score[there], positive[there], weight[there], number)
 
 
 class _Trees(Sequence[RankingTree]):

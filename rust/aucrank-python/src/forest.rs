@@ -31,6 +31,11 @@ impl PyRankingForest {
         self.0.trees().len()
     }
 
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
     fn tree(&self, number: usize) -> PyRankingTree {
         PyRankingTree(self.0.trees()[number].clone())
     }

@@ -36,7 +36,7 @@ pub struct OutOfBag {
     pub auc: f64,
     /// Variance of the AUC, by `DeLong`; `None` where a class has one row.
     pub variance: Option<f64>,
-    /// Effective numbers of rows, negative and positive.
+    /// Effective numbers of rows, positive and negative.
     pub effective_rows: [f64; 2],
     /// Numbers of trees at which early stopping looked.
     pub path_trees: Vec<usize>,
@@ -66,6 +66,12 @@ impl RankingForest {
     #[must_use]
     pub fn aggregation(&self) -> Aggregation {
         self.aggregation
+    }
+
+    /// What seeds its trees.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.

@@ -13,8 +13,12 @@ use super::consensus::Consensus;
 use super::fit::{FitParams, Sample, SplitRule};
 use super::forest::{Aggregation, Asked, OutOfBag, RankingForest};
 use super::scorer::{TILE_ROWS, Tile};
+use super::test::{Rule, Test};
 use super::votes::Votes;
-use crate::data::{Binned, Columns, CountedRows, Labels, RowTally, WeightedRows, below, mix};
+use crate::data::{
+    Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
+    mix,
+};
 use crate::roc::DeLong;
 use crate::{Interrupt, RankError};
 
@@ -64,8 +68,11 @@ impl ForestParams {
         if self.n_trees == 0 {
             return bad("n_trees", "0".to_owned(), "at least 1");
         }
-        if matches!(self.tree.split, SplitRule::Dyadic(_)) {
-            return bad("split", "dyadic".to_owned(), "made of stumps in a forest");
+        let stumps = "made of stumps in a forest";
+        match self.tree.split {
+            SplitRule::Stumps(_) => {}
+            SplitRule::Dyadic(_) => return bad("split", "dyadic".to_owned(), stumps),
+            SplitRule::Classifier => return bad("split", "a classifier".to_owned(), stumps),
         }
         match self.bootstrap {
             Some(BootstrapParams { share }) if !(share > 0.0 && share <= 1.0) => {
@@ -91,7 +98,9 @@ impl ForestParams {
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; if the columns are not
+/// those of the earlier forest; and if rows out of bag or ranks are asked for, and the earlier forest
+/// was grown on other rows or draws.
 ///
 /// # Examples
 ///
@@ -141,6 +150,9 @@ pub fn fit_forest(
     interrupt: &Interrupt,
 ) -> Result<RankingForest, RankError> {
     params.validate()?;
+    if let Some(earlier) = &earlier {
+        earlier.trees[0].check_columns(columns)?;
+    }
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
@@ -190,6 +202,13 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
 
     fn fit(mut self, interrupt: &Interrupt) -> Result<RankingForest, RankError> {
         let n_trees = self.params.n_trees;
+        if self.asks_rows() && !(0..self.forest.trees.len()).all(|tree| self.has_grown(tree)) {
+            return Err(RankError::BadParameter {
+                name: "the earlier forest",
+                value: "of other rows or draws".to_owned(),
+                rule: "of these where its trees are asked about rows that they have not seen",
+            });
+        }
         let Some(stopping) = self.params.early_stopping else {
             self.grow(n_trees, interrupt)?;
             return self.finish(interrupt);
@@ -224,6 +243,37 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         mix(self.forest.seed ^ mix(tree as u64))
     }
 
+    /// Whether trees are asked about training rows.
+    fn asks_rows(&self) -> bool {
+        self.forest.aggregation != Aggregation::Eta
+            || self.params.out_of_bag
+            || self.params.early_stopping.is_some()
+    }
+
+    /// Rows of a tree, ascending, each as often as it counts.
+    fn rows_of(&self, tree: usize) -> Vec<u32> {
+        match &self.bootstrap {
+            Some(bootstrap) => bootstrap.rows(self.seed_of(tree)),
+            None => self.sample.labels.rows(),
+        }
+    }
+
+    /// Whether a tree can have been grown on what it would be grown on here, as far as its root and
+    /// its thresholds tell.
+    fn has_grown(&self, tree: usize) -> bool {
+        let Sample { labels, binned, .. } = self.sample;
+        let rows = self.rows_of(tree);
+        let total: ClassSums = rows.into_iter().map(|row| labels.sums(row as usize)).sum();
+        let tree = &self.forest.trees[tree];
+        let is_cut = |test: &Test| match (&test.left, &binned.features()[test.feature]) {
+            (Rule::Below(threshold) | Rule::AtLeast(threshold), FeatureBins::Numeric { cuts }) => {
+                cuts.binary_search_by(|cut| cut.total_cmp(threshold)).is_ok()
+            }
+            _ => true,
+        };
+        tree.total() == total && tree.exponent() == labels.exponent() && tree.tests().all(is_cut)
+    }
+
     /// Grows trees until there are `n_trees`.
     fn grow(&mut self, n_trees: usize, interrupt: &Interrupt) -> Result<(), RankError> {
         let first = self.forest.trees.len();
@@ -233,12 +283,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         let growing = &*self;
         let grow = |tree: usize| {
             interrupt.check()?;
-            let seed = growing.seed_of(tree);
-            let rows = match &growing.bootstrap {
-                Some(bootstrap) => bootstrap.rows(seed),
-                None => growing.sample.labels.rows(),
-            };
-            growing.sample.grow(rows, seed, interrupt)
+            growing.sample.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
         };
         let grown = one_thread_each(first..n_trees, grow)?;
         self.forest.trees.extend(grown);
@@ -253,11 +298,11 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             let places = self.forest.leaves_of(self.sample.binned, &rows);
             self.forest.consensus = Some(Consensus::new(&places));
         }
-        let is_rank = self.forest.aggregation != Aggregation::Eta;
-        let stops_early = self.params.early_stopping.is_some();
-        if !(is_rank || self.params.out_of_bag || stops_early) {
+        if !self.asks_rows() {
             return Ok(self.forest);
         }
+        let is_rank = self.forest.aggregation != Aggregation::Eta;
+        let stops_early = self.params.early_stopping.is_some();
         let needs_all =
             matches!(self.forest.aggregation, Aggregation::RankMedian | Aggregation::Kendall);
         let mut rows = labels.rows();
@@ -267,8 +312,13 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         let mut judged = Judged::new(rows, &self.forest);
         judged.add(&self, self.forest.trees.len(), interrupt)?;
         let scored = judged.scored(&self.forest, labels);
-        if is_rank {
+        if is_rank && scored.is_mixed() {
             self.forest.calibration = Some(scored.calibration());
+        } else if is_rank {
+            // Of so few rows that a class has none out of bag, those in the bag must do.
+            let mut judged = Judged { by_all: true, ..Judged::new(judged.rows, &self.forest) };
+            judged.add(&self, self.forest.trees.len(), interrupt)?;
+            self.forest.calibration = Some(judged.scored(&self.forest, labels).calibration());
         }
         if self.params.out_of_bag || stops_early {
             self.forest.out_of_bag = scored.out_of_bag()?;
@@ -326,12 +376,14 @@ struct Judged {
     /// One for each tile of rows.
     votes: Vec<Votes>,
     n_trees: usize,
+    /// Whether trees are asked about the rows that they have seen, too.
+    by_all: bool,
 }
 
 impl Judged {
     fn new(rows: Vec<u32>, forest: &RankingForest) -> Self {
         let votes = rows.chunks(TILE_ROWS).map(|rows| Votes::new(forest, rows.len())).collect();
-        Self { rows, votes, n_trees: 0 }
+        Self { rows, votes, n_trees: 0, by_all: false }
     }
 
     /// Asks the trees up to `n_trees` that were not asked before.
@@ -345,13 +397,9 @@ impl Judged {
             interrupt.check()?;
             let block = self.n_trees..n_trees.min(self.n_trees + BLOCK_TREES);
             let forest = &growing.forest;
-            let left_out: Vec<_> = block
-                .clone()
-                .into_par_iter()
-                .map(|tree| {
-                    growing.bootstrap.as_ref().map(|bag| bag.left_out(growing.seed_of(tree)))
-                })
-                .collect();
+            let bootstrap = growing.bootstrap.as_ref().filter(|_| !self.by_all);
+            let left_out = |tree| bootstrap.map(|bag| bag.left_out(growing.seed_of(tree)));
+            let left_out: Vec<_> = block.clone().into_par_iter().map(left_out).collect();
             let asked = Asked::new(forest, block.clone());
             let binned = growing.sample.binned;
             let recoding = asked.scorer.recoding(binned);
@@ -400,6 +448,11 @@ impl Scored<'_> {
         self.rows.iter().map(|&row| self.labels.positive()[row as usize]).collect()
     }
 
+    fn is_mixed(&self) -> bool {
+        let positive = self.positive();
+        positive.contains(&true) && positive.contains(&false)
+    }
+
     fn weights(&self) -> Option<Vec<f64>> {
         let weights = self.labels.weights()?;
         Some(self.rows.iter().map(|&row| weights.units()[row as usize] as f64).collect())
@@ -438,5 +491,176 @@ impl Scored<'_> {
         let mut scored: Vec<_> =
             self.scores.iter().copied().zip(self.rows.iter().map(sums)).collect();
         Calibration::new(&mut scored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::BinningParams;
+    use crate::roc;
+    use crate::tree::{GrowParams, LeafOrder, LeafRankParams, Missing};
+
+    fn params(aggregation: Aggregation, share: f64) -> ForestParams {
+        let tree = FitParams {
+            binning: BinningParams::default(),
+            grow: GrowParams {
+                max_depth: 4,
+                min_samples_split: 2,
+                min_samples_leaf: 1,
+                min_gain: 0.0,
+                leaf_order: LeafOrder::Eta,
+                missing: Missing::Learn,
+                max_fpr: 1.0,
+            },
+            split: SplitRule::Stumps(LeafRankParams {
+                max_features: Some(1),
+                ..LeafRankParams::orthogonal(1)
+            }),
+            pruning: None,
+            seed: 8,
+            monotonic: Vec::new(),
+        };
+        ForestParams {
+            tree,
+            n_trees: 13,
+            bootstrap: Some(BootstrapParams { share }),
+            aggregation,
+            out_of_bag: true,
+            early_stopping: None,
+        }
+    }
+
+    /// Values of two features, labels and weights, some of them 0.
+    fn sample(n_rows: usize) -> (Vec<f64>, Vec<bool>, Vec<f64>) {
+        let mut state = 29_u64;
+        let mut draw = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % n) as f64
+        };
+        let values: Vec<f64> = (0..2 * n_rows).map(|_| draw(20)).collect();
+        let positive = values.chunks(2).map(|row| draw(40) < row[0] + row[1]).collect();
+        (values, positive, (0..n_rows).map(|_| draw(4)).collect())
+    }
+
+    fn fit(
+        (values, positive, weights): &(Vec<f64>, Vec<bool>, Vec<f64>),
+        params: &ForestParams,
+        is_weighted: bool,
+    ) -> RankingForest {
+        let columns = Columns::from_row_major(values, 2).unwrap();
+        let labels = Labels::new(positive, is_weighted.then_some(&weights[..])).unwrap();
+        fit_forest(&columns, &labels, params, None, &Interrupt::default()).unwrap()
+    }
+
+    /// Values that trees give to the rows that they have not drawn, drawn again.
+    fn values_out_of_bag(
+        forest: &RankingForest,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        share: f64,
+    ) -> Vec<Vec<f64>> {
+        let bootstrap = Bootstrap::new(labels, BootstrapParams { share });
+        let mut of_rows = vec![Vec::new(); columns.n_rows()];
+        for (number, tree) in forest.trees().iter().enumerate() {
+            let drawn = bootstrap.rows(mix(forest.seed ^ mix(number as u64)));
+            let total: ClassSums = drawn.iter().map(|&row| labels.sums(row as usize)).sum();
+            assert_eq!(tree.total(), total);
+            let values = forest.leaf_values(tree);
+            for (row, leaf) in (0..).zip(tree.apply(columns).unwrap()) {
+                if !drawn.contains(&row) {
+                    of_rows[row as usize].push(values[leaf as usize]);
+                }
+            }
+        }
+        of_rows
+    }
+
+    #[test]
+    fn the_out_of_bag_auc_is_that_of_the_trees_that_have_not_seen_each_row() {
+        let sample = sample(120);
+        let (values, positive, weights) = &sample;
+        let columns = Columns::from_row_major(values, 2).unwrap();
+        for aggregation in [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian] {
+            for (share, is_weighted) in [(1.0, false), (0.4, true)] {
+                let forest = fit(&sample, &params(aggregation, share), is_weighted);
+                let labels = Labels::new(positive, is_weighted.then_some(&weights[..])).unwrap();
+                let of_rows = values_out_of_bag(&forest, &columns, &labels, share);
+                let score = |values: &[f64]| {
+                    let mut sorted = values.to_vec();
+                    sorted.sort_by(f64::total_cmp);
+                    let n = sorted.len();
+                    match aggregation {
+                        Aggregation::RankMedian => {
+                            f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2])
+                        }
+                        _ => values.iter().sum::<f64>() / n as f64,
+                    }
+                };
+                let judged =
+                    |&row: &usize| !of_rows[row].is_empty() && (!is_weighted || weights[row] > 0.0);
+                let rows: Vec<usize> = (0..positive.len()).filter(judged).collect();
+                assert!(rows.len() > 60);
+                let scores: Vec<f64> = rows.iter().map(|&row| score(&of_rows[row])).collect();
+                // A row of weight k is k rows.
+                let copies = |row: usize| if is_weighted { weights[row] as usize } else { 1 };
+                let (mut all_scores, mut all_positive) = (Vec::new(), Vec::new());
+                for (&row, &score) in rows.iter().zip(&scores) {
+                    all_scores.extend(vec![score; copies(row)]);
+                    all_positive.extend(vec![positive[row]; copies(row)]);
+                }
+                let expected = roc::auc(&all_scores, &all_positive).unwrap();
+                let found = forest.out_of_bag().unwrap();
+                assert!((found.auc - expected).abs() < 1e-14, "{} {expected}", found.auc);
+
+                let calibration = (aggregation != Aggregation::Eta).then(|| {
+                    let sums = rows.iter().map(|&row| labels.sums(row));
+                    Calibration::new(&mut scores.iter().copied().zip(sums).collect::<Vec<_>>())
+                });
+                assert_eq!(forest.calibration, calibration);
+            }
+        }
+    }
+
+    #[test]
+    fn where_no_row_is_out_of_bag_those_in_the_bag_calibrate() {
+        let columns = Columns::from_row_major(&[0.0, 5.0, 1.0, 5.0], 2).unwrap();
+        let labels = Labels::new(&[false, true], None).unwrap();
+        for aggregation in [Aggregation::RankMean, Aggregation::RankMedian, Aggregation::Kendall] {
+            let params = params(aggregation, 1.0);
+            let interrupt = Interrupt::default();
+            let forest = fit_forest(&columns, &labels, &params, None, &interrupt).unwrap();
+            assert_eq!(forest.out_of_bag(), None);
+            assert_eq!(forest.check(), Ok(()));
+            assert_eq!(forest.probability(&columns).unwrap(), [0.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn a_sample_has_a_row_of_each_stretch() {
+        let rows: Vec<u32> = (100..1100).collect();
+        assert_eq!(sampled(&rows, 1000, 1), rows);
+        let some = sampled(&rows, 300, 1);
+        assert_eq!(some.len(), 300);
+        for (k, &row) in some.iter().enumerate() {
+            assert!((100 + k * 1000 / 300..100 + (k + 1) * 1000 / 300).contains(&(row as usize)));
+        }
+        assert_ne!(sampled(&rows, 300, 2), some);
+    }
+
+    #[test]
+    fn work_on_any_number_of_threads_comes_back_in_order_or_fails() {
+        for n_threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            for n in [0, 3, 40] {
+                let squares = pool.install(|| one_thread_each(7..7 + n, |i| Ok(i * i)));
+                assert_eq!(squares, Ok((7..7 + n).map(|i| i * i).collect()));
+            }
+            let failing = |i| if i == 23 { Err(RankError::Interrupted) } else { Ok(i) };
+            assert_eq!(
+                pool.install(|| one_thread_each(0..40, failing)),
+                Err(RankError::Interrupted)
+            );
+        }
     }
 }

@@ -369,6 +369,23 @@ impl RankingTree {
         forms.into_iter().all(|form| matches!(form, SplitForm::Stump(_) | SplitForm::Cuts(_)))
     }
 
+    /// The questions to single features, in no order that means anything.
+    pub(super) fn tests(&self) -> impl Iterator<Item = &Test> {
+        let splits = self.nodes.iter().filter_map(|node| node.split.as_ref());
+        splits.flat_map(|split| {
+            let (stump, cuts) = match &split.form {
+                SplitForm::Stump(test) => (Some(test), &[][..]),
+                SplitForm::Cuts(cuts) => (None, &cuts[..]),
+                SplitForm::Cubes(_) | SplitForm::Classifier { .. } => (None, &[][..]),
+            };
+            let cuts = cuts.iter().filter_map(|cut| match cut {
+                SplitNode::Cut { test, .. } => Some(test),
+                SplitNode::Part { .. } => None,
+            });
+            stump.into_iter().chain(cuts)
+        })
+    }
+
     /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
     /// 5.1, rates relative to the whole sample). Cubes and classifiers, which ask many features at
     /// once, add nothing; see [`RankingTree::has_importances`].

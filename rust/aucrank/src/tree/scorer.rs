@@ -60,7 +60,7 @@ struct CodedTree {
 enum Coding {
     /// The number of cuts that are `<=` the value.
     Cuts(Vec<f64>),
-    /// The category; the number of categories where it is missing.
+    /// The category; the number of categories where it is missing, and one more where it is beyond.
     Levels(u32),
 }
 
@@ -70,8 +70,8 @@ pub(super) struct Scorer {
     /// Features that some tree asks, and how they are coded.
     columns: Vec<(usize, Coding)>,
     trees: Vec<CodedTree>,
-    /// Which categories go left, for each question about a set: one mark a category, and one for
-    /// the missing value.
+    /// Which categories go left, for each question about a set: one mark a category, one for the
+    /// missing value, and one for what is no category at all.
     marks: Vec<bool>,
 }
 
@@ -181,7 +181,7 @@ impl Scorer {
                     Rule::Below(_) | Rule::AtLeast(_) => unreachable!("levels have no order"),
                 };
                 self.marks.extend((0..n_levels).map(is_left));
-                self.marks.push(missing_left);
+                self.marks.extend([missing_left, is_left(n_levels)]);
                 (column | SET, bound, true)
             }
             (Coding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
@@ -210,7 +210,9 @@ impl Scorer {
                     *code = if value.is_nan() { MISSING } else { n_cuts as u32 };
                 }),
                 Coding::Levels(n_levels) => codes.zip(raw).for_each(|(code, &value)| {
-                    *code = if value.is_nan() { *n_levels } else { value as u32 };
+                    let beyond = n_levels + 1;
+                    let level = if value < f64::from(*n_levels) { value as u32 } else { beyond };
+                    *code = if value.is_nan() { *n_levels } else { level };
                 }),
             }
         }
@@ -307,4 +309,255 @@ fn is_low(step: &Step, code: u32) -> bool {
 /// Number of codes below a threshold.
 fn n_below(cuts: &[f64], threshold: f64) -> u32 {
     cuts.partition_point(|&cut| cut <= threshold) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::{BinningParams, ClassSums, Column, Labels, MISSING_CODE};
+    use crate::tree::ranking_tree::{LeafOrder, Node, NodeSplit, SplitForm, SplitNode, TreeFrame};
+
+    const N_LEVELS: [Option<u32>; 6] = [None, Some(3), None, Some(5), None, None];
+
+    fn frame(leaf_order: LeafOrder) -> TreeFrame {
+        TreeFrame {
+            n_levels: N_LEVELS.to_vec(),
+            has_missing: vec![true; N_LEVELS.len()],
+            exponent: 0,
+            leaf_order,
+            monotonic: Vec::new(),
+            grid: None,
+        }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (self.0 >> 33) as usize % n
+        }
+
+        fn coin(&mut self) -> bool {
+            self.below(2) == 0
+        }
+
+        fn sums(&mut self) -> ClassSums {
+            let (pos, neg) = (self.below(9) as u64 + 1, self.below(9) as u64 + 1);
+            ClassSums { pos, neg, rows: pos + neg }
+        }
+
+        /// A question to one of the features but the last, which no tree asks.
+        fn test(&mut self, thresholds: &[Vec<f64>]) -> Test {
+            let feature = self.below(N_LEVELS.len() - 1);
+            let left = match (self.below(5), N_LEVELS[feature]) {
+                (0, _) => Rule::Known(self.coin()),
+                (_, Some(n_levels)) => {
+                    let n_marks = self.below(n_levels as usize + 1);
+                    Rule::Levels((0..n_marks).map(|_| self.coin()).collect())
+                }
+                (kind, None) => {
+                    let threshold = thresholds[feature][self.below(thresholds[feature].len())];
+                    if kind < 3 { Rule::Below(threshold) } else { Rule::AtLeast(threshold) }
+                }
+            };
+            Test { feature, left, missing_left: self.coin() }
+        }
+
+        fn cuts(&mut self, depth: usize, thresholds: &[Vec<f64>], cuts: &mut Vec<SplitNode>) {
+            let (place, sums) = (cuts.len(), self.sums());
+            if depth == 0 || (place > 0 && self.below(4) == 0) {
+                cuts.push(SplitNode::Part { sums, goes_left: self.coin() });
+                return;
+            }
+            let test = self.test(thresholds);
+            cuts.push(SplitNode::Part { sums, goes_left: true });
+            self.cuts(depth - 1, thresholds, cuts);
+            let right = cuts.len();
+            self.cuts(depth - 1, thresholds, cuts);
+            cuts[place] = SplitNode::Cut { sums, test, left: place + 1, right };
+        }
+
+        fn nodes(&mut self, depth: usize, thresholds: &[Vec<f64>], nodes: &mut Vec<Node>) {
+            let number = nodes.len();
+            nodes.push(Node { sums: self.sums(), split: None });
+            if depth == 0 || (number > 0 && self.below(5) == 0) {
+                return;
+            }
+            let form = if self.coin() {
+                SplitForm::Stump(self.test(thresholds))
+            } else {
+                let mut cuts = Vec::new();
+                self.cuts(3, thresholds, &mut cuts);
+                SplitForm::Cuts(cuts)
+            };
+            self.nodes(depth - 1, thresholds, nodes);
+            let right = nodes.len();
+            self.nodes(depth - 1, thresholds, nodes);
+            nodes[number].split = Some(NodeSplit { form, left: number + 1, right });
+        }
+
+        /// Trees of up to `depth` levels, each with what a forest may hold.
+        fn trees(&mut self, depths: &[usize], thresholds: &[Vec<f64>]) -> Vec<RankingTree> {
+            let tree = |&depth: &usize| {
+                let frame = frame(if self.coin() { LeafOrder::Tree } else { LeafOrder::Eta });
+                let mut nodes = Vec::new();
+                self.nodes(depth, thresholds, &mut nodes);
+                RankingTree::new(frame, nodes)
+            };
+            depths.iter().map(tree).collect()
+        }
+    }
+
+    /// Rows of all features; `n_beyond` more categories than the trees know.
+    struct Rows {
+        numbers: Vec<Vec<f64>>,
+        codes: Vec<Vec<u32>>,
+        count: usize,
+    }
+
+    impl Rows {
+        fn new(random: &mut Random, n_rows: usize, n_beyond: u32) -> Self {
+            let mut number = || match random.below(8) {
+                0 => f64::NAN,
+                1 => -0.0,
+                n => (n as f64 - 4.0) * 0.5,
+            };
+            let numbers = N_LEVELS.map(|_| (0..n_rows).map(|_| number()).collect()).to_vec();
+            let mut code = |n_codes: u32| match random.below(n_codes as usize + 1) as u32 {
+                code if code == n_codes => MISSING_CODE,
+                code => code,
+            };
+            let codes = N_LEVELS.map(|n_levels| {
+                let n_codes = n_levels.unwrap_or(0) + n_beyond;
+                (0..n_rows).map(|_| code(n_codes)).collect()
+            });
+            Self { numbers, codes: codes.to_vec(), count: n_rows }
+        }
+
+        fn columns(&self) -> Columns<'_> {
+            let column = |feature: usize| match N_LEVELS[feature] {
+                None => Column::from(&self.numbers[feature][..]),
+                Some(n_levels) => Column::Codes { codes: &self.codes[feature], n_levels },
+            };
+            Columns::new((0..N_LEVELS.len()).map(column).collect(), self.count).unwrap()
+        }
+    }
+
+    /// Leaves of rows in one tree, in tiles of several sizes whose last lanes hold old codes.
+    fn coded_leaves(scorer: &Scorer, columns: &Columns<'_>, tree: usize) -> Vec<u32> {
+        let mut tile = Tile::default();
+        let mut leaves = vec![u32::MAX; columns.n_rows()];
+        let mut start = 0;
+        for size in [LANES * 2, 1, LANES - 1, LANES + 3].into_iter().cycle() {
+            let end = columns.n_rows().min(start + size);
+            assert!(scorer.code_rows(columns, start..end, &mut tile));
+            scorer.leaves(tree, &tile, &mut leaves[start..end]);
+            if end == columns.n_rows() {
+                return leaves;
+            }
+            start = end;
+        }
+        unreachable!("the sizes never end")
+    }
+
+    fn some_thresholds() -> Vec<Vec<f64>> {
+        vec![vec![-1.5, -0.75, -0.0, 0.0, 0.5, 1.0, 7.0]; N_LEVELS.len()]
+    }
+
+    #[test]
+    fn coded_trees_lead_to_the_leaves_of_the_trees() {
+        let mut random = Random(7);
+        for round in 0..60 {
+            let trees = random.trees(&[0, 1, 2, 4, 6, 9][round % 3..], &some_thresholds());
+            let rows = Rows::new(&mut random, 75, (round % 2) as u32 * 2);
+            let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
+            for (number, tree) in trees.iter().enumerate() {
+                let expected = tree.apply(&columns).unwrap();
+                assert_eq!(coded_leaves(&scorer, &columns, number), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn trees_of_one_leaf_ask_nothing() {
+        let mut random = Random(3);
+        let trees = random.trees(&[0, 0], &some_thresholds());
+        let rows = Rows::new(&mut random, 20, 0);
+        let scorer = Scorer::new(&trees);
+        assert!(scorer.columns.is_empty());
+        assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
+    }
+
+    #[test]
+    fn questions_that_all_or_none_pass_are_answered() {
+        for case in 0..4 {
+            let (left, missing_left) = (case & 1 == 1, case & 2 == 2);
+            let test = Test { feature: 0, left: Rule::Known(left), missing_left };
+            let split = NodeSplit { form: SplitForm::Stump(test), left: 1, right: 2 };
+            let sums = ClassSums { pos: 1, neg: 1, rows: 2 };
+            let node = |split| Node { sums, split };
+            let nodes = vec![node(Some(split)), node(None), node(None)];
+            let tree = RankingTree::new(frame(LeafOrder::Tree), nodes);
+            let rows = Rows::new(&mut Random(2), 30, 0);
+            let leaves = coded_leaves(&Scorer::new([&tree]), &rows.columns(), 0);
+            for (leaf, value) in leaves.into_iter().zip(&rows.numbers[0]) {
+                let is_left = if value.is_nan() { missing_left } else { left };
+                assert_eq!(leaf, u32::from(!is_left));
+            }
+        }
+    }
+
+    #[test]
+    fn binned_rows_have_the_codes_of_their_raw_values() {
+        let mut random = Random(11);
+        for max_bins in [None, Some(3), Some(255)] {
+            let rows = Rows::new(&mut random, 90, 0);
+            let positive: Vec<bool> = (0..90).map(|row| row % 3 == 0).collect();
+            let labels = Labels::new(&positive, None).unwrap();
+            let params = BinningParams { max_bins, seed: 0 };
+            let columns = rows.columns();
+            let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
+            let thresholds: Vec<Vec<f64>> = binned
+                .features()
+                .iter()
+                .map(|bins| match bins {
+                    FeatureBins::Numeric { cuts } => cuts.clone(),
+                    FeatureBins::Categorical { .. } => Vec::new(),
+                })
+                .collect();
+            let trees = random.trees(&[1, 3, 5, 0], &thresholds);
+            let scorer = Scorer::new(&trees);
+            let recoding = scorer.recoding(&binned);
+
+            let (mut raw, mut coded) = (Tile::default(), Tile::default());
+            assert!(scorer.code_rows(&columns, 0..90, &mut raw));
+            let all: Vec<u32> = (0..90).collect();
+            scorer.recode_rows(&binned, &recoding, &all, &mut coded);
+            assert_eq!(raw.codes, coded.codes);
+
+            // Any rows, in any order, some twice.
+            let some: Vec<u32> = (0..43).map(|_| random.below(90) as u32).collect();
+            scorer.recode_rows(&binned, &recoding, &some, &mut coded);
+            for (number, tree) in trees.iter().enumerate() {
+                let mut leaves = vec![0; some.len()];
+                scorer.leaves(number, &coded, &mut leaves);
+                let of_all = tree.apply(&columns).unwrap();
+                let expected: Vec<u32> = some.iter().map(|&row| of_all[row as usize]).collect();
+                assert_eq!(leaves, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn infinity_is_told() {
+        let trees = Random(5).trees(&[3], &some_thresholds());
+        let mut rows = Rows::new(&mut Random(6), 20, 0);
+        // Also in a column that no tree asks.
+        rows.numbers[5][7] = f64::INFINITY;
+        let scorer = Scorer::new(&trees);
+        assert!(!scorer.code_rows(&rows.columns(), 0..20, &mut Tile::default()));
+        assert!(scorer.code_rows(&rows.columns(), 8..20, &mut Tile::default()));
+    }
 }

@@ -1,0 +1,401 @@
+//! Forests of ranking trees through the public API, against their definitions written plainly.
+
+use aucrank::data::{BinningParams, Column, Columns, Labels, MISSING_CODE};
+use aucrank::tree::{
+    Aggregation, BootstrapParams, DyadicParams, EarlyStopping, FitParams, ForestParams, GrowParams,
+    LeafOrder, LeafRankParams, Missing, RankingForest, RankingTree, SplitRule, fit_forest,
+};
+use aucrank::{Interrupt, RankError, roc};
+
+const AGGREGATIONS: [Aggregation; 4] =
+    [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian, Aggregation::Kendall];
+
+fn params(n_trees: usize, aggregation: Aggregation) -> ForestParams {
+    let tree = FitParams {
+        binning: BinningParams::default(),
+        grow: GrowParams {
+            max_depth: 5,
+            min_samples_split: 2,
+            min_samples_leaf: 1,
+            min_gain: 0.0,
+            leaf_order: LeafOrder::Eta,
+            missing: Missing::Learn,
+            max_fpr: 1.0,
+        },
+        split: SplitRule::Stumps(LeafRankParams {
+            max_depth: 2,
+            max_features: Some(2),
+            ..LeafRankParams::orthogonal(1)
+        }),
+        pruning: None,
+        seed: 4,
+        monotonic: Vec::new(),
+    };
+    ForestParams {
+        tree,
+        n_trees,
+        bootstrap: Some(BootstrapParams { share: 1.0 }),
+        aggregation,
+        out_of_bag: true,
+        early_stopping: None,
+    }
+}
+
+/// Two numbers and a category, with missing values, and labels that depend on all of them.
+#[derive(Clone, Default)]
+struct Rows {
+    numbers: [Vec<f64>; 2],
+    codes: Vec<u32>,
+    positive: Vec<bool>,
+}
+
+impl Rows {
+    fn new(n_rows: usize, seed: u64) -> Self {
+        let mut state = seed;
+        let mut draw = |n: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let mut rows = Self::default();
+        for _ in 0..n_rows {
+            let (a, b, code) = (draw(30) as f64, draw(12) as f64, draw(4) as u32);
+            rows.positive.push((draw(50) as f64) < a + b + if code == 2 { 10.0 } else { 0.0 });
+            rows.numbers[0].push(if draw(9) == 0 { f64::NAN } else { a });
+            rows.numbers[1].push(b);
+            rows.codes.push(if draw(7) == 0 { MISSING_CODE } else { code });
+        }
+        rows
+    }
+
+    /// Some of the rows, each as often as it is named.
+    fn some(&self, rows: impl Iterator<Item = usize> + Clone) -> Self {
+        Self {
+            numbers: [0, 1].map(|j| rows.clone().map(|row| self.numbers[j][row]).collect()),
+            codes: rows.clone().map(|row| self.codes[row]).collect(),
+            positive: rows.map(|row| self.positive[row]).collect(),
+        }
+    }
+
+    fn columns(&self) -> Columns<'_> {
+        let codes = Column::Codes { codes: &self.codes, n_levels: 4 };
+        let [a, b] = [0, 1].map(|j| Column::from(&self.numbers[j][..]));
+        Columns::new(vec![a, codes, b], self.positive.len()).unwrap()
+    }
+
+    fn fit(&self, params: &ForestParams) -> RankingForest {
+        self.try_fit(params, None, None).unwrap()
+    }
+
+    fn try_fit(
+        &self,
+        params: &ForestParams,
+        weights: Option<&[f64]>,
+        earlier: Option<RankingForest>,
+    ) -> Result<RankingForest, RankError> {
+        let labels = Labels::new(&self.positive, weights).unwrap();
+        fit_forest(&self.columns(), &labels, params, earlier, &Interrupt::default())
+    }
+}
+
+/// What each tree says of each row: `of` gives the values of its leaves.
+fn by_tree(
+    forest: &RankingForest,
+    columns: &Columns<'_>,
+    of: impl Fn(&RankingTree) -> Vec<f64>,
+) -> Vec<Vec<f64>> {
+    let rows = |tree: &RankingTree| {
+        let values = of(tree);
+        let leaves = tree.apply(columns).unwrap();
+        leaves.into_iter().map(|leaf| values[leaf as usize]).collect()
+    };
+    forest.trees().iter().map(rows).collect()
+}
+
+/// Share of the rows of a tree that lie below each leaf, and half of its own.
+fn ranks(tree: &RankingTree) -> Vec<f64> {
+    let sizes: Vec<f64> =
+        tree.leaf_sums().iter().map(|sums| (sums.pos + sums.neg) as f64).collect();
+    let below = |leaf: usize| sizes[leaf + 1..].iter().sum::<f64>() + sizes[leaf] / 2.0;
+    (0..sizes.len()).map(|leaf| below(leaf) / sizes.iter().sum::<f64>()).collect()
+}
+
+fn json(forest: &RankingForest) -> String {
+    serde_json::to_string(forest).unwrap()
+}
+
+#[test]
+fn the_score_is_the_mean_share_of_positives_in_the_leaves() {
+    let (train, test) = (Rows::new(400, 1), Rows::new(1500, 2));
+    let forest = train.fit(&params(17, Aggregation::Eta));
+    assert_eq!(forest.check(), Ok(()));
+    let shares = |tree: &RankingTree| tree.leaf_sums().iter().map(|sums| sums.eta()).collect();
+    let of_trees = by_tree(&forest, &test.columns(), shares);
+    let (scores, probabilities) =
+        (forest.score(&test.columns()).unwrap(), forest.probability(&test.columns()).unwrap());
+    for row in 0..1500 {
+        let mean = of_trees.iter().map(|values| values[row]).sum::<f64>() / 17.0;
+        assert_eq!((scores[row], probabilities[row]), (mean - 0.5, mean));
+    }
+    assert!(roc::auc(&scores, &test.positive).unwrap() > 0.6);
+}
+
+#[test]
+fn aggregated_ranks_are_their_mean_and_median() {
+    let (train, test) = (Rows::new(400, 1), Rows::new(700, 2));
+    for aggregation in [Aggregation::RankMean, Aggregation::RankMedian] {
+        for n_trees in [1, 10, 11] {
+            let forest = train.fit(&params(n_trees, aggregation));
+            let of_trees = by_tree(&forest, &test.columns(), ranks);
+            let plain = |row: usize| {
+                let mut values: Vec<f64> = of_trees.iter().map(|values| values[row]).collect();
+                if aggregation == Aggregation::RankMean {
+                    return values.iter().sum::<f64>() / n_trees as f64;
+                }
+                values.sort_by(f64::total_cmp);
+                f64::midpoint(values[(n_trees - 1) / 2], values[n_trees / 2])
+            };
+            let scores = forest.score(&test.columns()).unwrap();
+            // The score is shifted so that its sign is the label.
+            let shift = plain(0) - scores[0];
+            for (row, score) in scores.iter().enumerate() {
+                assert!((plain(row) - score - shift).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_score_is_positive_exactly_where_the_probability_is_above_one_half() {
+    let (train, test) = (Rows::new(300, 3), Rows::new(1000, 4));
+    for aggregation in AGGREGATIONS {
+        for bootstrap in [Some(BootstrapParams { share: 0.6 }), None] {
+            let params = ForestParams { bootstrap, out_of_bag: false, ..params(12, aggregation) };
+            let forest = train.fit(&params);
+            assert_eq!(forest.check(), Ok(()));
+            let scores = forest.score(&test.columns()).unwrap();
+            let probabilities = forest.probability(&test.columns()).unwrap();
+            let n_positive = scores.iter().filter(|&&score| score > 0.0).count();
+            assert!((40..960).contains(&n_positive), "{n_positive}");
+            let mut rows: Vec<_> = scores.into_iter().zip(probabilities).collect();
+            assert!(rows.iter().all(|(score, p)| (*score > 0.0) == (*p > 0.5)));
+            rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+            assert!(rows.is_sorted_by(|a, b| a.1 <= b.1), "{aggregation:?}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let (train, test) = (Rows::new(500, 5), Rows::new(3000, 6));
+    for aggregation in AGGREGATIONS {
+        let mut params = params(23, aggregation);
+        if aggregation == Aggregation::RankMean {
+            params.early_stopping = Some(EarlyStopping { n_iter_no_change: 10, tol: 0.0 });
+        }
+        let found = [1, 2, 5].map(|n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| {
+                let forest = train.fit(&params);
+                let scores = forest.score(&test.columns()).unwrap();
+                (json(&forest), scores, forest.probability(&test.columns()).unwrap())
+            })
+        });
+        assert!(found[0] == found[1] && found[0] == found[2], "{aggregation:?}");
+    }
+}
+
+#[test]
+fn trees_that_are_added_make_the_forest_of_one_fit() {
+    let rows = Rows::new(300, 7);
+    for aggregation in AGGREGATIONS {
+        for n_iter_no_change in [None, Some(10), Some(30)] {
+            if n_iter_no_change.is_some() && aggregation == Aggregation::Kendall {
+                continue;
+            }
+            let early_stopping =
+                n_iter_no_change.map(|n| EarlyStopping { n_iter_no_change: n, tol: 0.002 });
+            let of = |n_trees| ForestParams { early_stopping, ..params(n_trees, aggregation) };
+            for (first, second) in [(10, 20), (7, 34), (1, 2), (20, 20)] {
+                let earlier = rows.fit(&of(first));
+                let both = rows.try_fit(&of(second), None, Some(earlier)).unwrap();
+                assert!(json(&both) == json(&rows.fit(&of(second))), "{aggregation:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn trees_of_other_rows_or_draws_are_not_asked_what_they_have_not_seen() {
+    let (rows, others) = (Rows::new(200, 7), Rows::new(210, 8));
+    let earlier = rows.fit(&params(5, Aggregation::Eta));
+    let add = |rows: &Rows, share, aggregation, out_of_bag| {
+        let bootstrap = Some(BootstrapParams { share });
+        let params = ForestParams { bootstrap, out_of_bag, ..params(8, aggregation) };
+        rows.try_fit(&params, None, Some(earlier.clone()))
+    };
+    assert!(add(&rows, 1.0, Aggregation::Eta, true).is_ok());
+    // Other numbers, in rows of the same classes.
+    let mut moved = rows.clone();
+    moved.numbers[0].iter_mut().for_each(|value| *value += 0.25);
+    for (rows, share) in [(&others, 1.0), (&rows, 0.5), (&moved, 1.0)] {
+        for (aggregation, out_of_bag) in [(Aggregation::Eta, true), (Aggregation::Kendall, false)] {
+            let err = add(rows, share, aggregation, out_of_bag).unwrap_err();
+            assert!(err.to_string().starts_with("the earlier forest is of other rows"), "{err}");
+        }
+        let forest = add(rows, share, Aggregation::Eta, false).unwrap();
+        assert_eq!(forest.trees()[..5], *earlier.trees());
+    }
+    let narrow = Columns::from_row_major(&[0.0, 1.0], 1).unwrap();
+    let labels = Labels::new(&[true, false], None).unwrap();
+    let params = params(8, Aggregation::Eta);
+    let err = fit_forest(&narrow, &labels, &params, Some(earlier), &Interrupt::default());
+    assert_eq!(err.unwrap_err(), RankError::ColumnMismatch { found: 1, expected: 3 });
+}
+
+#[test]
+fn growth_stops_when_the_auc_out_of_bag_no_longer_rises() {
+    let rows = Rows::new(300, 9);
+    for (n_iter_no_change, tol) in [(10, 0.001), (20, 0.0), (5, 0.01)] {
+        let of = |n_trees, early_stopping| ForestParams {
+            early_stopping,
+            ..params(n_trees, Aggregation::Eta)
+        };
+        let forest = rows.fit(&of(400, Some(EarlyStopping { n_iter_no_change, tol })));
+        let found = forest.out_of_bag().unwrap();
+        let n_trees = forest.trees().len();
+        assert!(n_trees < 400);
+        assert_eq!(found.path_trees, (1..=n_trees / 10).map(|i| 10 * i).collect::<Vec<_>>());
+        assert_eq!(found.path_aucs.last(), Some(&found.auc));
+        let (mut best, mut trees_of_best) = (0.0, 0);
+        for (&n, &auc) in found.path_trees.iter().zip(&found.path_aucs) {
+            // As many trees without a stop.
+            assert_eq!(rows.fit(&of(n, None)).out_of_bag().unwrap().auc.to_bits(), auc.to_bits());
+            if auc > best + tol {
+                (best, trees_of_best) = (auc, n);
+            }
+            assert_eq!(n - trees_of_best >= n_iter_no_change, n == n_trees);
+        }
+    }
+    // The last look is at the last trees, however many.
+    let stopping = Some(EarlyStopping { n_iter_no_change: 100, tol: 0.0 });
+    let forest =
+        rows.fit(&ForestParams { early_stopping: stopping, ..params(24, Aggregation::RankMedian) });
+    assert_eq!(forest.out_of_bag().unwrap().path_trees, [10, 20, 24]);
+}
+
+#[test]
+fn each_tree_sees_the_share_of_each_class_that_was_asked_for() {
+    let rows = Rows::new(333, 10);
+    let n_pos = rows.positive.iter().filter(|&&positive| positive).count();
+    for share in [1.0, 0.37, 1e-9] {
+        let bootstrap = Some(BootstrapParams { share });
+        let forest = rows.fit(&ForestParams { bootstrap, ..params(5, Aggregation::Eta) });
+        let drawn = |n: usize| (share * n as f64).round().max(1.0) as u64;
+        for tree in forest.trees() {
+            let total = tree.total();
+            assert_eq!((total.pos, total.neg), (drawn(n_pos), drawn(333 - n_pos)));
+        }
+        assert_ne!(forest.trees()[0], forest.trees()[1]);
+    }
+    let all = ForestParams { bootstrap: None, out_of_bag: false, ..params(3, Aggregation::Eta) };
+    for tree in rows.fit(&all).trees() {
+        assert_eq!((tree.total().pos, tree.total().rows), (n_pos as u64, 333));
+    }
+}
+
+#[test]
+fn a_row_of_weight_zero_is_not_there() {
+    let rows = Rows::new(260, 11);
+    let weights: Vec<f64> = (0..260).map(|row| f64::from(row % 4 != 1)).collect();
+    let there = rows.some((0..260).filter(|row| row % 4 != 1));
+    for aggregation in AGGREGATIONS {
+        let params = params(12, aggregation);
+        let weighted = rows.try_fit(&params, Some(&weights), None).unwrap();
+        let without = there.try_fit(&params, Some(&[1.0; 195]), None).unwrap();
+        assert!(json(&weighted) == json(&without), "{aggregation:?}");
+    }
+}
+
+#[test]
+fn without_a_bootstrap_a_row_of_weight_k_is_k_rows() {
+    let (rows, test) = (Rows::new(150, 12), Rows::new(400, 13));
+    let weights: Vec<f64> = (0..150).map(|row| f64::from(row % 4)).collect();
+    let copies = rows.some((0..150).flat_map(|row| std::iter::repeat_n(row, row % 4)));
+    for aggregation in [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian] {
+        let params = ForestParams { bootstrap: None, out_of_bag: false, ..params(9, aggregation) };
+        let weighted = rows.try_fit(&params, Some(&weights), None).unwrap();
+        let repeated = copies.fit(&params);
+        for question in [RankingForest::score, RankingForest::probability] {
+            assert_eq!(
+                question(&weighted, &test.columns()).unwrap(),
+                question(&repeated, &test.columns()).unwrap()
+            );
+        }
+    }
+}
+
+#[test]
+fn importances_are_the_mean_and_spread_of_the_trees() {
+    let forest = Rows::new(300, 14).fit(&params(7, Aggregation::Eta));
+    let (mean, spread) = forest.importances();
+    for feature in 0..3 {
+        let of_trees: Vec<f64> =
+            forest.trees().iter().map(|tree| tree.importances()[feature].sqrt()).collect();
+        let expected = of_trees.iter().sum::<f64>() / 7.0;
+        let squares = of_trees.iter().map(|value| (value - expected).powi(2)).sum::<f64>();
+        assert!((mean[feature] - expected).abs() < 1e-15);
+        assert!((spread[feature] - (squares / 7.0).sqrt()).abs() < 1e-15);
+        assert!(mean[feature] > 0.0 && spread[feature] > 0.0);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let rows = Rows::new(50, 15);
+    let good = params(3, Aggregation::Eta);
+    let stopping = Some(EarlyStopping { n_iter_no_change: 10, tol: 0.0 });
+    let of_split = |split| {
+        let tree = FitParams { split, ..good.tree.clone() };
+        ForestParams { tree, ..good.clone() }
+    };
+    let of_share =
+        |share| ForestParams { bootstrap: Some(BootstrapParams { share }), ..good.clone() };
+    let kendall = ForestParams { early_stopping: stopping, ..params(3, Aggregation::Kendall) };
+    let unbagged = ForestParams { bootstrap: None, ..good.clone() };
+    let unbagged_stop =
+        ForestParams { out_of_bag: false, early_stopping: stopping, ..unbagged.clone() };
+    for (params, message) in [
+        (ForestParams { n_trees: 0, ..good.clone() }, "n_trees is 0, but must be at least 1"),
+        (of_split(SplitRule::Dyadic(DyadicParams { level: 2 })), "split is dyadic, but must be"),
+        (of_split(SplitRule::Classifier), "split is a classifier, but must be made of stumps"),
+        (of_share(0.0), "share is 0, but must be in (0, 1]"),
+        (of_share(1.5), "share is 1.5, but must be in (0, 1]"),
+        (of_share(f64::NAN), "share is NaN, but must be in (0, 1]"),
+        (unbagged, "bootstrap is none, but must be given where rows out of bag are asked for"),
+        (unbagged_stop, "bootstrap is none, but must be given"),
+        (kendall, "aggregation is kendall, but must be another one for early stopping"),
+    ] {
+        let err = rows.try_fit(&params, None, None).unwrap_err().to_string();
+        assert!(err.starts_with(message), "{err}");
+    }
+
+    let forest = rows.fit(&good);
+    let narrow = Columns::from_row_major(&[0.0, 1.0], 1).unwrap();
+    assert_eq!(
+        forest.score(&narrow).unwrap_err(),
+        RankError::ColumnMismatch { found: 1, expected: 3 }
+    );
+    let mut infinite = rows.clone();
+    infinite.numbers[1][31] = f64::NEG_INFINITY;
+    let err = forest.probability(&infinite.columns()).unwrap_err();
+    assert!(matches!(err, RankError::InfiniteValue { column: 2, row: 31, .. }), "{err}");
+    assert_eq!(infinite.try_fit(&good, None, None).unwrap_err(), err);
+
+    let interrupt = Interrupt::default();
+    interrupt.stop();
+    let labels = Labels::new(&rows.positive, None).unwrap();
+    let stopped = fit_forest(&rows.columns(), &labels, &good, None, &interrupt);
+    assert_eq!(stopped.unwrap_err(), RankError::Interrupted);
+}
