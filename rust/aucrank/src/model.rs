@@ -533,12 +533,14 @@ mod tests {
         }
     }
 
+    type Change<'a> = &'a dyn Fn(&mut Value);
+
     #[test]
     fn a_forged_forest_is_refused_not_believed() {
         let document = forest_document(1, Aggregation::Eta);
         let append =
             |text: &mut Value, end: &str| *text = (text.as_str().unwrap().to_owned() + end).into();
-        let changes: [(&str, &dyn Fn(&mut Value)); 16] = [
+        let changes: [(&str, Change<'_>); 16] = [
             ("no trees", &|model| model["trees"] = json!([])),
             ("its frame is absent", &|model| model["trees"][0]["frame"] = json!(1)),
             ("missing at the end", &|model| model["trees"][0]["nodes"] = json!("")),
