@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Calibration;
 use super::consensus::Consensus;
 use super::ranking_tree::RankingTree;
+use super::saved_forest::SavedForest;
 use super::scorer::{Scorer, TILE_ROWS, Tile};
 use super::votes::Votes;
 use crate::RankError;
@@ -45,7 +46,8 @@ pub struct OutOfBag {
 }
 
 /// A forest of ranking trees.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "SavedForest<'_>")]
 pub struct RankingForest {
     pub(super) trees: Vec<RankingTree>,
     pub(super) aggregation: Aggregation,
