@@ -1,18 +1,18 @@
-"""Partial dependence of a ranking tree, ours over scikit-learn's brute force, in one run.
+"""Partial dependence of trees and a forest, ours over scikit-learn's brute force, in one run.
 
     python benches/bench_dependence.py [--rows 10000] [--features 10] [--runs 5]
 
-`TreeRank.partial_dependence` beside `sklearn.inspection.partial_dependence` of the same model on
-the same grid: 100 points of one feature, 20 x 20 points of two. Both average
-`decision_function`, in turn; the ratio is that of the medians. Before it times anything it checks
-that both find the same.
+`partial_dependence` of `TreeRank` and `RankingForest` (100 trees) beside
+`sklearn.inspection.partial_dependence` of the same model on the same grid: 100 points of one
+feature, 20 x 20 points of two. Both average `decision_function`, in turn; the ratio is that of the
+medians. Before it times anything it checks that both find the same.
 """
 
 import argparse
 from time import perf_counter
 
 import numpy as np
-from aucrank import TreeRank
+from aucrank import RankingForest, TreeRank
 from sklearn.inspection import partial_dependence
 
 
@@ -37,9 +37,17 @@ def main():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(options.rows, options.features))
     y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=options.rows) > 1
-    for split in ("orthogonal", "leafrank"):
-        model = TreeRank(split=split, pruning=None, random_state=0, n_jobs=options.threads)
+    settings = {"random_state": 0, "n_jobs": options.threads}
+    models = {
+        "orthogonal": TreeRank(split="orthogonal", pruning=None, **settings),
+        "leafrank": TreeRank(split="leafrank", pruning=None, **settings),
+        "forest": RankingForest(**settings),
+        "forest, depth 6": RankingForest(max_depth=6, **settings),
+    }
+    for name, model in models.items():
         model.fit(X, y)
+        trees = getattr(model, "estimators_", None) or [model.tree_]
+        n_leaves = sum(tree.n_leaves for tree in trees)
         for features, resolution in (([1], 100), ([1, 2], 20)):
             asked = (model, X, features, resolution)
             assert np.allclose(ours(*asked), brute(*asked), rtol=0, atol=1e-12)
@@ -51,7 +59,7 @@ def main():
                     taken.append(perf_counter() - start)
             medians = {function: float(np.median(taken)) for function, taken in times.items()}
             print(
-                f"{split:10} {model.tree_.n_leaves} leaves, {resolution ** len(features)} points:"
+                f"{name:15} {n_leaves} leaves, {resolution ** len(features)} points:"
                 f" ours {1000 * medians[ours]:.1f} ms, brute force {1000 * medians[brute]:.1f} ms,"
                 f" {medians[brute] / medians[ours]:.1f} times faster"
             )

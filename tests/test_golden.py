@@ -38,6 +38,15 @@ def model():
     return aucrank.load(GOLDEN / "tree_rank_v1.json")
 
 
+def rows_of(stored):
+    X = pd.DataFrame(stored["columns"])
+    return X.assign(
+        status=pd.Categorical(X["status"]),
+        rate=pd.Categorical(X["rate"]),
+        phone=X["phone"].astype("boolean"),
+    )
+
+
 def test_a_tree_of_format_1_has_the_same_nodes_and_leaves(model, stored):
     tables = {"nodes": model.tree_.nodes, "strata": model.tree_.strata, "pruning": model.pruning_}
     for key, table in tables.items():
@@ -50,12 +59,7 @@ def test_a_tree_of_format_1_asks_the_same_questions(model):
 
 
 def test_a_tree_of_format_1_scores_the_same_bits(model, stored):
-    X = pd.DataFrame(stored["columns"])
-    X = X.assign(
-        status=pd.Categorical(X["status"]),
-        rate=pd.Categorical(X["rate"]),
-        phone=X["phone"].astype("boolean"),
-    )
+    X = rows_of(stored)
     assert model.decision_function(X).tolist() == stored["scores"]
     assert model.predict_proba(X)[:, 1].tolist() == stored["probabilities"]
     assert model.predict(X).tolist() == stored["labels"]
@@ -88,11 +92,63 @@ def test_a_tree_of_format_2_is_the_same_and_scores_the_same_bits(name):
         assert {name: table[name].tolist() for name in stored[key]} == stored[key]
     # The words may change with the version, and then here; what they say may not.
     assert model.tree_.to_text().splitlines() == stored["text"]
-    X = pd.DataFrame(stored["columns"])
-    X = X.assign(
-        status=pd.Categorical(X["status"]),
-        rate=pd.Categorical(X["rate"]),
-        phone=X["phone"].astype("boolean"),
-    )
+    X = rows_of(stored)
     assert model.decision_function(X).tolist() == stored["scores"]
     assert model.predict_proba(X)[:, 1].tolist() == stored["probabilities"]
+
+
+@pytest.fixture(scope="module")
+def stored_forest():
+    return json.loads((GOLDEN / "ranking_forest_v2_scores.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return aucrank.load(GOLDEN / "ranking_forest_v2.json")
+
+
+def test_a_forest_of_format_2_has_the_same_trees(forest, stored_forest):
+    X = rows_of(stored_forest)
+    assert len(forest.estimators_) == len(stored_forest["nodes"]) == 5
+    for tree, nodes, leaves in zip(
+        forest.estimators_, stored_forest["nodes"], stored_forest["leaves"], strict=True
+    ):
+        assert {name: tree.nodes[name].tolist() for name in nodes} == nodes
+        assert tree.apply(X).tolist() == leaves
+
+
+def test_a_forest_of_format_2_scores_the_same_bits(forest, stored_forest):
+    X = rows_of(stored_forest)
+    assert forest.decision_function(X).tolist() == stored_forest["scores"]
+    assert forest.predict_proba(X)[:, 1].tolist() == stored_forest["probabilities"]
+    assert forest.predict(X).tolist() == stored_forest["labels"]
+
+
+def test_a_forest_of_format_2_remembers_what_it_found(forest, stored_forest):
+    interval = forest.oob_interval()
+    assert interval.auc == stored_forest["oob"][0]
+    # The quantile of the normal law is Python's.
+    assert [interval.low, interval.high] == pytest.approx(stored_forest["oob"][1:], rel=1e-12)
+    assert forest.feature_importances_.tolist() == stored_forest["importances"]
+    params = forest.get_params(deep=False)
+    assert type(params["split"]) is LeafRank
+    assert {k: params[k] for k in ("n_estimators", "aggregation", "max_depth", "oob_score")} == {
+        "n_estimators": 5,
+        "aggregation": "kendall",
+        "max_depth": 4,
+        "oob_score": True,
+    }
+    assert forest.classes_.tolist() == ["bad", "good"]
+    assert forest.feature_names_in_.tolist() == list(stored_forest["columns"])
+
+
+def test_a_forest_of_format_2_is_written_as_it_was(forest, tmp_path):
+    # Beside the parameters, which may be more one day, and the version that writes.
+    path = tmp_path / "forest.json"
+    forest.save(path)
+    again, before = (
+        json.loads(file.read_text(encoding="utf-8"))["body"]
+        for file in (path, GOLDEN / "ranking_forest_v2.json")
+    )
+    assert again["model"] == before["model"]
+    assert again["header"]["features"] == before["header"]["features"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from aucrank import RankingForest, TreeRank
-from aucrank.datasets import load_breast_cancer, make_gaussian_pair
+from aucrank.datasets import load_breast_cancer, make_gaussian_pair, make_xor
 from aucrank.tree import CrossValidatedPruning, LeafRank
 from sklearn.metrics import roc_auc_score
 
@@ -42,6 +42,27 @@ def test_figure_12_of_paper_2_trees_pruned_inside_and_outside_rank_best():
     for name in ("i", "ii", "iii"):
         lead = np.subtract(aucs["iv"], aucs[name])
         assert lead.mean() > lead.std(ddof=1) / np.sqrt(len(lead)), name
+
+
+def test_a_leafrank_of_depth_2_solves_what_a_stump_cannot():
+    # Exclusive or: positive where the two features lie on different sides of their middle.
+    corners = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [50, 50, 50, 51], axis=0)
+    y = corners[:, 0] != corners[:, 1]
+    settings = {"max_depth": 1, "min_samples_leaf": 1, "pruning": None}
+    stump = TreeRank(split="orthogonal", **settings).fit(corners, y)
+    leafrank = TreeRank(split=LeafRank(max_depth=2), **settings).fit(corners, y)
+    assert stump.score(corners, y) < 0.51
+    assert leafrank.score(corners, y) == 1
+    # On the square the first of its stumps gains next to nothing anywhere, so one split need not
+    # find the middle; a tree of such splits comes to the best that any score can have.
+    for seed in range(3):
+        train, test = (make_xor(2000, random_state=seed + offset) for offset in (0, 100))
+        stump = TreeRank(split="orthogonal", **settings).fit(train.X, train.y)
+        leafrank = TreeRank(split=LeafRank(max_depth=2), **settings).fit(train.X, train.y)
+        assert abs(stump.score(test.X, test.y) - 0.5) < 0.03
+        assert leafrank.score(test.X, test.y) > 0.62
+        whole = TreeRank(split=LeafRank(max_depth=2), random_state=0).fit(train.X, train.y)
+        assert whole.score(test.X, test.y) > test.auc_star - 0.02
 
 
 @pytest.mark.parametrize(

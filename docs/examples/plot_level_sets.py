@@ -69,13 +69,17 @@ display = LevelSetDisplay.from_estimator(ranker, ridge.X, eta=ridge.eta, n_level
 # Too small, too large
 # --------------------
 # The Gaussian pair again, with 500 rows to learn from and 10,000 to test on (Figs. 12 and 13):
-# trees that are kept small, allowed to grow, grown to the end, and pruned by cross-validation.
+# trees that are kept small, allowed to grow, grown to the end, and pruned by cross-validation, the
+# whole tree as well as the tree of stumps inside each split.
 train = make_gaussian_pair(500, random_state=2)
 settings = {
     "small": {"split": LeafRank(max_leaves=3), "max_depth": 2},
     "middle": {"split": LeafRank(max_depth=10, max_leaves=15), "max_depth": 4},
     "unpruned": {"split": LeafRank(max_depth=10), "max_depth": 20},
-    "cross-validated": {"split": LeafRank(max_leaves=4), "pruning": "cv"},
+    "cross-validated": {
+        "split": LeafRank(max_depth=5, pruning=CrossValidatedPruning(one_standard_error=True)),
+        "pruning": "cv",
+    },
 }
 figure, panels = plt.subplots(
     2, 2, figsize=(8.5, 9), layout="constrained", sharex=True, sharey=True

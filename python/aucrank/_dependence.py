@@ -44,6 +44,10 @@ class PartialDependenceMixin:
     _model: Any
     _schema: Schema
 
+    def _check_kind(self, kind: Any) -> None:
+        """Raise ``ValueError`` if that is not the mean of values of leaves."""
+        check_choice(kind, "kind", LEAF_VALUES)
+
     def partial_dependence(
         self,
         X: Any,
@@ -77,7 +81,9 @@ class PartialDependenceMixin:
             What is averaged. "rank": the place of the leaf from the end, over the number of
             leaves, from 1/K to 1, whatever the shape of the tree; "eta": share of positives of the
             leaf in training; "score": `decision_function`; "probability": `predict_proba` of
-            ``classes_[1]``.
+            ``classes_[1]``. For a forest the mean over its trees, where "rank" is the share of the
+            training rows of a tree that lie below the leaf, and half of its own; "score" needs
+            ``aggregation`` "eta" or "rank_mean", "probability" needs "eta".
         sample_weight : array-like of shape (n,), default=None
             Weight of each row in the average. The grid does not depend on it.
         custom_values : dict, default=None
@@ -96,8 +102,8 @@ class PartialDependenceMixin:
         Raises
         ------
         ValueError
-            If a feature is unknown, there are none or more than two, a grid is empty, or
-            percentiles coincide.
+            If a feature is unknown, there are none or more than two, a grid is empty, percentiles
+            coincide, or what is asked of a forest is not a mean of what its leaves say.
 
         See Also
         --------
@@ -124,7 +130,7 @@ class PartialDependenceMixin:
         check_is_fitted(self)
         schema = self._schema
         chosen = _listed(features, schema)
-        check_choice(kind, "kind", LEAF_VALUES)
+        self._check_kind(kind)
         resolution = check_int(grid_resolution, "grid_resolution", low=2)
         assert resolution is not None
         bounds = _check_percentiles(percentiles)

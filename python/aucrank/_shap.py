@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# More than this takes `shap` minutes and gigabytes.
+# More than this, in a tree and in all, takes `shap` minutes and gigabytes.
 _MOST_NODES = 100_000
+_MOST_NODES_IN_ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,17 @@ def shap_model(trees: Sequence[dict[str, Any]], values: Sequence[NDArray[Any]]) 
         If a tree asks more than thresholds of numeric features, or too many nodes would be
         needed.
     """
-    n_nodes = sum(_count_nodes(tree) for tree in trees)
-    if n_nodes > _MOST_NODES:
+    sizes = [_count_nodes(tree) for tree in trees]
+    if max(sizes) > _MOST_NODES:
         raise ValueError(
-            f"plain binary trees of the same scores would have {n_nodes} nodes, more than"
+            f"a plain binary tree of the same scores would have {max(sizes)} nodes, more than"
             f" {_MOST_NODES}: a side that merges parts of a split is copied for each part. Prune"
             " the tree, or explain a tree of orthogonal splits"
+        )
+    if sum(sizes) > _MOST_NODES_IN_ALL:
+        raise ValueError(
+            f"the trees would have {sum(sizes)} nodes together, more than {_MOST_NODES_IN_ALL}."
+            " Explain a forest of fewer or smaller trees; min_samples_leaf bounds them"
         )
     return {
         "trees": [

@@ -2,6 +2,7 @@
 
 from aucrank._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._forest import RankingForest
+from aucrank.tree._partition_split import PartitionSplit
 from aucrank.tree._pruning import CrossValidatedPruning, PenalizedPruning, ValidationPruning
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
@@ -12,6 +13,7 @@ __all__ = [
     "DyadicSplit",
     "LeafRank",
     "OrthogonalSplit",
+    "PartitionSplit",
     "PenalizedPruning",
     "PruningPath",
     "RankingForest",

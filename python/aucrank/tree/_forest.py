@@ -12,14 +12,17 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
+from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
 from aucrank._input import Columns
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._ranking_tree import RankingTree
 from aucrank._schema import Schema
+from aucrank._shap import shap_model
 from aucrank._table import Table
 from aucrank._validation import check_weight, match_labels
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
+from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._tree_rank import TreeRank
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
@@ -33,7 +36,7 @@ class _Earlier(NamedTuple):
     classes: NDArray[Any]
 
 
-class RankingForest(ProbabilityMixin, BaseRanker):
+class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """Forest of ranking trees: bagging and random features, the trees' scores put together.
 
     Each tree is grown to raise the area under the ROC curve on a bootstrap sample, with features
@@ -50,8 +53,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         Most splits between the root and a leaf of a tree; None for no bound.
     min_samples_split : int, default=2
         Rows that a node needs to be split, a row drawn twice counting twice.
-    min_samples_leaf : int, default=1
-        Rows that each side of a split keeps.
+    min_samples_leaf : int, default=3
+        Rows that each side of a split keeps, a row drawn twice counting twice.
     min_gain : float, default=0.0
         A split must raise the AUC of its tree by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
@@ -80,6 +83,11 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         Keep the trees of the last fit and add those that are missing to ``n_estimators``. On the
         same rows, 10 trees and 10 more are the 20 trees of one fit, bit for bit, also without a
         ``random_state``: the forest keeps its seed.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        Features that the score may only rise (1) or only fall (-1) with, as in `TreeRank`; it
+        holds for every aggregation.
+    missing : {"learn", "cell_mean"}, default="learn"
+        Where missing values go, as in `TreeRank`.
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, as in `TreeRank`.
     categorical_features : "from_dtype", list or None, default="from_dtype"
@@ -107,6 +115,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         feature, in units of AUC (sec. 5.1 of [1]_).
     feature_importances_std_ : ndarray of shape (n_features,)
         Its standard deviation over the trees.
+    importances : Table
+        The two by feature, the most important first.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -163,7 +173,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         split: Any = "orthogonal",
         max_depth: int | None = None,
         min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 3,
         min_gain: float = 0.0,
         max_features: Any = "sqrt",
         bootstrap: bool = True,
@@ -174,6 +184,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         warm_start: bool = False,
+        monotonic_cst: Any = None,
+        missing: str = "learn",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -195,6 +207,8 @@ class RankingForest(ProbabilityMixin, BaseRanker):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.monotonic_cst = monotonic_cst
+        self.missing = missing
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -234,6 +248,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
 
     def _check_params(self) -> None:
         self._core_params(n_features=1, n_rows=1, seed=0)
+        check_monotonic_cst(self.monotonic_cst)
 
     def _core_params(self, n_features: int, n_rows: int, seed: int) -> dict[str, Any]:
         """Return the parameters as the core takes them, each checked."""
@@ -249,6 +264,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
             max_features=self.max_features,
             pruning=None,
             leaf_order=self.leaf_order,
+            missing=self.missing,
             max_bins=self.max_bins,
         )
         bootstrap = check_bool(self.bootstrap, "bootstrap")
@@ -311,6 +327,7 @@ class RankingForest(ProbabilityMixin, BaseRanker):
             # Also of the bins and inner folds, which have to be the same.
             seed = earlier.model.seed
         params = self._core_params(len(schema.features), n_rows, seed)
+        params["tree"]["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
         model = _core.fit_ranking_forest(
             columns,
             schema.n_levels,
@@ -439,6 +456,90 @@ class RankingForest(ProbabilityMixin, BaseRanker):
             In units of AUC.
         """
         return self._fitted_model.importances()[1]
+
+    @property
+    def importances(self) -> Table:
+        """Return one row for each feature, from the most important to the least.
+
+        Returns
+        -------
+        Table
+            ``feature``, its name, ``x0`` for a first one without a name; ``importance`` and
+            ``std``, mean and standard deviation over the trees, in units of AUC; ``share``, its
+            part of the sum of importances.
+        """
+        importance, spread = self._fitted_model.importances()
+        features = enumerate(self._schema.features)
+        names = np.array([feature.name or f"x{j}" for j, feature in features], dtype=object)
+        order = np.argsort(-importance, kind="stable")
+        total = importance.sum()
+        return Table(
+            feature=names[order],
+            importance=importance[order],
+            std=spread[order],
+            share=importance[order] / (total if total > 0 else 1.0),
+        )
+
+    def to_shap(self, output: LeafValue = "score") -> dict[str, Any]:
+        """Return the forest in the form that `shap.TreeExplainer` takes as a model.
+
+        Parameters
+        ----------
+        output : {"score", "probability", "eta", "rank"}, default="score"
+            What is explained: `decision_function`, where ``aggregation`` is "eta" or "rank_mean";
+            `predict_proba` of ``classes_[1]``, where it is "eta"; or the mean over the trees of
+            the share of positives of the leaf, or of the share of the training rows of the tree
+            that lie below it, and half of its own.
+
+        Returns
+        -------
+        dict
+            Plain binary trees of thresholds, as `RankingTree.to_shap` gives them.
+
+        Raises
+        ------
+        ValueError
+            If the output is not a mean of what the leaves say, if a tree asks a categorical
+            feature, or if too many nodes would be needed.
+
+        Notes
+        -----
+        The expected value of the explainer is the mean output of the rows as the trees drew them,
+        near that of the training rows, but not equal to it.
+
+        Examples
+        --------
+        >>> from aucrank import RankingForest
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> forest = RankingForest(n_estimators=10, random_state=0).fit(X, y)
+        >>> len(forest.to_shap()["trees"])
+        10
+
+        With shap installed, ``shap.TreeExplainer(forest.to_shap())(X)`` explains the scores.
+        """
+        values = self._leaf_values(output, "output", "shap.Explainer(model.decision_function, X)")
+        documents, by_node = [], []
+        for tree, leaf_values in zip(self.estimators_, values, strict=True):
+            documents.append(tree._document)
+            by_node.append(np.zeros(len(tree._document["nodes"])))
+            by_node[-1][tree._core.leaves()] = leaf_values
+        return shap_model(documents, by_node)
+
+    def _check_kind(self, kind: Any) -> None:
+        brute = "sklearn.inspection.partial_dependence(model, X, features, method='brute')"
+        self._leaf_values(kind, "kind", brute)
+
+    def _leaf_values(self, value: Any, name: str, instead: str) -> list[NDArray[np.float64]]:
+        """Return values of the leaves of each tree, of which the forest says the mean."""
+        check_choice(value, name, LEAF_VALUES)
+        values = self._fitted_model.leaf_values(value)
+        if values is None:
+            raise ValueError(
+                f"the {value} of a forest with aggregation={self.aggregation!r} is not a mean of"
+                f" what its leaves say, as 'rank' and 'eta' are; {instead} takes any model"
+            )
+        return values
 
     def strata(
         self,

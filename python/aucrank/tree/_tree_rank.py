@@ -41,7 +41,8 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     split : {"orthogonal", "leafrank", "dyadic"} or split rule, default="orthogonal"
         How a node is split: by one stump, by a small tree of stumps whose cells are merged, by a
         union of equal cubes, by an `OrthogonalSplit`, `LeafRank` or `DyadicSplit` with parameters
-        of its own, or by a classifier of your choice (`WeightedERM`).
+        of its own, or by a classifier (`WeightedERM`) or a partition (`PartitionSplit`) of your
+        choice.
     max_depth : int, default=10
         Most splits between the root and a leaf.
     min_samples_split : int, default=2
@@ -307,7 +308,7 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             validation = held_out.read(self, schema, self.classes_)
         sample = (columns, schema.n_levels, positive, weight, json.dumps(params))
         if isinstance(rule, WeightedERM):
-            learner = RowLearner(rule.classifier, rows, positive)
+            learner = RowLearner(rule._node_classifier(), rows, positive)
             model = _core.fit_tree_rank_by_classifiers(*sample, learner, n_threads)
             self._classifiers = learner.kept
             self._refuse_missing(columns, schema)
@@ -362,7 +363,7 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        classifier = self.split.classifier if isinstance(self.split, WeightedERM) else None
+        classifier = self.split._node_classifier() if isinstance(self.split, WeightedERM) else None
         # The tags of a pipeline do not tell of an imputer in it.
         if isinstance(classifier, BaseEstimator) and not isinstance(classifier, Pipeline):
             tags.input_tags.allow_nan = get_tags(classifier).input_tags.allow_nan

@@ -71,6 +71,10 @@ class WeightedERM(BaseEstimator):
     def __init__(self, classifier: Any) -> None:
         self.classifier = classifier
 
+    def _node_classifier(self) -> Any:
+        """Return what is cloned and fitted in each node."""
+        return self.classifier
+
     def _core_params(self, min_samples_leaf: int, max_features: int | None) -> str:
         if max_features is not None:
             raise ValueError(

@@ -1,13 +1,13 @@
 //! The forest of `aucrank::tree` as a Python class and a function.
 
 use aucrank::data::Labels;
-use aucrank::tree::{ForestParams, RankingForest, fit_forest};
+use aucrank::tree::{ForestParams, LeafValue, RankingForest, fit_forest};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, read_params};
+use crate::run::{on_pool, read_params, to_py_err};
 use crate::tree::PyRankingTree;
 
 /// A fitted forest of ranking trees.
@@ -79,6 +79,40 @@ impl PyRankingForest {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
         Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+    }
+
+    /// For each tree the values of its leaves, in ranking order, or `None` where the forest says no
+    /// mean of them; `value` names a [`LeafValue`].
+    fn leaf_values<'py>(
+        &self,
+        py: Python<'py>,
+        value: &str,
+    ) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
+        let value: LeafValue = value.parse().map_err(to_py_err)?;
+        let values = value.of_forest(&self.0);
+        Ok(values.map(|trees| trees.into_iter().map(|tree| tree.into_pyarray(py)).collect()))
+    }
+
+    /// As that of a single tree.
+    #[expect(clippy::too_many_arguments, reason = "a call from Python, by position")]
+    fn partial_dependence<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        weight: Option<PyReadonlyArray1<'py, f64>>,
+        features: Vec<usize>,
+        points: PyReadonlyArray1<'py, f64>,
+        value: &str,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let points = points.as_slice()?;
+        let value: LeafValue = value.parse().map_err(to_py_err)?;
+        let means = on_pool(py, n_threads, |interrupt| {
+            self.0.partial_dependence(&columns, weight, &features, points, value, interrupt)
+        })?;
+        Ok(means.into_pyarray(py))
     }
 }
 

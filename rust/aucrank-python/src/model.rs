@@ -1,6 +1,6 @@
 //! Saved models as Python functions.
 
-use aucrank::model::{Document, Header, Model, ModelError};
+use aucrank::model::{Document, Header, Model, ModelError, ModelRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -27,23 +27,21 @@ pub enum ModelArg<'py> {
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
 #[pyfunction]
-pub fn write_document(header: &str, model: ModelArg<'_>) -> PyResult<String> {
-    let model = match model {
-        ModelArg::TreeRank(model) => Model::TreeRank(model.0.clone()),
-        ModelArg::RankingForest(model) => Model::RankingForest(model.0.clone()),
+pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyResult<String> {
+    let model = match &model {
+        ModelArg::TreeRank(model) => ModelRef::TreeRank(&model.0),
+        ModelArg::RankingForest(model) => ModelRef::RankingForest(&model.0),
     };
-    Header::from_json(header)
-        .and_then(|header| Document { header, model }.to_json())
-        .map_err(to_format_error)
+    py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
 
 /// Header (JSON text) and model of a document.
 #[pyfunction]
 pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Bound<'py, PyAny>)> {
-    let Document { header, model } = Document::from_json(text).map_err(to_format_error)?;
-    let model = match model {
+    let document = py.detach(|| Document::from_json(text)).map_err(to_format_error)?;
+    let model = match document.model {
         Model::TreeRank(model) => Bound::new(py, PyTreeRankModel(model))?.into_any(),
         Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),
     };
-    Ok((header.to_json().map_err(to_format_error)?, model))
+    Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

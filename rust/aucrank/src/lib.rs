@@ -18,6 +18,7 @@ pub mod model;
 pub mod roc;
 pub mod tree;
 
+mod canonical_json;
 mod error;
 mod interrupt;
 

@@ -1,8 +1,10 @@
 //! The saved form of every model, and scoring from it: one JSON document with a version and a checksum.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
+use crate::canonical_json::append_canonical;
 use crate::data::Columns;
 use crate::tree::{RankingForest, TreeRankModel};
 use crate::{RankError, VERSION};
@@ -89,8 +91,7 @@ pub struct Classes {
 }
 
 /// What was learned.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "family", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Model {
     /// A ranking tree.
     TreeRank(TreeRankModel),
@@ -98,7 +99,95 @@ pub enum Model {
     RankingForest(RankingForest),
 }
 
+/// A borrowed [`Model`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "family", rename_all = "snake_case")]
+pub enum ModelRef<'a> {
+    /// A ranking tree.
+    TreeRank(&'a TreeRankModel),
+    /// A forest of ranking trees.
+    RankingForest(&'a RankingForest),
+}
+
+impl ModelRef<'_> {
+    /// The document of a fitted estimator as JSON text, the same for the same content.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`] if a part cannot be written as JSON.
+    pub fn to_json(self, header: &Header) -> Result<String, ModelError> {
+        let body = serde_json::to_string(&BodyRef { header, model: self }).map_err(malformed)?;
+        let mut document = String::with_capacity(body.len() + 200);
+        document.push_str("{\"body\":");
+        let start = document.len();
+        let document = append_canonical(document, &body).map_err(malformed)?;
+        let checksum = checksum(&document[start..]);
+        // Keys are sorted here too.
+        let rest = format!(
+            ",\"checksum\":\"{checksum}\",\"format\":\"{FORMAT}\",\
+             \"format_version\":{FORMAT_VERSION},\"library_version\":\"{VERSION}\"}}"
+        );
+        Ok(document + &rest)
+    }
+}
+
+/// The content of a document, to be written.
+#[derive(Serialize)]
+struct BodyRef<'a> {
+    header: &'a Header,
+    model: ModelRef<'a>,
+}
+
+/// The content of a document, its model still to be read.
+#[derive(Deserialize)]
+struct Body<'a> {
+    header: Header,
+    #[serde(borrow)]
+    model: &'a RawValue,
+}
+
+/// What a document holds, its content still to be read. Nothing has to be there.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    checksum: Option<Value>,
+    format: Option<Value>,
+    format_version: Option<Value>,
+    library_version: Option<Value>,
+}
+
+/// The part of a model that says how the rest is to be read.
+#[derive(Deserialize)]
+struct Tag {
+    family: Family,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Family {
+    TreeRank,
+    RankingForest,
+}
+
 impl Model {
+    /// Reads a model in two passes: a derived reader would hold all of it in a form that takes many
+    /// times the memory of the text, until it has found the family.
+    fn from_json(text: &str) -> serde_json::Result<Self> {
+        let Tag { family } = serde_json::from_str(text)?;
+        Ok(match family {
+            Family::TreeRank => Self::TreeRank(serde_json::from_str(text)?),
+            Family::RankingForest => Self::RankingForest(serde_json::from_str(text)?),
+        })
+    }
+
+    fn borrow(&self) -> ModelRef<'_> {
+        match self {
+            Self::TreeRank(model) => ModelRef::TreeRank(model),
+            Self::RankingForest(forest) => ModelRef::RankingForest(forest),
+        }
+    }
+
     /// For each feature its number of categories, or `None` if it is numeric.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
@@ -166,7 +255,7 @@ impl Header {
 /// let err = Document::from_json("{\"format\": \"other\"}").unwrap_err();
 /// assert_eq!(err, ModelError::Foreign("\"other\"".to_owned()));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// What was fitted, and on what.
     pub header: Header,
@@ -181,15 +270,7 @@ impl Document {
     ///
     /// [`ModelError::Malformed`] if a part cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, ModelError> {
-        let body = serde_json::to_value(self).map_err(malformed)?;
-        let document = json!({
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "library_version": VERSION,
-            "checksum": checksum(&body),
-            "body": body,
-        });
-        Ok(document.to_string())
+        self.model.borrow().to_json(&self.header)
     }
 
     /// Reads a document; white space and the order of keys do not matter.
@@ -198,31 +279,38 @@ impl Document {
     ///
     /// [`ModelError`], whatever the text is: nothing in it is executed or believed unchecked.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
-        let mut document: Value =
-            serde_json::from_str(text).map_err(|err| ModelError::NotJson(err.to_string()))?;
-        if document.get("format").and_then(Value::as_str) != Some(FORMAT) {
-            let found = document.get("format").map_or("absent".to_owned(), Value::to_string);
+        let canonical = append_canonical(String::with_capacity(text.len()), text)
+            .map_err(|err| ModelError::NotJson(err.to_string()))?;
+        if !canonical.starts_with('{') {
+            return Err(ModelError::Foreign("absent".to_owned()));
+        }
+        let document: Envelope<'_> = serde_json::from_str(&canonical).map_err(malformed)?;
+        let format = document.format.as_ref();
+        if format.and_then(Value::as_str) != Some(FORMAT) {
+            let found = format.map_or("absent".to_owned(), Value::to_string);
             return Err(ModelError::Foreign(found));
         }
-        let text_of = |key: &str| document.get(key).and_then(Value::as_str).map(str::to_owned);
-        let written_by = text_of("library_version").unwrap_or_else(|| "unknown".to_owned());
-        let Some(found) = document.get("format_version").and_then(Value::as_u64) else {
+        let text_of =
+            |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+        let written_by = text_of(document.library_version).unwrap_or_else(|| "unknown".to_owned());
+        let Some(found) = document.format_version.as_ref().and_then(Value::as_u64) else {
             return Err(ModelError::Malformed("it has no format version".to_owned()));
         };
         if found > FORMAT_VERSION {
             return Err(ModelError::Newer { found, written_by });
         }
-        let found = text_of("checksum").unwrap_or_else(|| "absent".to_owned());
-        let Some(body) = document.get_mut("body").map(Value::take) else {
+        let found = text_of(document.checksum).unwrap_or_else(|| "absent".to_owned());
+        let Some(body) = document.body.map(RawValue::get) else {
             return Err(ModelError::Malformed("it has no body".to_owned()));
         };
-        let expected = checksum(&body);
+        let expected = checksum(body);
         if found != expected {
             return Err(ModelError::Checksum { found, expected });
         }
-        let document: Self = serde_json::from_value(body).map_err(malformed)?;
-        document.model.check(&document.header.features).map_err(ModelError::Malformed)?;
-        Ok(document)
+        let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
+        let model = Model::from_json(model.get()).map_err(malformed)?;
+        model.check(&header.features).map_err(ModelError::Malformed)?;
+        Ok(Self { header, model })
     }
 
     /// Score of each row; higher is more positive, above 0 is predicted positive.
@@ -243,9 +331,9 @@ pub(crate) fn malformed(err: serde_json::Error) -> ModelError {
     ModelError::Malformed(err.to_string())
 }
 
-/// 64-bit FNV-1a of the compact text: against a damaged file, not against an adversary.
-fn checksum(body: &Value) -> String {
-    format!("fnv1a64:{:016x}", fnv1a64(body.to_string().as_bytes()))
+/// 64-bit FNV-1a of the canonical text: against a damaged file, not against an adversary.
+fn checksum(body: &str) -> String {
+    format!("fnv1a64:{:016x}", fnv1a64(body.as_bytes()))
 }
 
 /// Hash of Fowler, Noll and Vo: it tells changed bytes, not a forger.
@@ -257,10 +345,15 @@ pub(crate) fn fnv1a64(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::Interrupt;
-    use crate::data::{BinningParams, Column, Labels};
-    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit};
+    use crate::data::{BinningParams, Column, Labels, mix};
+    use crate::tree::{
+        Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder,
+        LeafRankParams, Missing, SplitRule, fit, fit_forest,
+    };
 
     const VALUES: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, f64::NAN, 0.8];
     const CODES: [u32; 8] = [0, 1, 0, 1, 2, 2, 1, 0];
@@ -271,9 +364,8 @@ mod tests {
         Columns::new(vec![Column::from(&VALUES[..]), column], 8).unwrap()
     }
 
-    fn document() -> Document {
-        let labels = Labels::new(&POSITIVE, None).unwrap();
-        let params = FitParams {
+    fn fit_params(split_depth: usize) -> FitParams {
+        FitParams {
             binning: BinningParams::default(),
             grow: GrowParams {
                 max_depth: 4,
@@ -285,17 +377,19 @@ mod tests {
                 max_fpr: 1.0,
             },
             split: SplitRule::Stumps(LeafRankParams {
-                max_depth: 2,
+                max_depth: split_depth,
                 ..LeafRankParams::orthogonal(1)
             }),
             pruning: None,
             seed: 0,
             monotonic: Vec::new(),
-        };
-        let model = fit(&columns(), &labels, &params, &Interrupt::default()).unwrap();
+        }
+    }
+
+    fn document_of(class: &str, model: Model) -> Document {
         let levels = ["blue", "green", "red"].map(Value::from).to_vec();
         let header = Header {
-            estimator: Estimator { class: "TreeRank".to_owned(), params: json!({"max_depth": 4}) },
+            estimator: Estimator { class: class.to_owned(), params: json!({"max_depth": 4}) },
             classes: Classes { dtype: "int64".to_owned(), values: [json!(0), json!(1)] },
             features: vec![
                 Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric },
@@ -305,35 +399,95 @@ mod tests {
                 },
             ],
         };
-        Document { header, model: Model::TreeRank(model) }
+        Document { header, model }
+    }
+
+    fn document() -> Document {
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let model = fit(&columns(), &labels, &fit_params(2), &Interrupt::default()).unwrap();
+        document_of("TreeRank", Model::TreeRank(model))
+    }
+
+    /// Of weighted and of unweighted rows, of stumps and of trees of them, grown in one fit and in
+    /// two on other data.
+    fn forest_document(split_depth: usize, aggregation: Aggregation) -> Document {
+        let mut params = ForestParams {
+            tree: fit_params(split_depth),
+            n_trees: 4,
+            bootstrap: Some(BootstrapParams { share: 1.0 }),
+            aggregation,
+            out_of_bag: true,
+            early_stopping: None,
+        };
+        let fit_on = |columns: &Columns<'_>, weights: Option<&[f64]>, params: &_, earlier| {
+            let labels = Labels::new(&POSITIVE, weights).unwrap();
+            fit_forest(columns, &labels, params, earlier, &Interrupt::default()).unwrap()
+        };
+        let mut forest = fit_on(&columns(), None, &params, None);
+        if aggregation == Aggregation::Kendall {
+            params.n_trees = 7;
+            let known = [0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
+            let column = Column::Codes { codes: &CODES, n_levels: 3 };
+            let columns = Columns::new(vec![Column::from(&known[..]), column], 8).unwrap();
+            let weights = [0.5, 2.0, 1.5, 0.3, 1.0, 0.0, 4.0, 1.25];
+            forest = fit_on(&columns, Some(&weights), &params, Some(forest));
+        }
+        document_of("RankingForest", Model::RankingForest(forest))
+    }
+
+    fn documents() -> [Document; 4] {
+        [
+            document(),
+            forest_document(1, Aggregation::Eta),
+            forest_document(1, Aggregation::Kendall),
+            forest_document(2, Aggregation::RankMean),
+        ]
     }
 
     #[test]
     fn a_document_is_read_as_it_was_written() {
-        let document = document();
-        let text = document.to_json().unwrap();
-        let read = Document::from_json(&text).unwrap();
-        assert_eq!(read, document);
-        assert_eq!(read.to_json().unwrap(), text);
-        assert_eq!(read.score(&columns()).unwrap(), document.score(&columns()).unwrap());
-        let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&text).unwrap());
-        assert_eq!(Document::from_json(&pretty.unwrap()).unwrap(), document);
+        for document in documents() {
+            let text = document.to_json().unwrap();
+            let read = Document::from_json(&text).unwrap();
+            assert_eq!(read.to_json().unwrap(), text);
+            assert_eq!(read.score(&columns()).unwrap(), document.score(&columns()).unwrap());
+            let value: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(value.to_string(), text, "compact, its keys sorted");
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            assert_eq!(Document::from_json(&pretty).unwrap(), read);
+        }
+    }
+
+    #[test]
+    fn the_trees_of_a_forest_are_read_as_they_were_written() {
+        for document in &documents()[1..] {
+            let Model::RankingForest(forest) = &document.model else { unreachable!() };
+            let read = Document::from_json(&document.to_json().unwrap()).unwrap();
+            let Model::RankingForest(read) = &read.model else { unreachable!() };
+            assert_eq!(read.trees().len(), forest.trees().len());
+            for (read, tree) in read.trees().iter().zip(forest.trees()) {
+                // Marks of categories may end with the last that goes left: the text tells nothing else.
+                assert_eq!(read.to_json().unwrap(), tree.to_json().unwrap());
+            }
+        }
     }
 
     #[test]
     fn a_damaged_text_is_refused_wherever_the_damage() {
-        let text = document().to_json().unwrap();
-        for end in 0..text.len() {
-            let err = Document::from_json(&text[..end]).unwrap_err();
-            assert!(matches!(err, ModelError::NotJson(_)), "cut at {end}: {err}");
-        }
-        for place in 0..text.len() {
-            let mut bytes = text.clone().into_bytes();
-            bytes[place] = if bytes[place] == b'7' { b'3' } else { b'7' };
-            let damaged = String::from_utf8(bytes).unwrap();
-            // The version of the library alone is not content.
-            if let Ok(read) = Document::from_json(&damaged) {
-                assert_eq!(read.to_json().unwrap(), text, "byte {place}");
+        for document in documents() {
+            let text = document.to_json().unwrap();
+            for end in 0..text.len() {
+                let err = Document::from_json(&text[..end]).unwrap_err();
+                assert!(matches!(err, ModelError::NotJson(_)), "cut at {end}: {err}");
+            }
+            for place in 0..text.len() {
+                let mut bytes = text.clone().into_bytes();
+                bytes[place] = if bytes[place] == b'7' { b'3' } else { b'7' };
+                let damaged = String::from_utf8(bytes).unwrap();
+                // The version of the library alone is not content.
+                if let Ok(read) = Document::from_json(&damaged) {
+                    assert_eq!(read.to_json().unwrap(), text, "byte {place}");
+                }
             }
         }
     }
@@ -347,16 +501,19 @@ mod tests {
     }
 
     /// Changes the body and gives it a checksum that fits.
-    fn forged(change: impl Fn(&mut Value)) -> Result<Document, ModelError> {
-        let mut document: Value = serde_json::from_str(&document().to_json().unwrap()).unwrap();
+    fn forged(
+        document: &Document,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<Document, ModelError> {
+        let mut document: Value = serde_json::from_str(&document.to_json().unwrap()).unwrap();
         change(&mut document["body"]);
-        document["checksum"] = checksum(&document["body"]).into();
+        document["checksum"] = checksum(&document["body"].to_string()).into();
         Document::from_json(&document.to_string())
     }
 
     #[test]
     fn a_forged_tree_is_refused_not_believed() {
-        assert!(forged(|_| ()).is_ok());
+        assert!(forged(&document(), |_| ()).is_ok());
         let changes: [fn(&mut Value); 8] = [
             |body| body["model"]["tree"]["nodes"][0]["split"]["left"] = json!(0),
             |body| body["model"]["tree"]["nodes"][0]["split"]["right"] = json!(10_000),
@@ -371,8 +528,144 @@ mod tests {
             },
         ];
         for (i, change) in changes.into_iter().enumerate() {
-            let err = forged(change).unwrap_err();
+            let err = forged(&document(), change).unwrap_err();
             assert!(matches!(err, ModelError::Malformed(_)), "change {i}: {err}");
         }
+    }
+
+    type Change<'a> = &'a dyn Fn(&mut Value);
+
+    #[test]
+    fn a_forged_forest_is_refused_not_believed() {
+        let document = forest_document(1, Aggregation::Eta);
+        let append =
+            |text: &mut Value, end: &str| *text = (text.as_str().unwrap().to_owned() + end).into();
+        let changes: [(&str, Change<'_>); 16] = [
+            ("no trees", &|model| model["trees"] = json!([])),
+            ("its frame is absent", &|model| model["trees"][0]["frame"] = json!(1)),
+            ("missing at the end", &|model| model["trees"][0]["nodes"] = json!("")),
+            ("missing at the end", &|model| model["trees"][0]["nodes"] = json!("k")),
+            ("behind the last leaf", &|model| append(&mut model["trees"][0]["nodes"], ".")),
+            ("behind the last leaf", &|model| append(&mut model["trees"][0]["nodes"], "<..")),
+            ("'x' is no kind", &|model| model["trees"][0]["nodes"] = json!("x..")),
+            ("behind the last node", &|model| append(&mut model["trees"][0]["missing"], "l")),
+            ("no side for missing", &|model| model["trees"][0]["missing"] = json!("xxxxxxx")),
+            ("before the last node", &|model| model["trees"][0]["pos"] = json!([])),
+            ("too large", &|model| model["trees"][0]["pos"][0] = json!(u64::MAX)),
+            ("lacks a class", &|model| model["trees"][0]["pos"][0] = json!(1_u64 << 61)),
+            ("before the last node", &|model| model["trees"][0]["rows"] = json!([1])),
+            ("has no threshold", &|model| model["thresholds"] = json!([[], []])),
+            ("asks feature 9", &|model| {
+                model["trees"][0]["nodes"] = json!("k..");
+                for (key, column) in [("features", json!([9])), ("missing", json!("l"))] {
+                    model["trees"][0][key] = column;
+                }
+                for key in ["pos", "neg"] {
+                    model["trees"][0][key] = json!([1, 1]);
+                }
+                model["trees"][0]["thresholds"] = json!([]);
+                model["trees"][0].as_object_mut().unwrap().remove("levels");
+            }),
+            ("a calibration", &|model| model["aggregation"] = json!("rank_mean")),
+        ];
+        for (i, (what, change)) in changes.into_iter().enumerate() {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "change {i}: {err}");
+            assert!(err.to_string().contains(what), "change {i}: {err}");
+        }
+    }
+
+    /// Changes something somewhere.
+    fn damage(value: &mut Value, draw: &mut impl FnMut(usize) -> usize) {
+        if draw(8) > 0 {
+            match value {
+                Value::Array(items) if !items.is_empty() => {
+                    let place = draw(items.len());
+                    return damage(&mut items[place], draw);
+                }
+                Value::Object(entries) if !entries.is_empty() => {
+                    let place = draw(entries.len());
+                    return damage(entries.values_mut().nth(place).unwrap(), draw);
+                }
+                _ => {}
+            }
+        }
+        let big = [2, 7, 200, 1 << 16, 1 << 28, u32::MAX.into(), 1 << 60, u64::MAX];
+        match (draw(3), &mut *value) {
+            (0, _) => {
+                *value = match draw(12) {
+                    0 => Value::Null,
+                    1 => json!(0),
+                    2 => json!(-1),
+                    3 => json!(0.5),
+                    4 => json!(""),
+                    5 => json!("<."),
+                    6 => json!([]),
+                    7 => json!({}),
+                    8 => json!([0, 1]),
+                    _ => json!(big[draw(big.len())]),
+                }
+            }
+            (1, Value::Array(items)) => {
+                items.pop();
+            }
+            (2, Value::Array(items)) if !items.is_empty() => {
+                let item = items[draw(items.len())].clone();
+                items.insert(draw(items.len() + 1), item);
+            }
+            (_, Value::Object(entries)) => {
+                let key = entries.keys().nth(draw(entries.len().max(1))).cloned();
+                key.map(|key| entries.remove(&key));
+            }
+            (_, Value::Number(number)) => {
+                let other = number.as_u64().map(|n| (n + 1).saturating_sub(2 * draw(2) as u64));
+                *value = other.map_or(json!(0.35), Value::from);
+            }
+            (_, Value::String(text)) => {
+                let mut letters: Vec<char> = text.chars().collect();
+                let place = draw(letters.len() + 1);
+                let letter = ['<', '>', '.', 'k', 'u', '=', 'c', 'l', 'r', '\u{e9}'][draw(10)];
+                match draw(3) {
+                    0 => letters.insert(place, letter),
+                    1 if place < letters.len() => letters[place] = letter,
+                    _ => letters.truncate(place),
+                }
+                *value = letters.into_iter().collect::<String>().into();
+            }
+            _ => *value = Value::Bool(draw(2) == 0),
+        }
+    }
+
+    #[test]
+    fn random_damage_gives_an_error_or_a_model_that_scores() {
+        let (mut n_read, mut n_refused) = (0, 0);
+        for (number, document) in documents().iter().enumerate() {
+            for seed in 0..2000 {
+                let mut state = mix(seed ^ (number as u64) << 32);
+                let mut draw = |n: usize| {
+                    state = mix(state);
+                    (state % n as u64) as usize
+                };
+                let changed = forged(document, |body| {
+                    for _ in 0..=draw(3) {
+                        damage(&mut body["model"], &mut draw);
+                    }
+                });
+                match changed {
+                    Ok(read) => {
+                        n_read += 1;
+                        let scores = read.score(&columns()).unwrap();
+                        assert!(scores.iter().all(|score| score.is_finite()));
+                        let again = Document::from_json(&read.to_json().unwrap()).unwrap();
+                        assert_eq!(again, read);
+                    }
+                    Err(err) => {
+                        n_refused += 1;
+                        assert!(matches!(err, ModelError::Malformed(_)), "{err}");
+                    }
+                }
+            }
+        }
+        assert!(n_read > 500 && n_refused > 2000, "{n_read} {n_refused}");
     }
 }

@@ -14,6 +14,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::forest::RankingForest;
+use super::leaf_value::LeafValue;
 use super::ranking_tree::RankingTree;
 use super::route::{Router, TILE_ROWS, Target};
 use super::test::Test;
@@ -120,6 +122,36 @@ pub fn partial_dependence(
         }
     }
     Ok(sums.into_iter().map(|sum| sum / trees.len() as f64).collect())
+}
+
+impl RankingForest {
+    /// Mean of what the forest says of the rows of `columns` when some of their features are set to
+    /// given values: [`partial_dependence`] with the leaves of [`LeafValue::of_forest`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the forest does not say the mean of values of leaves, and as
+    /// [`partial_dependence`].
+    pub fn partial_dependence(
+        &self,
+        columns: &Columns<'_>,
+        weight: Option<&[f64]>,
+        features: &[usize],
+        points: &[f64],
+        value: LeafValue,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, RankError> {
+        let Some(values) = value.of_forest(self) else {
+            return Err(RankError::BadParameter {
+                name: "the value of a leaf",
+                value: format!("{value:?}"),
+                rule: "Rank or Eta for a forest whose scores are not means of values of leaves",
+            });
+        };
+        let trees: Vec<(&RankingTree, &[f64])> =
+            self.trees().iter().zip(values.iter().map(Vec::as_slice)).collect();
+        partial_dependence(&trees, columns, weight, features, points, interrupt)
+    }
 }
 
 fn bad(name: &'static str, value: usize, rule: &'static str) -> RankError {
@@ -450,7 +482,8 @@ mod tests {
     use super::*;
     use crate::data::{BinningParams, Column, Labels, MISSING_CODE};
     use crate::tree::{
-        FitParams, GrowParams, LeafOrder, LeafRankParams, LeafValue, Missing, SplitRule, fit,
+        Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder,
+        LeafRankParams, Missing, SplitRule, fit, fit_forest,
     };
 
     const N_ROWS: usize = 700;
@@ -499,7 +532,13 @@ mod tests {
                     a + level + noise > 55.0 || (b > 30.0 && a < 20.0)
                 })
                 .collect();
-            let params = FitParams {
+            let labels = Labels::new(&positive, None).unwrap();
+            let params = Self::params(split_depth, seed);
+            fit(&self.columns(), &labels, &params, &Interrupt::default()).unwrap().tree
+        }
+
+        fn params(split_depth: usize, seed: u64) -> FitParams {
+            FitParams {
                 binning: BinningParams::default(),
                 grow: GrowParams {
                     max_depth: 7,
@@ -517,9 +556,7 @@ mod tests {
                 pruning: None,
                 monotonic: Vec::new(),
                 seed,
-            };
-            let labels = Labels::new(&positive, None).unwrap();
-            fit(&self.columns(), &labels, &params, &Interrupt::default()).unwrap().tree
+            }
         }
 
         /// The definition: every row scored with its features set to the point.
@@ -600,6 +637,88 @@ mod tests {
                     assert!((found - expected).abs() < 1e-12, "{features:?} {point:?}");
                 }
             }
+        }
+    }
+
+    /// The definition once more, for what a whole forest says.
+    fn mean_of(
+        data: &Data,
+        feature: usize,
+        value: f64,
+        say: impl Fn(&Columns<'_>) -> Result<Vec<f64>, RankError>,
+    ) -> f64 {
+        let mut numbers = data.numbers.clone();
+        numbers[feature].fill(value);
+        let set = Data { numbers, codes: data.codes.clone(), weight: data.weight.clone() };
+        let said = say(&set.columns()).unwrap();
+        let sum: f64 = said.iter().zip(&data.weight).map(|(value, weight)| value * weight).sum();
+        sum / data.weight.iter().sum::<f64>()
+    }
+
+    #[test]
+    fn a_forest_depends_as_its_scores_do_where_they_are_means_of_leaves() {
+        let data = Data::new();
+        let positive: Vec<bool> = (0..N_ROWS)
+            .map(|row| data.numbers[0][row] > 20.0 || data.codes[row] == row as u32 % 4)
+            .collect();
+        let points = [3.0, 20.0, 21.0, f64::NAN];
+        let interrupt = Interrupt::default();
+        for aggregation in
+            [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian, Aggregation::Kendall]
+        {
+            let params = ForestParams {
+                tree: Data::params(1, 0),
+                n_trees: 7,
+                bootstrap: Some(BootstrapParams { share: 1.0 }),
+                aggregation,
+                out_of_bag: false,
+                early_stopping: None,
+            };
+            let labels = Labels::new(&positive, Some(&data.weight)).unwrap();
+            let forest = fit_forest(&data.columns(), &labels, &params, None, &interrupt).unwrap();
+            let find = |value: LeafValue| {
+                let columns = data.columns();
+                forest.partial_dependence(
+                    &columns,
+                    Some(&data.weight),
+                    &[0],
+                    &points,
+                    value,
+                    &interrupt,
+                )
+            };
+            let is_mean = matches!(aggregation, Aggregation::Eta | Aggregation::RankMean);
+            let score = |columns: &Columns<'_>| forest.score(columns);
+            let probability = |columns: &Columns<'_>| forest.probability(columns);
+            if is_mean {
+                for (found, &point) in find(LeafValue::Score).unwrap().iter().zip(&points) {
+                    let expected = mean_of(&data, 0, point, score);
+                    assert!((found - expected).abs() < 1e-12, "{aggregation:?} {point}");
+                }
+            } else {
+                assert!(find(LeafValue::Score).is_err());
+            }
+            if aggregation == Aggregation::Eta {
+                let found = find(LeafValue::Probability).unwrap();
+                assert_eq!(find(LeafValue::Eta).unwrap(), found);
+                for (found, &point) in found.iter().zip(&points) {
+                    let expected = mean_of(&data, 0, point, probability);
+                    assert!((found - expected).abs() < 1e-12, "{point}");
+                }
+            } else {
+                assert!(find(LeafValue::Probability).is_err());
+            }
+            // The mid-ranks of the training rows of a tree have a mean of one half.
+            for (tree, ranks) in
+                forest.trees().iter().zip(LeafValue::Rank.of_forest(&forest).unwrap())
+            {
+                let sizes = tree.leaf_sums().into_iter().map(|sums| (sums.pos + sums.neg) as f64);
+                let total: f64 = sizes.clone().sum();
+                let mean = sizes.zip(&ranks).map(|(size, rank)| size * rank).sum::<f64>() / total;
+                assert!((mean - 0.5).abs() < 1e-12);
+                assert!(ranks.windows(2).all(|pair| pair[0] > pair[1]));
+            }
+            assert!(find(LeafValue::Rank).is_ok() && find(LeafValue::Eta).is_ok());
         }
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Calibration;
 use super::consensus::Consensus;
 use super::ranking_tree::RankingTree;
+use super::saved_forest::SavedForest;
 use super::scorer::{Scorer, TILE_ROWS, Tile};
 use super::votes::Votes;
 use crate::RankError;
@@ -45,7 +46,8 @@ pub struct OutOfBag {
 }
 
 /// A forest of ranking trees.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "SavedForest<'_>")]
 pub struct RankingForest {
     pub(super) trees: Vec<RankingTree>,
     pub(super) aggregation: Aggregation,
@@ -115,8 +117,13 @@ impl RankingForest {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let middle = self.calibration.as_ref().map_or(0.5, Calibration::middle);
+        let middle = self.middle();
         self.raw_scores(columns, |score| score - middle)
+    }
+
+    /// What the trees say of a row whose score is 0.
+    pub(super) fn middle(&self) -> f64 {
+        self.calibration.as_ref().map_or(0.5, Calibration::middle)
     }
 
     /// Probability of the positive class of each row: the mean share of positives of its leaves;

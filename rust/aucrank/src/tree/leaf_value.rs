@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::forest::{Aggregation, RankingForest};
 use super::ranking_tree::RankingTree;
 use crate::RankError;
 use crate::data::ClassSums;
@@ -42,6 +43,30 @@ impl LeafValue {
             Self::Score => tree.leaf_scores(),
             Self::Probability => tree.probabilities(),
         }
+    }
+
+    /// The values of all leaves of each tree of a forest, such that their mean over the trees is
+    /// what the forest says of a row; `None` where it says no such mean, as of a median.
+    ///
+    /// - [`LeafValue::Rank`]: the share of the training rows of the tree that lie below the leaf,
+    ///   and half of its own, whatever the aggregation; other than that of one tree, it does not
+    ///   count leaves, of which the trees of a forest have many of all sizes;
+    /// - [`LeafValue::Eta`]: the share of positives, whatever the aggregation;
+    /// - [`LeafValue::Score`]: as [`RankingForest::score`], for means of shares or of ranks;
+    /// - [`LeafValue::Probability`]: as [`RankingForest::probability`], for means of shares.
+    #[must_use]
+    pub fn of_forest(self, forest: &RankingForest) -> Option<Vec<Vec<f64>>> {
+        let aggregation = forest.aggregation();
+        let shift = forest.middle();
+        let of_tree = |tree: &RankingTree| match (self, aggregation) {
+            (Self::Rank, _) => Some(tree.leaf_ranks()),
+            (Self::Eta, _) | (Self::Probability, Aggregation::Eta) => Some(tree.leaf_values()),
+            (Self::Score, Aggregation::Eta | Aggregation::RankMean) => {
+                Some(forest.leaf_values(tree).into_iter().map(|value| value - shift).collect())
+            }
+            _ => None,
+        };
+        forest.trees().iter().map(of_tree).collect()
     }
 }
 

@@ -12,7 +12,7 @@
 //! - `ranking_tree`: the model; `route`: rows to leaves; `prune`: its subtrees (paper 2 sec. 4);
 //! - `forest`: many trees, `forest_fit`: their growth on samples drawn by `bootstrap`; `votes`,
 //!   `consensus`: how they make one score, `calibration`: what it says of the probability; `scorer`: the
-//!   trees in the form in which they score fast;
+//!   trees in the form in which they score fast; `saved_forest`: the form in which they are saved;
 //! - `monotone`: scores that only rise or fall with a feature; `ranking`: the AUC of changing leaves;
 //! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `leaf_value`: what
 //!   a leaf may stand for there;
@@ -43,6 +43,7 @@ mod pruned_leafrank;
 mod ranking;
 mod ranking_tree;
 mod route;
+mod saved_forest;
 mod scorer;
 mod split;
 mod splitter;

@@ -184,6 +184,10 @@ impl RankingTree {
         times_power_of_two(units as f64, self.frame.exponent)
     }
 
+    pub(super) fn frame(&self) -> &TreeFrame {
+        &self.frame
+    }
+
     /// What numbers the cubes of a row, where nodes are split by cubes.
     pub(super) fn grid(&self) -> Option<&CubeGrid> {
         self.frame.grid.as_ref()

@@ -414,7 +414,7 @@ mod tests {
     struct Data {
         numbers: Vec<Vec<f64>>,
         codes: Vec<Vec<u32>>,
-        n_rows: usize,
+        count: usize,
     }
 
     impl Data {
@@ -433,7 +433,7 @@ mod tests {
                 let n_codes = n_levels.unwrap_or(0) + n_beyond;
                 (0..n_rows).map(|_| code(n_codes)).collect()
             });
-            Self { numbers, codes: codes.to_vec(), n_rows }
+            Self { numbers, codes: codes.to_vec(), count: n_rows }
         }
 
         fn columns(&self) -> Columns<'_> {
@@ -441,7 +441,7 @@ mod tests {
                 None => Column::from(&self.numbers[feature][..]),
                 Some(n_levels) => Column::Codes { codes: &self.codes[feature], n_levels },
             };
-            Columns::new((0..N_LEVELS.len()).map(column).collect(), self.n_rows).unwrap()
+            Columns::new((0..N_LEVELS.len()).map(column).collect(), self.count).unwrap()
         }
     }
 

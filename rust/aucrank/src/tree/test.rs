@@ -1,5 +1,6 @@
 //! A question to a row, in raw values and in codes.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::data::{CodeRule, CodeTest, FeatureBins};
@@ -92,23 +93,28 @@ impl Test {
 }
 
 fn marks_to_codes<S: Serializer>(marks: &[bool], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq((0..marks.len()).filter(|&code| marks[code]))
+    serializer.collect_seq(codes_of_marks(marks))
 }
 
-/// Categories beyond the last marked one go right, so the marks need not reach them.
 fn codes_to_marks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<bool>, D::Error> {
+    marks_of_codes(&Vec::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The categories marked.
+pub(super) fn codes_of_marks(marks: &[bool]) -> impl Iterator<Item = u32> {
+    (0..).zip(marks).filter_map(|(code, &mark)| mark.then_some(code))
+}
+
+/// Marks of categories. Those beyond the last marked one go right, so the marks need not reach them.
+pub(super) fn marks_of_codes(codes: &[u32]) -> Result<Vec<bool>, String> {
     /// More categories than any column can hold distinct values for in a file worth reading.
     const MOST_LEVELS: u32 = 1 << 28;
-    let codes = Vec::<u32>::deserialize(deserializer)?;
     let n_levels = codes.iter().max().map_or(0, |&code| code.saturating_add(1));
     if n_levels > MOST_LEVELS {
-        return Err(serde::de::Error::custom(format!(
-            "category code {} is too large",
-            n_levels - 1
-        )));
+        return Err(format!("category code {} is too large", n_levels - 1));
     }
     let mut marks = vec![false; n_levels as usize];
-    for code in codes {
+    for &code in codes {
         marks[code as usize] = true;
     }
     Ok(marks)

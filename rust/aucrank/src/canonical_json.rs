@@ -1,0 +1,175 @@
+//! JSON texts in the one form that has a checksum: compact, with sorted keys.
+//!
+//! It is the text that `serde_json::Value` prints where its maps are sorted. Going from text to text
+//! takes a fraction of the memory of such a value, and does not depend on the features with which
+//! `serde_json` is built, one of which keeps keys in the order of the text.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::ser::Serialize;
+
+/// What is given first, and behind it a JSON text without white space, the keys of each object
+/// sorted, the last of equal ones.
+pub(crate) fn append_canonical(before: String, text: &str) -> serde_json::Result<String> {
+    let mut out = before.into_bytes();
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    Canonical(&mut out).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(String::from_utf8(out).expect("serde_json writes UTF-8"))
+}
+
+/// Writes down what it is given to read.
+struct Canonical<'a>(&'a mut Vec<u8>);
+
+impl Canonical<'_> {
+    fn write<E: Error>(self, value: &(impl Serialize + ?Sized)) -> Result<(), E> {
+        serde_json::to_writer(self.0, value).map_err(E::custom)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Canonical<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Canonical<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.write(&())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.write(&value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.write(&value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.write(&value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.write(&value)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.write(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let out = self.0;
+        out.push(b'[');
+        while items.next_element_seed(Canonical(out))?.is_some() {
+            out.push(b',');
+        }
+        close(out, b']');
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let out = self.0;
+        out.push(b'{');
+        let start = out.len();
+        // Each key, and where its entry lies from `start` on.
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let first = out.len() - start;
+            Canonical(out).write(&key)?;
+            out.push(b':');
+            map.next_value_seed(Canonical(out))?;
+            out.push(b',');
+            entries.push((key, first..out.len() - start));
+        }
+        if !entries.is_sorted_by(|(a, _), (b, _)| a < b) {
+            let unsorted = out.split_off(start);
+            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            for same in entries.chunk_by(|(a, _), (b, _)| a == b) {
+                let (_, place) = &same[same.len() - 1];
+                out.extend_from_slice(&unsorted[place.clone()]);
+            }
+        }
+        close(out, b'}');
+        Ok(())
+    }
+}
+
+/// Puts the bracket in the place of the comma behind the last item, if there is one.
+fn close(out: &mut Vec<u8>, bracket: u8) {
+    if out.last() == Some(&b',') {
+        out.pop();
+    }
+    out.push(bracket);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn canonical(text: &str) -> serde_json::Result<String> {
+        append_canonical(String::new(), text)
+    }
+
+    /// Spaces, keys in any order and more than once, numbers and strings of all kinds.
+    fn texts() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            any::<bool>().prop_map(|value| value.to_string()),
+            any::<i64>().prop_map(|value| value.to_string()),
+            any::<u64>().prop_map(|value| value.to_string()),
+            any::<f64>()
+                .prop_filter("JSON", |value| value.is_finite())
+                .prop_map(|value| format!("{value:e}")),
+            Just("-0".to_owned()),
+            any::<String>().prop_map(|value| Value::from(value).to_string()),
+            Just("\"\\u00e9\\/\\ud83d\\ude00\"".to_owned()),
+        ];
+        leaf.prop_recursive(5, 60, 6, |inner| {
+            let key = prop_oneof!["[a-d]{0,2}", any::<String>()];
+            let list = prop::collection::vec(inner.clone(), 0..5)
+                .prop_map(|items| format!("[ {} ]", items.join(" , ")));
+            let object = prop::collection::vec((key, inner), 0..6).prop_map(|entries| {
+                let mut text = "{\n".to_owned();
+                for (i, (key, value)) in entries.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { "," };
+                    writeln!(text, "{comma}{} :\t{value}", Value::from(key.as_str())).unwrap();
+                }
+                text + "}"
+            });
+            prop_oneof![list, object]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_a_sorted_value_prints(text in texts()) {
+            let value: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(canonical(&text).unwrap(), value.to_string());
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        for text in ["", "{", "[1,]", "{} {}", "{\"a\":1,}", "1e999", "\"\\ud800\"", "nul", "{1:2}"]
+        {
+            assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");
+            assert!(canonical(text).is_err(), "{text}");
+        }
+        assert!(canonical(&"[".repeat(1_000_000)).is_err());
+    }
+}
