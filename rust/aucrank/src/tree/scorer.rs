@@ -411,13 +411,13 @@ mod tests {
     }
 
     /// Rows of all features; `n_beyond` more categories than the trees know.
-    struct Rows {
+    struct Data {
         numbers: Vec<Vec<f64>>,
         codes: Vec<Vec<u32>>,
         count: usize,
     }
 
-    impl Rows {
+    impl Data {
         fn new(random: &mut Random, n_rows: usize, n_beyond: u32) -> Self {
             let mut number = || match random.below(8) {
                 0 => f64::NAN,
@@ -471,7 +471,7 @@ mod tests {
         let mut random = Random(7);
         for round in 0..60 {
             let trees = random.trees(&[0, 1, 2, 4, 6, 9][round % 3..], &some_thresholds());
-            let rows = Rows::new(&mut random, 75, (round % 2) as u32 * 2);
+            let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
             let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
             for (number, tree) in trees.iter().enumerate() {
                 let expected = tree.apply(&columns).unwrap();
@@ -484,7 +484,7 @@ mod tests {
     fn trees_of_one_leaf_ask_nothing() {
         let mut random = Random(3);
         let trees = random.trees(&[0, 0], &some_thresholds());
-        let rows = Rows::new(&mut random, 20, 0);
+        let rows = Data::new(&mut random, 20, 0);
         let scorer = Scorer::new(&trees);
         assert!(scorer.columns.is_empty());
         assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
@@ -500,7 +500,7 @@ mod tests {
             let node = |split| Node { sums, split };
             let nodes = vec![node(Some(split)), node(None), node(None)];
             let tree = RankingTree::new(frame(LeafOrder::Tree), nodes);
-            let rows = Rows::new(&mut Random(2), 30, 0);
+            let rows = Data::new(&mut Random(2), 30, 0);
             let leaves = coded_leaves(&Scorer::new([&tree]), &rows.columns(), 0);
             for (leaf, value) in leaves.into_iter().zip(&rows.numbers[0]) {
                 let is_left = if value.is_nan() { missing_left } else { left };
@@ -513,7 +513,7 @@ mod tests {
     fn binned_rows_have_the_codes_of_their_raw_values() {
         let mut random = Random(11);
         for max_bins in [None, Some(3), Some(255)] {
-            let rows = Rows::new(&mut random, 90, 0);
+            let rows = Data::new(&mut random, 90, 0);
             let positive: Vec<bool> = (0..90).map(|row| row % 3 == 0).collect();
             let labels = Labels::new(&positive, None).unwrap();
             let params = BinningParams { max_bins, seed: 0 };
@@ -553,7 +553,7 @@ mod tests {
     #[test]
     fn infinity_is_told() {
         let trees = Random(5).trees(&[3], &some_thresholds());
-        let mut rows = Rows::new(&mut Random(6), 20, 0);
+        let mut rows = Data::new(&mut Random(6), 20, 0);
         // Also in a column that no tree asks.
         rows.numbers[5][7] = f64::INFINITY;
         let scorer = Scorer::new(&trees);
