@@ -135,7 +135,8 @@ impl RankingForest {
     /// As [`RankingForest::score`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         match &self.calibration {
-            None => self.raw_scores(columns, |score| score),
+            // Rounded as the score is, so that rows of one score have one probability.
+            None => self.raw_scores(columns, |mean| (mean - 0.5) + 0.5),
             Some(calibration) => self.raw_scores(columns, |score| calibration.probability(score)),
         }
     }
