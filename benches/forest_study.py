@@ -27,7 +27,7 @@ SETTINGS = {
     "500 trees": {"n_estimators": 500},
 }
 MORE_SETTINGS = {
-    "leaf 3": {"min_samples_leaf": 3},
+    "leaf 1": {"min_samples_leaf": 1},
     "leaf 5": {"min_samples_leaf": 5},
     "depth 10": {"max_depth": 10},
     "max_features 0.5": {"max_features": 0.5},

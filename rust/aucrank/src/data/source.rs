@@ -155,6 +155,18 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
     /// The given `rows` of a binned matrix, all in cell 0.
     #[must_use]
     pub fn new(binned: &'a Binned, row_tally: R, rows: Vec<u32>, interrupt: &'a Interrupt) -> Self {
+        Self::with_scratch(binned, row_tally, rows, Vec::new(), interrupt)
+    }
+
+    /// The same in memory that was used before; [`MemorySource::into_buffers`] gives it back.
+    pub(crate) fn with_scratch(
+        binned: &'a Binned,
+        row_tally: R,
+        rows: Vec<u32>,
+        mut scratch: Vec<u32>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        scratch.resize(rows.len(), 0);
         let layout = Layout::of(binned, (0..binned.features().len()).collect());
         Self {
             binned,
@@ -163,10 +175,15 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             values: None,
             groups: layout.groups::<R::Tally>(),
             layout,
-            scratch: vec![0; rows.len()],
+            scratch,
             cells: std::iter::once(0..rows.len()).collect(),
             order: rows,
         }
+    }
+
+    /// Its two buffers of row numbers.
+    pub(crate) fn into_buffers(self) -> [Vec<u32>; 2] {
+        [self.order, self.scratch]
     }
 
     /// The same, whose histograms also hold the sum of the known values of each numeric feature, in

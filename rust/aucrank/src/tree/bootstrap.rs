@@ -30,36 +30,36 @@ impl Bootstrap {
         Self { classes: [negative, positive], n_rows: labels.n_rows(), share: params.share }
     }
 
-    /// How often each row is drawn.
-    fn counts(&self, seed: u64) -> Vec<u16> {
+    /// How often each row is drawn, in a buffer.
+    fn count(&self, seed: u64, counts: &mut Vec<u32>) {
+        counts.clear();
+        counts.resize(self.n_rows, 0);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(mix(seed));
-        let mut counts = vec![0_u16; self.n_rows];
         for rows in &self.classes {
             let n_drawn = (self.share * rows.len() as f64).round().max(1.0) as usize;
             for _ in 0..n_drawn {
-                let count = &mut counts[rows[below(&mut random, rows.len())] as usize];
-                // Only a class of a few rows drawn very often could get there.
-                *count = count.saturating_add(1);
+                counts[rows[below(&mut random, rows.len())] as usize] += 1;
             }
         }
-        counts
     }
 
-    /// The rows of a tree, ascending, each as often as it is drawn.
-    pub(super) fn rows(&self, seed: u64) -> Vec<u32> {
-        let counts = self.counts(seed);
-        let n_rows = counts.iter().map(|&count| usize::from(count)).sum();
-        let mut rows = Vec::with_capacity(n_rows);
-        for (row, count) in (0..).zip(counts) {
-            rows.extend(std::iter::repeat_n(row, count.into()));
+    /// Puts the rows of a tree in a buffer, ascending, each as often as it is drawn; `counts` is for
+    /// what is known in between.
+    pub(super) fn rows(&self, seed: u64, counts: &mut Vec<u32>, rows: &mut Vec<u32>) {
+        self.count(seed, counts);
+        rows.clear();
+        rows.reserve(counts.iter().map(|&count| count as usize).sum());
+        for (row, &count) in (0..).zip(&*counts) {
+            rows.extend(std::iter::repeat_n(row, count as usize));
         }
-        rows
     }
 
     /// The rows that a tree has not seen, as a set.
     pub(super) fn left_out(&self, seed: u64) -> RowSet {
         let mut words = vec![0_u64; self.n_rows.div_ceil(64)];
-        for (row, count) in self.counts(seed).into_iter().enumerate() {
+        let mut counts = Vec::new();
+        self.count(seed, &mut counts);
+        for (row, count) in counts.into_iter().enumerate() {
             words[row / 64] |= u64::from(count == 0) << (row % 64);
         }
         RowSet(words)
@@ -81,12 +81,18 @@ impl RowSet {
 mod tests {
     use super::*;
 
+    fn rows_of(bootstrap: &Bootstrap, seed: u64) -> Vec<u32> {
+        let mut rows = Vec::new();
+        bootstrap.rows(seed, &mut Vec::new(), &mut rows);
+        rows
+    }
+
     #[test]
     fn each_class_is_drawn_in_its_share_and_what_is_not_drawn_is_left_out() {
         let positive: Vec<bool> = (0..1000).map(|row| row % 10 == 0).collect();
         let labels = Labels::new(&positive, None).unwrap();
         let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
-        let rows = bootstrap.rows(3);
+        let rows = rows_of(&bootstrap, 3);
         let n_pos = rows.iter().filter(|&&row| positive[row as usize]).count();
         assert_eq!((rows.len(), n_pos), (1000, 100));
         assert!(rows.is_sorted());
@@ -97,7 +103,7 @@ mod tests {
         // A row is left out with probability (1 - 1/n)^n, about 0.367.
         let n_left_out = (0..1000).filter(|&row| left_out.contains(row)).count();
         assert!((330..410).contains(&n_left_out), "{n_left_out}");
-        assert_ne!(bootstrap.rows(4), rows);
+        assert_ne!(rows_of(&bootstrap, 4), rows);
     }
 
     #[test]
@@ -105,7 +111,7 @@ mod tests {
         let labels = Labels::new(&[true, false, true, false], Some(&[1.0, 0.0, 0.0, 2.0])).unwrap();
         let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
         for seed in 0..20 {
-            assert_eq!(bootstrap.rows(seed), [0, 3]);
+            assert_eq!(rows_of(&bootstrap, seed), [0, 3]);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From columns to a pruned ranking tree.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde::{Deserialize, Serialize};
 
 use super::classifier_split::{ClassifierSplitter, RowSplitter};
@@ -271,6 +273,7 @@ pub(super) struct Sample<'a, R> {
     pub(super) cubes: Option<CubeKeys>,
     /// For splits that are cross-validated on their own.
     pub(super) inner_folds: Option<Folds>,
+    spare: Mutex<Vec<Vec<u32>>>,
 }
 
 impl<'a, R: RowTally + Copy> Sample<'a, R> {
@@ -326,6 +329,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             scales,
             cubes,
             inner_folds,
+            spare: Mutex::default(),
         })
     }
 
@@ -335,11 +339,26 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         rows: Vec<u32>,
         interrupt: &'s Interrupt,
     ) -> MemorySource<'s, R> {
-        let source = MemorySource::new(self.binned, self.row_tally, rows, interrupt);
+        let scratch = self.buffer();
+        let source =
+            MemorySource::with_scratch(self.binned, self.row_tally, rows, scratch, interrupt);
         match &self.scales {
             Some(scales) => source.with_values(self.columns, scales),
             None => source,
         }
+    }
+
+    /// An empty buffer of row numbers, one that an earlier tree has left if there is one.
+    pub(super) fn buffer(&self) -> Vec<u32> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+
+    /// Leaves buffers to later trees: a forest takes them once for each thread.
+    pub(super) fn leave(&self, buffers: impl IntoIterator<Item = Vec<u32>>) {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(buffers);
     }
 
     fn stump_terms(&self) -> StumpTerms<'_> {
@@ -362,13 +381,16 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 let terms = self.stump_terms();
                 let splitter = LeafRankSplitter::new(*stumps, min_rows, min_gain, terms);
                 let mut source = self.source(rows, interrupt);
-                if let Some((folds, pruning)) = self.inner_folds.as_ref().zip(stumps.pruning) {
-                    let splitter =
-                        PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
-                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
-                } else {
-                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
-                }
+                let tree =
+                    if let Some((folds, pruning)) = self.inner_folds.as_ref().zip(stumps.pruning) {
+                        let splitter =
+                            PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
+                        grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+                    } else {
+                        grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+                    };
+                self.leave(source.into_buffers());
+                tree
             }
             SplitRule::Dyadic(_) => {
                 let keys = self.cubes.as_ref().expect("numbered for this rule");

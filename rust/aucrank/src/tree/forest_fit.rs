@@ -26,6 +26,9 @@ use crate::{Interrupt, RankError};
 /// stopping looks.
 const BLOCK_TREES: usize = 10;
 
+/// Bytes that a growing tree may take without a thought to how many grow at once.
+const SMALL_BYTES: usize = 4 << 20;
+
 /// Most rows by which a consensus of rankings is ordered.
 const REFERENCE_ROWS: usize = 512;
 
@@ -253,7 +256,12 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
     /// Rows of a tree, ascending, each as often as it counts.
     fn rows_of(&self, tree: usize) -> Vec<u32> {
         match &self.bootstrap {
-            Some(bootstrap) => bootstrap.rows(self.seed_of(tree)),
+            Some(bootstrap) => {
+                let (mut counts, mut rows) = (self.sample.buffer(), self.sample.buffer());
+                bootstrap.rows(self.seed_of(tree), &mut counts, &mut rows);
+                self.sample.leave([counts]);
+                rows
+            }
             None => self.sample.labels.rows(),
         }
     }
@@ -285,7 +293,13 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             interrupt.check()?;
             growing.sample.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
         };
-        let grown = one_thread_each(first..n_trees, grow)?;
+        let binned = self.sample.binned;
+        // A tree keeps two row numbers for each row. Where that is much, few trees grow at once, each
+        // on several threads, so that together they take no more than half of the binned data.
+        let a_tree = 8 * binned.n_rows();
+        let at_once =
+            if a_tree > SMALL_BYTES { (binned.n_bytes() / 2 / a_tree).max(1) } else { usize::MAX };
+        let grown = run_each(first..n_trees, at_once, grow)?;
         self.forest.trees.extend(grown);
         Ok(())
     }
@@ -327,20 +341,22 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
     }
 }
 
-/// Runs `work` for each number on the threads of the current pool, one number a thread at a time
-/// and nothing of it elsewhere: what is being grown at once, and its memory, stays bounded by the
-/// number of threads. Where there are more threads than numbers, they share the work instead.
-fn one_thread_each<T: Send>(
+/// Runs `work` for each number on the threads of the current pool, at most `at_once` of them at a
+/// time, each on its share of the threads and nothing of it elsewhere: what is being grown at once,
+/// and its memory, stays bounded.
+fn run_each<T: Send>(
     numbers: std::ops::Range<usize>,
+    at_once: usize,
     work: impl Fn(usize) -> Result<T, RankError> + Sync + Send,
 ) -> Result<Vec<T>, RankError> {
     let n_threads = rayon::current_num_threads();
-    if n_threads == 1 || numbers.len() < n_threads {
-        return numbers.into_par_iter().map(work).collect();
+    let n_workers = n_threads.min(at_once).min(numbers.len());
+    if n_workers <= 1 {
+        return numbers.map(work).collect();
     }
     let next = AtomicUsize::new(numbers.start);
     let worker = |_| -> Result<Vec<(usize, T)>, RankError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads / n_workers).build();
         let pool = pool.map_err(|err| RankError::NoThread { message: err.to_string() })?;
         pool.install(|| {
             let mut done = Vec::new();
@@ -354,7 +370,7 @@ fn one_thread_each<T: Send>(
         })
     };
     let parts: Result<Vec<_>, RankError> =
-        (0..n_threads).into_par_iter().with_max_len(1).map(worker).collect();
+        (0..n_workers).into_par_iter().with_max_len(1).map(worker).collect();
     let mut all: Vec<(usize, T)> = parts?.into_iter().flatten().collect();
     all.sort_unstable_by_key(|(number, _)| *number);
     Ok(all.into_iter().map(|(_, done)| done).collect())
@@ -563,7 +579,8 @@ mod tests {
         let bootstrap = Bootstrap::new(labels, BootstrapParams { share });
         let mut of_rows = vec![Vec::new(); columns.n_rows()];
         for (number, tree) in forest.trees().iter().enumerate() {
-            let drawn = bootstrap.rows(mix(forest.seed ^ mix(number as u64)));
+            let mut drawn = Vec::new();
+            bootstrap.rows(mix(forest.seed ^ mix(number as u64)), &mut Vec::new(), &mut drawn);
             let total: ClassSums = drawn.iter().map(|&row| labels.sums(row as usize)).sum();
             assert_eq!(tree.total(), total);
             let values = forest.leaf_values(tree);
@@ -653,14 +670,11 @@ mod tests {
         for n_threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             for n in [0, 3, 40] {
-                let squares = pool.install(|| one_thread_each(7..7 + n, |i| Ok(i * i)));
+                let squares = pool.install(|| run_each(7..7 + n, 3, |i| Ok(i * i)));
                 assert_eq!(squares, Ok((7..7 + n).map(|i| i * i).collect()));
             }
             let failing = |i| if i == 23 { Err(RankError::Interrupted) } else { Ok(i) };
-            assert_eq!(
-                pool.install(|| one_thread_each(0..40, failing)),
-                Err(RankError::Interrupted)
-            );
+            assert_eq!(pool.install(|| run_each(0..40, 3, failing)), Err(RankError::Interrupted));
         }
     }
 }
