@@ -32,8 +32,8 @@ def main():
         warm_start=True,
         random_state=0,
     )
-    model.fit(X, y)
-    # Two trees more, of other splits and other weights: all that a file of a forest can hold.
+    model.fit(X, y, sample_weight=weight)
+    # Two trees more, of other splits.
     model.set_params(n_estimators=5, split=LeafRank(max_depth=2))
     model.fit(X, y, sample_weight=weight).save(MODEL)
     # A row of strangers, and a row of missing values.
