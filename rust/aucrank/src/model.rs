@@ -619,7 +619,8 @@ mod tests {
                 key.map(|key| entries.remove(&key));
             }
             (_, Value::Number(number)) => {
-                let other = number.as_u64().map(|n| (n + 1).saturating_sub(2 * draw(2) as u64));
+                let other =
+                    number.as_u64().map(|n| (n.wrapping_add(1)).saturating_sub(2 * draw(2) as u64));
                 *value = other.map_or(json!(0.35), Value::from);
             }
             (_, Value::String(text)) => {
