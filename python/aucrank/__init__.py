@@ -17,10 +17,13 @@ from aucrank._registry import ESTIMATORS, get_estimator
 from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
+    from aucrank.boosting import AUCBoost, RankBoost
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
+    "AUCBoost",
     "ModelFormatError",
+    "RankBoost",
     "RankingForest",
     "TreeRank",
     "__version__",

@@ -142,8 +142,43 @@ def fit_ranking_forest(
     earlier: RankingForest | None,
     n_threads: int,
 ) -> RankingForest: ...
-def write_document(header: str, model: TreeRankModel | RankingForest) -> str: ...
-def read_document(text: str) -> tuple[str, TreeRankModel | RankingForest]: ...
+
+# Boosting
+
+@final
+class BoostedModel:
+    family: ClassVar[str]
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_rounds(self) -> int: ...
+    @property
+    def threshold(self) -> float: ...
+    def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+
+def fit_auc_boost(
+    columns: _Columns,
+    n_levels: Sequence[int | None],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    params: str,
+    n_threads: int,
+) -> BoostedModel: ...
+def fit_rank_boost(
+    columns: _Columns,
+    n_levels: Sequence[int | None],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    params: str,
+    n_threads: int,
+) -> BoostedModel: ...
+
+# Documents
+
+type _Model = TreeRankModel | RankingForest | BoostedModel
+
+def write_document(header: str, model: _Model) -> str: ...
+def read_document(text: str) -> tuple[str, _Model]: ...
 def roc_auc(
     labels: NDArray[Any],
     scores: NDArray[np.float32] | NDArray[np.float64],

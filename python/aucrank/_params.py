@@ -156,9 +156,7 @@ def check_max_features(value: Any, n_features: int) -> int | None:
         case "log2":
             number = int(np.log2(n_features)) if n_features > 0 else 1
         case str():
-            raise ValueError(
-                f"max_features must be 'sqrt', 'log2', a number or None; got {value!r}"
-            )
+            raise ValueError(rule)
         case bool():
             raise TypeError(rule)
         case Integral():

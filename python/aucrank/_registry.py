@@ -11,6 +11,8 @@ from typing import Any
 ESTIMATORS = {
     "TreeRank": "aucrank.tree",
     "RankingForest": "aucrank.tree",
+    "AUCBoost": "aucrank.boosting",
+    "RankBoost": "aucrank.boosting",
 }
 
 

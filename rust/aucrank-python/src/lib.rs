@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
+mod boost;
 mod classifiers;
 mod columns;
 mod forest;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]
     use super::classifiers::{
         apply_by_classifiers, fit_tree_rank_by_classifiers, probability_by_classifiers,

@@ -4,6 +4,7 @@ use aucrank::model::{Document, Header, Model, ModelError, ModelRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
 use crate::tree::PyTreeRankModel;
 
@@ -23,6 +24,7 @@ fn to_format_error(err: ModelError) -> PyErr {
 pub enum ModelArg<'py> {
     TreeRank(PyRef<'py, PyTreeRankModel>),
     RankingForest(PyRef<'py, PyRankingForest>),
+    Boosted(PyRef<'py, PyBoostedModel>),
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
@@ -31,6 +33,7 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
     let model = match &model {
         ModelArg::TreeRank(model) => ModelRef::TreeRank(&model.0),
         ModelArg::RankingForest(model) => ModelRef::RankingForest(&model.0),
+        ModelArg::Boosted(model) => ModelRef::Boosted(&model.0),
     };
     py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
@@ -42,6 +45,7 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
     let model = match document.model {
         Model::TreeRank(model) => Bound::new(py, PyTreeRankModel(model))?.into_any(),
         Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),
+        Model::Boosted(model) => Bound::new(py, PyBoostedModel(model))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

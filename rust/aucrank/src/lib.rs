@@ -6,6 +6,7 @@
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
+//! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!
 //! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
@@ -13,6 +14,7 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 
+pub mod boost;
 pub mod data;
 pub mod model;
 pub mod roc;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::boost::BoostedModel;
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
 use crate::tree::{RankingForest, TreeRankModel};
@@ -97,6 +98,8 @@ pub enum Model {
     TreeRank(TreeRankModel),
     /// A forest of ranking trees.
     RankingForest(RankingForest),
+    /// A sum of the terms of boosting.
+    Boosted(BoostedModel),
 }
 
 /// A borrowed [`Model`].
@@ -107,6 +110,8 @@ pub enum ModelRef<'a> {
     TreeRank(&'a TreeRankModel),
     /// A forest of ranking trees.
     RankingForest(&'a RankingForest),
+    /// A sum of the terms of boosting.
+    Boosted(&'a BoostedModel),
 }
 
 impl ModelRef<'_> {
@@ -168,6 +173,7 @@ struct Tag {
 enum Family {
     TreeRank,
     RankingForest,
+    Boosted,
 }
 
 impl Model {
@@ -178,6 +184,7 @@ impl Model {
         Ok(match family {
             Family::TreeRank => Self::TreeRank(serde_json::from_str(text)?),
             Family::RankingForest => Self::RankingForest(serde_json::from_str(text)?),
+            Family::Boosted => Self::Boosted(serde_json::from_str(text)?),
         })
     }
 
@@ -185,6 +192,7 @@ impl Model {
         match self {
             Self::TreeRank(model) => ModelRef::TreeRank(model),
             Self::RankingForest(forest) => ModelRef::RankingForest(forest),
+            Self::Boosted(model) => ModelRef::Boosted(model),
         }
     }
 
@@ -194,6 +202,7 @@ impl Model {
         match self {
             Self::TreeRank(model) => model.tree.n_levels(),
             Self::RankingForest(forest) => forest.n_levels(),
+            Self::Boosted(model) => model.n_levels(),
         }
     }
 
@@ -201,6 +210,7 @@ impl Model {
         match self {
             Self::TreeRank(model) => model.check()?,
             Self::RankingForest(forest) => forest.check()?,
+            Self::Boosted(model) => model.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
@@ -322,6 +332,7 @@ impl Document {
         match &self.model {
             Model::TreeRank(model) => model.tree.score(columns),
             Model::RankingForest(forest) => forest.score(columns),
+            Model::Boosted(model) => model.score(columns),
         }
     }
 }

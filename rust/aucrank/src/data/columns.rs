@@ -153,6 +153,31 @@ impl<'a> Columns<'a> {
         self.columns.len()
     }
 
+    /// Whether these are columns for a model: `n_levels` has the number of categories of each, `None`
+    /// for a number.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::ColumnMismatch`] or [`RankError::KindMismatch`].
+    pub(crate) fn check_kinds(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
+        let (found, expected) = (self.n_features(), n_levels.len());
+        if found != expected {
+            return Err(RankError::ColumnMismatch { found, expected });
+        }
+        for (feature, (column, n_levels)) in self.iter().zip(n_levels).enumerate() {
+            let kind = |categorical| if categorical { "categorical" } else { "numeric" };
+            let is_categorical = matches!(column, Column::Codes { .. });
+            if is_categorical != n_levels.is_some() {
+                return Err(RankError::KindMismatch {
+                    column: feature,
+                    found: kind(is_categorical),
+                    expected: kind(n_levels.is_some()),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Copies some rows to `out`, row by row, in double precision: numbers as they are, category
     /// codes as numbers, NaN for what is missing. Returns whether a number is infinite.
     ///

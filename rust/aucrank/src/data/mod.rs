@@ -17,12 +17,15 @@ mod weights;
 pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
+pub(crate) use cuts::midpoint;
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
 pub(crate) use random::{below, mix};
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
-pub use sums::{ClassSums, CountedRows, Counts, RowTally, Tally, WeightedRows};
+pub use sums::{
+    ClassMasses, ClassSums, CountedRows, Counts, MassRows, RowTally, Tally, WeightedRows,
+};
 pub use values::ValueScale;
 pub use weights::FixedWeights;
 pub(crate) use weights::{FixedScale, times_power_of_two};

@@ -149,6 +149,67 @@ impl RowTally for CountedRows<'_> {
     }
 }
 
+/// Mass of each class, where nobody asks how many rows there are: half of [`ClassSums`] and one addition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassMasses {
+    /// Of the positive rows.
+    pub pos: u64,
+    /// Of the negative rows.
+    pub neg: u64,
+}
+
+impl AddAssign for ClassMasses {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.pos += other.pos;
+        self.neg += other.neg;
+    }
+}
+
+impl SubAssign for ClassMasses {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        self.pos -= other.pos;
+        self.neg -= other.neg;
+    }
+}
+
+impl std::iter::Sum for ClassMasses {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |mut sum, part| {
+            sum += part;
+            sum
+        })
+    }
+}
+
+impl Tally for ClassMasses {
+    #[inline]
+    fn sums(self) -> ClassSums {
+        ClassSums { pos: self.pos, neg: self.neg, rows: 0 }
+    }
+}
+
+/// Rows that count by a mass, which a learner changes as it goes.
+#[derive(Debug, Clone, Copy)]
+pub struct MassRows<'a> {
+    /// Which rows are positive.
+    pub positive: &'a [bool],
+    /// Mass of each row.
+    pub masses: &'a [u64],
+}
+
+impl RowTally for MassRows<'_> {
+    type Tally = ClassMasses;
+
+    #[inline]
+    fn of(&self, row: usize) -> ClassMasses {
+        // Without a branch: the classes of rows follow no pattern.
+        let pos = self.masses[row] * u64::from(self.positive[row]);
+        ClassMasses { pos, neg: self.masses[row] - pos }
+    }
+}
+
 /// Rows that count by their weight.
 #[derive(Debug, Clone, Copy)]
 pub struct WeightedRows<'a>(pub &'a Labels<'a>);

@@ -9,12 +9,14 @@
 //! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
 //! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
 //! - [`RocState`]: the table behind all of them, gathered from rows in pieces;
+//! - [`largest_gap`]: where a score is cut into two labels;
 //! - [`Ramp`]: the AUC with a slope to climb, and its gradient.
 
 mod auc;
 mod bootstrap;
 mod compare;
 mod curve;
+mod cut;
 mod delong;
 mod hull;
 mod partial;
@@ -28,6 +30,7 @@ pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
 pub use compare::Norm;
 pub use curve::{Knots, RocCurve};
+pub use cut::largest_gap;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;

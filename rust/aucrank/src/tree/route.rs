@@ -6,7 +6,7 @@ use super::cubes::{CubeGrid, Cubes, NO_CUBE};
 use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
 use super::test::Test;
 use crate::RankError;
-use crate::data::{Column, Columns};
+use crate::data::Columns;
 
 /// Rows that are read together: in any layout their values then lie side by side in the cache.
 pub(super) const TILE_ROWS: usize = 128;
@@ -213,21 +213,6 @@ impl RankingTree {
     }
 
     pub(super) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
-        let (found, expected) = (columns.n_features(), self.n_levels().len());
-        if found != expected {
-            return Err(RankError::ColumnMismatch { found, expected });
-        }
-        for (feature, (column, n_levels)) in columns.iter().zip(self.n_levels()).enumerate() {
-            let kind = |categorical| if categorical { "categorical" } else { "numeric" };
-            let is_categorical = matches!(column, Column::Codes { .. });
-            if is_categorical != n_levels.is_some() {
-                return Err(RankError::KindMismatch {
-                    column: feature,
-                    found: kind(is_categorical),
-                    expected: kind(n_levels.is_some()),
-                });
-            }
-        }
-        Ok(())
+        columns.check_kinds(self.n_levels())
     }
 }

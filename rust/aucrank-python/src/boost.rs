@@ -1,0 +1,114 @@
+//! The room `aucrank::boost` as Python classes and functions.
+
+use aucrank::boost::{self, AucBoostParams, BoostedModel, RankBoostParams};
+use aucrank::data::{Columns, Labels};
+use aucrank::{Interrupt, RankError};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::columns::ColumnsArg;
+use crate::run::{on_pool, read_params};
+
+/// A sum of terms, fitted by boosting.
+#[pyclass(name = "BoostedModel", module = "aucrank._core", frozen)]
+pub struct PyBoostedModel(pub BoostedModel);
+
+#[pymethods]
+impl PyBoostedModel {
+    #[classattr]
+    fn family() -> &'static str {
+        "boosted"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn n_rounds(&self) -> usize {
+        self.0.terms().len()
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+    }
+}
+
+/// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
+#[pyfunction]
+pub fn fit_auc_boost<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyBoostedModel> {
+    let params: AucBoostParams = read_params(params)?;
+    fit(
+        py,
+        &columns,
+        &n_levels,
+        &positive,
+        weight.as_ref(),
+        n_threads,
+        |columns, labels, interrupt| boost::fit_auc_boost(columns, labels, &params, interrupt),
+    )
+}
+
+/// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
+#[pyfunction]
+pub fn fit_rank_boost<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyBoostedModel> {
+    let params: RankBoostParams = read_params(params)?;
+    fit(
+        py,
+        &columns,
+        &n_levels,
+        &positive,
+        weight.as_ref(),
+        n_threads,
+        |columns, labels, interrupt| boost::fit_rank_boost(columns, labels, &params, interrupt),
+    )
+}
+
+fn fit(
+    py: Python<'_>,
+    columns: &ColumnsArg<'_>,
+    n_levels: &[Option<u32>],
+    positive: &PyReadonlyArray1<'_, bool>,
+    weight: Option<&PyReadonlyArray1<'_, f64>>,
+    n_threads: usize,
+    fit_model: impl Fn(&Columns<'_>, &Labels<'_>, &Interrupt) -> Result<BoostedModel, RankError>
+    + Send
+    + Sync,
+) -> PyResult<PyBoostedModel> {
+    let columns = columns.borrow(n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.map(|weight| weight.as_slice()).transpose()?;
+    let model = on_pool(py, n_threads, |interrupt| {
+        let labels = Labels::new(positive, weight)?;
+        fit_model(&columns, &labels, interrupt)
+    })?;
+    Ok(PyBoostedModel(model))
+}

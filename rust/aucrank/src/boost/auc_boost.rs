@@ -1,0 +1,53 @@
+//! `AUCBoost` (paper 3 Theorem 2): `AdaBoost` over the two-sided classifiers of weak rankers.
+
+use serde::{Deserialize, Serialize};
+
+use super::boosted_model::BoostedModel;
+use super::rounds::{RoundParams, RoundRule, RoundValues, boost};
+use super::two_sided::{Criterion, two_sided};
+use crate::data::{ClassMasses, Columns, Labels};
+use crate::{Interrupt, RankError};
+
+/// Least advantage of a ranking that is worth a round (DECISIONS B6).
+const LEAST_ADVANTAGE: f64 = 1e-12;
+
+/// Everything that a fit of `AUCBoost` can be told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AucBoostParams {
+    /// The loop.
+    pub rounds: RoundParams,
+    /// How rankings are cut.
+    pub criterion: Criterion,
+}
+
+impl RoundRule for Criterion {
+    fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues> {
+        let cut = two_sided(groups, *self, 0.0).ok()?;
+        if cut.error >= 0.5 - LEAST_ADVANTAGE {
+            return None;
+        }
+        // The weight of AdaBoost; a ranker without a mistake gets a finite one and ends it (B5, B6).
+        let most = 0.5 * (2.0 * n_rows as f64).ln();
+        let alpha = (0.5 * ((1.0 - cut.error) / cut.error).ln()).min(most);
+        let value = |chance: f64| alpha * (2.0 * chance - 1.0);
+        let values = (0..groups.len())
+            .map(|group| value(if group < cut.n_low { cut.low } else { cut.high }))
+            .collect();
+        Some(RoundValues { values, unseen: 0.0, is_last: cut.error == 0.0 })
+    }
+}
+
+/// Fits `AUCBoost`.
+///
+/// # Errors
+///
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+pub fn fit_auc_boost(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &AucBoostParams,
+    interrupt: &Interrupt,
+) -> Result<BoostedModel, RankError> {
+    boost(columns, labels, &params.rounds, &params.criterion, interrupt)
+}

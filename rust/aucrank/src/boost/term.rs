@@ -1,0 +1,160 @@
+//! What a weak ranker is worth in a score: a value for each row.
+
+use serde::{Deserialize, Serialize};
+
+use super::scored::ScoredTerm;
+use crate::data::FeatureBins;
+use crate::tree::RankingTree;
+
+/// Values are whole multiples of this, so that sums of them are exact up to 2^20 in any order: rows
+/// that tie, tie exactly; a step function merged of many rounds gives the sum of the rounds; and the
+/// parts of an explanation add up to the score (DECISIONS K10).
+const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
+
+/// The multiple of the unit that is nearest to a value.
+pub(super) fn snap(value: f64) -> f64 {
+    (value / VALUE_UNIT).round() * VALUE_UNIT
+}
+
+/// A function of a row with few values, or of a score: what a round of boosting adds, or the chance
+/// with which a node of a branching program says "positive".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Term {
+    /// A step function of one feature.
+    Feature(FeatureTerm),
+    /// A value for each leaf of a tree.
+    Tree(TreeTerm),
+    /// A function of the score of a linear ranker, or of one that lives outside the core.
+    Scored(ScoredTerm),
+}
+
+/// A step function of one feature.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureTerm {
+    /// The feature.
+    pub feature: usize,
+    /// Its known values.
+    #[serde(flatten)]
+    pub steps: Steps,
+    /// The value of rows that miss the feature.
+    pub missing: f64,
+}
+
+/// The values of a step function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steps {
+    /// Of a number.
+    Numeric {
+        /// Ascending; a number equal to a threshold lies above it.
+        thresholds: Vec<f64>,
+        /// One more than thresholds: below the first, ..., from the last on.
+        values: Vec<f64>,
+    },
+    /// Of a category: the value of each. Categories beyond the last count as missing.
+    Categorical {
+        /// By code.
+        values: Vec<f64>,
+    },
+}
+
+/// A value for each leaf of a tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreeTerm {
+    /// The tree.
+    pub tree: RankingTree,
+    /// By place of the leaf in the ranking, the best first.
+    pub values: Vec<f64>,
+}
+
+impl FeatureTerm {
+    /// The value of a raw value of the feature; NaN is missing.
+    #[inline]
+    #[must_use]
+    pub fn value(&self, raw: f64) -> f64 {
+        if raw.is_nan() {
+            return self.missing;
+        }
+        match &self.steps {
+            Steps::Numeric { thresholds, values } => {
+                values[thresholds.partition_point(|&threshold| threshold <= raw)]
+            }
+            Steps::Categorical { values } => {
+                values.get(raw as usize).copied().unwrap_or(self.missing)
+            }
+        }
+    }
+
+    /// The step function that has the given values at the occupied codes of a feature, `None` at
+    /// others. Between two occupied codes of a number the step is half-way; a category that does not
+    /// occur is missing.
+    #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
+    pub(super) fn of_codes(
+        feature: usize,
+        bins: &FeatureBins,
+        value_of_code: &[Option<f64>],
+        missing: f64,
+    ) -> Self {
+        let steps = match bins {
+            FeatureBins::Categorical { n_levels } => {
+                let levels = 0..*n_levels as usize;
+                let value =
+                    |code: usize| value_of_code.get(code).copied().flatten().unwrap_or(missing);
+                Steps::Categorical { values: levels.map(value).collect() }
+            }
+            FeatureBins::Numeric { cuts } => {
+                let (mut thresholds, mut values) = (Vec::new(), Vec::new());
+                let mut last_code = 0;
+                for (code, value) in value_of_code[..bins.n_bins()].iter().enumerate() {
+                    let Some(value) = *value else { continue };
+                    if values.last().is_none_or(|&last| last != value) {
+                        if !values.is_empty() {
+                            // Codes in between hold no row: the step goes to their middle.
+                            thresholds.push(cuts[usize::midpoint(last_code, code)]);
+                        }
+                        values.push(value);
+                    }
+                    last_code = code;
+                }
+                if values.is_empty() {
+                    values.push(missing);
+                }
+                Steps::Numeric { thresholds, values }
+            }
+        };
+        Self { feature, steps, missing }
+    }
+
+    /// Adds another step function of the same feature.
+    pub fn add(&mut self, other: &Self) {
+        debug_assert_eq!(self.feature, other.feature);
+        match (&mut self.steps, &other.steps) {
+            (Steps::Categorical { values }, Steps::Categorical { values: more }) => {
+                let n_levels = values.len().max(more.len());
+                values.resize(n_levels, self.missing);
+                for (code, value) in values.iter_mut().enumerate() {
+                    *value += more.get(code).copied().unwrap_or(other.missing);
+                }
+            }
+            (
+                Steps::Numeric { thresholds, values },
+                Steps::Numeric { thresholds: more_thresholds, values: more },
+            ) => {
+                let mut merged: Vec<f64> =
+                    thresholds.iter().chain(more_thresholds).copied().collect();
+                merged.sort_unstable_by(f64::total_cmp);
+                merged.dedup();
+                let at = |thresholds: &[f64], values: &[f64], raw: f64| {
+                    values[thresholds.partition_point(|&threshold| threshold <= raw)]
+                };
+                let sum = |raw| at(thresholds, values, raw) + at(more_thresholds, more, raw);
+                let below = std::iter::once(f64::NEG_INFINITY);
+                let sums = below.chain(merged.iter().copied()).map(sum).collect();
+                (*thresholds, *values) = (merged, sums);
+            }
+            _ => unreachable!("a feature is of one kind"),
+        }
+        self.missing += other.missing;
+    }
+}

@@ -1,0 +1,51 @@
+//! Where a score is cut into two labels.
+
+use super::curve::RocCurve;
+use crate::RankError;
+use crate::data::{Labels, midpoint};
+
+/// The score from which on rows are best called positive: the middle between the scores on both
+/// sides of the largest TPR - FPR, the highest such place where there are several.
+///
+/// Rows of weight zero have no say. Where all scores are equal, it is that score.
+///
+/// # Errors
+///
+/// [`RankError`] if the lengths differ, or a score is NaN.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::{data::Labels, roc::largest_gap};
+///
+/// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+/// assert_eq!(largest_gap(&[0.0, 3.0, 1.0, 4.0], &labels), Ok(2.0));
+/// ```
+pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
+    let curve = match labels.weights() {
+        None => RocCurve::new(scores, labels.positive())?,
+        Some(weights) => {
+            let rows = labels.rows();
+            let of_rows = |values: &[f64]| rows.iter().map(|&row| values[row as usize]).collect();
+            let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
+            let (scores, units): (Vec<f64>, Vec<f64>) = (of_rows(scores), of_rows(&units));
+            let positive: Vec<bool> =
+                rows.iter().map(|&row| labels.positive()[row as usize]).collect();
+            RocCurve::weighted(&scores, &positive, &units)?
+        }
+    };
+    let (fps, tps) = (curve.false_positives(), curve.true_positives());
+    let total = |counts: &[u64]| i128::from(counts[counts.len() - 1]);
+    let (n_neg, n_pos) = (total(fps), total(tps));
+    let gap = |knot: usize| i128::from(tps[knot]) * n_neg - i128::from(fps[knot]) * n_pos;
+    let last = fps.len() - 1;
+    // Knot 0 calls nothing positive, the last knot everything.
+    let (mut best, mut largest) = (0, 0);
+    for knot in 1..last {
+        if gap(knot) > largest {
+            (best, largest) = (knot, gap(knot));
+        }
+    }
+    let thresholds = curve.thresholds();
+    Ok(if best == 0 { thresholds[1] } else { midpoint(thresholds[best + 1], thresholds[best]) })
+}
