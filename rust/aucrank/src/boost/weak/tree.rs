@@ -52,7 +52,8 @@ mod tests {
     use crate::boost::weak::tests::{Draws, ranked};
     use crate::data::{Binned, BinningParams, Columns, Labels};
     use crate::tree::{
-        DyadicParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit,
+        CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule,
+        SplitRule, fit,
     };
 
     fn params(split: SplitRule, leaf_order: LeafOrder) -> FitParams {
@@ -153,11 +154,21 @@ mod tests {
             outside: None,
             interrupt: &interrupt,
         };
-        let mut params = params(SplitRule::Classifier, LeafOrder::Tree);
-        let grown = ShallowTree::new(&params, &sample).unwrap();
         let task = WeakTask { masses: &[9, 9], rows: &[0, 1], features: None, seed: 0 };
-        assert!(grown.rank(&sample, &task).unwrap().is_none(), "too few rows to split");
-        params.grow.max_depth = 0;
-        assert!(ShallowTree::new(&params, &sample).unwrap_err().to_string().contains("max_depth"));
+        let rank = |params: &FitParams| ShallowTree::new(params, &sample)?.rank(&sample, &task);
+        let stumps = params(SplitRule::Stumps(LeafRankParams::orthogonal(5)), LeafOrder::Tree);
+        assert!(rank(&stumps).unwrap().is_none(), "too few rows to split");
+        let classifier = FitParams { split: SplitRule::Classifier, ..stumps.clone() };
+        assert_eq!(rank(&classifier).unwrap_err(), RankError::NeedsClassifiers);
+        let pruning = CvParams { n_folds: 2, one_standard_error: false, seed: 0 };
+        let pruning = Some(PruningRule::CrossValidation(pruning));
+        let message = |params| rank(&params).unwrap_err().to_string();
+        assert!(message(FitParams { pruning, ..stumps.clone() }).starts_with("pruning is given"));
+        let grow = GrowParams { max_depth: 0, ..stumps.grow };
+        assert!(message(FitParams { grow, ..stumps }).starts_with("max_depth is 0"));
+        let task = WeakTask { features: Some(&[0]), ..task };
+        let cubes = params(SplitRule::Dyadic(DyadicParams { level: 1 }), LeafOrder::Tree);
+        let err = ShallowTree::new(&cubes, &sample).unwrap().rank(&sample, &task).unwrap_err();
+        assert!(err.to_string().contains("cubes ask all features at once"), "{err}");
     }
 }
