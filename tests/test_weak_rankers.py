@@ -104,10 +104,10 @@ def plain_auc_boost(ranker, X, y, n_rounds):
     ("weak_ranker", "plain"),
     [
         ("linear", Discriminant()),
-        ("tree", TreeRank(max_depth=3, pruning=None)),
+        ("tree", TreeRank(max_depth=3, pruning=None, max_bins=None)),
         (
             LeafRank(min_samples_leaf=5),
-            TreeRank(split=LeafRank(min_samples_leaf=5), max_depth=1, pruning=None),
+            TreeRank(split=LeafRank(min_samples_leaf=5), max_depth=1, pruning=None, max_bins=None),
         ),
         (LogisticRegression(C=0.1, tol=1e-10), LogisticRegression(C=0.1, tol=1e-10)),
         (GaussianNB(), ByProbability()),
@@ -116,7 +116,8 @@ def plain_auc_boost(ranker, X, y, n_rounds):
 )
 def test_the_rounds_are_those_of_the_definition(weak_ranker, plain):
     n_rounds = 6
-    model = AUCBoost(weak_ranker=weak_ranker, n_rounds=n_rounds).fit(X, Y)
+    # One bin a value, since quantiles would follow the weights that the plain trees are given.
+    model = AUCBoost(weak_ranker=weak_ranker, n_rounds=n_rounds, max_bins=None).fit(X, Y)
     expected = plain_auc_boost(plain, X, Y, n_rounds)
     found = model.decision_function(X)
     assert len(np.unique(np.round(found, 9))) > 8
@@ -145,14 +146,13 @@ def test_a_linear_round_is_graded_in_groups_of_about_equal_weight():
     plain = Discriminant().fit(X, y, np.ones(3000)).decision_function(X)
     order = np.argsort(plain)
     assert (np.diff(score[order]) >= 0).all()
-    groups, size = np.unique(score, return_counts=True)
+    groups = np.unique(score)
     assert 200 < len(groups) <= 256
     share = np.where(y, 0.5 / y.sum(), 0.5 / (~y).sum())
     of_group = [share[score == group].sum() for group in groups]
     # Not more than one row over.
     assert max(of_group) < 1 / 256 + share.max()
     assert roc_auc_score(y, score) == pytest.approx(roc_auc_score(y, plain), abs=1e-4)
-    assert size.min() >= 1
 
 
 def test_a_value_missing_is_the_mean_of_the_known_to_a_linear_ranker():
@@ -193,7 +193,7 @@ def test_native_rankers_are_saved(booster, weak_ranker, tmp_path):
     assert np.array_equal(read.predict(HOLES), model.decision_function(HOLES) > 0)
 
 
-def test_boosted_trees_beat_one(tmp_path):
+def test_boosted_trees_beat_one():
     rng = np.random.default_rng(5)
     X, X_test = rng.normal(size=(2, 2000, 3))
     y, y_test = (np.prod(rows, axis=1) + 0.3 * rows[:, 0] > 0 for rows in (X, X_test))
@@ -312,7 +312,9 @@ class Failing(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
-@pytest.mark.parametrize("error", [BoomError("in round 3"), KeyboardInterrupt()], ids=["own", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "error", [BoomError("in round 3"), KeyboardInterrupt()], ids=["own", "Ctrl-C"]
+)
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_what_a_guest_raises_comes_out_as_it_is(booster, error):
     Failing.error, Failing.n_calls = error, 0
