@@ -91,14 +91,18 @@ class RowModelLearner(RowModels):
         The rows, as the user passed them.
     positive : ndarray of bool, shape (n,)
         Their labels.
+    earlier : sequence of estimator, default=()
+        Those of a fit that goes on, by number.
     """
 
-    def __init__(self, estimator: Any, X: Any, positive: NDArray[np.bool_]) -> None:
-        super().__init__((), X)
+    def __init__(
+        self, estimator: Any, X: Any, positive: NDArray[np.bool_], earlier: Sequence[Any] = ()
+    ) -> None:
+        super().__init__(earlier, X)
         self._estimator = estimator
         self._labels = positive.astype(np.intp)
         self._weights_as, _ = weight_parameter(estimator)
-        self._n_fitted = 0
+        self._n_fitted = len(earlier)
         self._lock = threading.Lock()
 
     def forget(self, models: Sequence[int]) -> None:

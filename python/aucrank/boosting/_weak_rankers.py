@@ -1,5 +1,6 @@
 """The parameter ``weak_ranker``: what is boosted."""
 
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
@@ -70,10 +71,24 @@ def is_outside(weak_ranker: Any) -> bool:
 
 
 def ranker_learner(
-    weak_ranker: Any, X: Any, positive: NDArray[np.bool_]
+    weak_ranker: Any, X: Any, positive: NDArray[np.bool_], earlier: Sequence[Any] = ()
 ) -> RowRankerLearner | None:
-    """Return what the core calls back to fit weak rankers, or None where it fits them itself."""
-    return RowRankerLearner(weak_ranker, X, positive) if is_outside(weak_ranker) else None
+    """Return what the core calls back to fit weak rankers, or None where it fits them itself.
+
+    Parameters
+    ----------
+    weak_ranker : object
+        The parameter.
+    X : array-like or data frame of shape (n, n_features)
+        The rows, as the user passed them.
+    positive : ndarray of bool, shape (n,)
+        Their labels.
+    earlier : sequence of estimator, default=()
+        Rankers of the model that a fit goes on from, by number.
+    """
+    if not is_outside(weak_ranker):
+        return None
+    return RowRankerLearner(weak_ranker, X, positive, earlier)
 
 
 def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:

@@ -91,7 +91,9 @@ impl ScoredTerm {
                 let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
                 let mut scores = scores_of(outside, *number, &rows)?;
                 if *is_reversed {
-                    scores.iter_mut().for_each(|score| *score = -*score);
+                    for score in &mut scores {
+                        *score = -*score;
+                    }
                 }
                 Ok(scores)
             }
@@ -112,10 +114,10 @@ mod tests {
         let mut draws = Draws(1);
         let n = 300;
         let values: Vec<f64> = (0..3 * n)
-            .map(|_| if draws.below(8) == 0 { f64::NAN } else { draws.below(60) as f64 })
+            .map(|_| if draws.below(8) == 0 { f64::NAN } else { draws.number(60) })
             .collect();
         let positive: Vec<bool> =
-            (0..n).map(|row| values[3 * row] + draws.below(40) as f64 > 45.0).collect();
+            (0..n).map(|row| values[3 * row] + draws.number(40) > 45.0).collect();
         let tree = FitParams {
             binning: BinningParams::default(),
             grow: GrowParams {
@@ -134,7 +136,7 @@ mod tests {
         };
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
-        let masses: Vec<u64> = (0..n).map(|_| draws.below(100) as u64 + 1).collect();
+        let masses: Vec<u64> = (0..n).map(|_| draws.below(100) + 1).collect();
         let rankers = [
             WeakRankerParams::Feature,
             WeakRankerParams::Threshold,

@@ -38,11 +38,11 @@ impl<'a> ReweightedTrees<'a> {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
-        if features.is_some() && self.sample.cubes.is_some() {
+        if let Some(features) = features.filter(|_| self.sample.cubes.is_some()) {
             return Err(RankError::BadParameter {
-                name: "split",
-                value: "by cubes".to_owned(),
-                rule: "another rule where features are drawn: cubes ask all features at once",
+                name: "max_features",
+                value: features.len().to_string(),
+                rule: "left out where trees split by cubes, which ask all features at once",
             });
         }
         let row_tally = ReweightedRows { labels: self.sample.labels, masses };

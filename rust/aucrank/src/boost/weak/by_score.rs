@@ -38,8 +38,10 @@ pub(super) fn ranking_by_score(
     let is_reversed = merit < 0;
     if is_reversed {
         groups.reverse();
-        groups.iter_mut().for_each(|(score, _)| *score = -*score);
-        scores.iter_mut().for_each(|score| *score = -*score);
+        let of_groups = groups.iter_mut().map(|(score, _)| score);
+        for score in of_groups.chain(&mut scores) {
+            *score = -*score;
+        }
     }
     let thresholds: Vec<f64> =
         groups.windows(2).map(|pair| midpoint(pair[0].0, pair[1].0)).collect();

@@ -182,7 +182,9 @@ impl WeakRanker for FisherRanker {
         let scores = linear.scores(sample.columns);
         ranking_by_score(sample, task, scores, |is_reversed| {
             if is_reversed {
-                linear.coefficients.iter_mut().for_each(|weight| *weight = -*weight);
+                for weight in &mut linear.coefficients {
+                    *weight = -*weight;
+                }
             }
             RowScorer::Linear(linear)
         })
@@ -291,12 +293,12 @@ mod tests {
         let values: Vec<f64> = positive
             .iter()
             .flat_map(|&positive| {
-                let (a, b) = (draws.below(100) as f64, draws.below(100) as f64);
+                let (a, b) = (draws.number(100), draws.number(100));
                 let shift = if positive { 20.0 } else { 0.0 };
                 [a + shift, 1e-3 * (0.5 * a + b) + 7.0]
             })
             .collect();
-        let masses: Vec<u64> = (0..n).map(|_| draws.below(1 << 40) as u64).collect();
+        let masses: Vec<u64> = (0..n).map(|_| draws.below(1 << 40)).collect();
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let found = ranked(&WeakRankerParams::Linear, &columns, &labels, &masses, None).unwrap();
@@ -304,22 +306,17 @@ mod tests {
 
         let mut means = [[0.0; 2]; 2];
         let mut within = [[0.0; 2]; 2];
-        for class in 0..2 {
+        for (class, means) in means.iter_mut().enumerate() {
             let rows = || (0..n).filter(|&row| usize::from(positive[row]) == class);
             let total: f64 = rows().map(|row| masses[row] as f64).sum();
             let mean = |of: &dyn Fn(usize) -> f64| {
                 rows().map(|row| masses[row] as f64 * of(row)).sum::<f64>() / total
             };
-            for j in 0..2 {
-                means[class][j] = mean(&|row| values[2 * row + j]);
-            }
-            for j in 0..2 {
-                for k in 0..2 {
-                    within[j][k] += 0.5
-                        * mean(&|row| {
-                            (values[2 * row + j] - means[class][j])
-                                * (values[2 * row + k] - means[class][k])
-                        });
+            *means = [0, 1].map(|j| mean(&|row| values[2 * row + j]));
+            let from_mean = |row: usize, j: usize| values[2 * row + j] - means[j];
+            for (j, within) in within.iter_mut().enumerate() {
+                for (k, within) in within.iter_mut().enumerate() {
+                    *within += 0.5 * mean(&|row| from_mean(row, j) * from_mean(row, k));
                 }
             }
         }

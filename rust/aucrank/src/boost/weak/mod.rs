@@ -175,14 +175,14 @@ impl Ranking {
 impl Groups {
     /// For each group and class (negatives first) a number; returns what each row gets, `none` where it is
     /// in no group.
-    pub(super) fn lookup<'g, T: Copy>(
+    pub(super) fn lookup<'g, T>(
         &'g self,
         binned: &'g Binned,
         of_group: &[T],
         none: T,
     ) -> Box<dyn Fn(usize) -> T + Sync + 'g>
     where
-        T: Send + Sync + 'g,
+        T: Copy + Send + Sync + 'g,
     {
         match self {
             Self::Codes { feature, of_code } => {
@@ -211,9 +211,13 @@ pub(super) mod tests {
     pub(in crate::boost) struct Draws(pub(in crate::boost) u64);
 
     impl Draws {
-        pub(in crate::boost) fn below(&mut self, bound: u64) -> u32 {
+        pub(in crate::boost) fn below(&mut self, bound: u64) -> u64 {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((self.0 >> 20) % bound) as u32
+            (self.0 >> 20) % bound
+        }
+
+        pub(in crate::boost) fn number(&mut self, bound: u64) -> f64 {
+            self.below(bound) as f64
         }
     }
 

@@ -71,6 +71,13 @@ impl WeakRanker for OutsideRanker {
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError> {
         let rankers = sample.outside.ok_or(RankError::NeedsRankers)?;
+        if let Some(features) = task.features {
+            return Err(RankError::BadParameter {
+                name: "max_features",
+                value: features.len().to_string(),
+                rule: "left out for a weak ranker of your own, which sees all columns",
+            });
+        }
         let has_mass = |row: &u32| task.masses[*row as usize] > 0;
         let rows: Vec<u32> = task.rows.iter().copied().filter(has_mass).collect();
         let weights = Self::weights(sample, task, &rows);
@@ -185,9 +192,9 @@ mod tests {
         (positive[1], positive[2]) = (true, false);
         let scores: Vec<f64> = positive
             .iter()
-            .map(|&positive| draws.below(6) as f64 - if positive { 2.0 } else { 0.0 })
+            .map(|&positive| draws.number(6) - if positive { 2.0 } else { 0.0 })
             .collect();
-        let mut masses: Vec<u64> = (0..60).map(|_| draws.below(9) as u64).collect();
+        let mut masses: Vec<u64> = (0..60).map(|_| draws.below(9)).collect();
         (masses[1], masses[2]) = (5, 5);
         let weights: Vec<f64> = (0..60).map(|row| f64::from(u8::from(row != 0))).collect();
         let columns = Columns::from_row_major(&scores, 1).unwrap();
@@ -218,11 +225,8 @@ mod tests {
         let mut sums = vec![ClassMasses::default(); thresholds.len() + 1];
         for row in 1..60 {
             let sum = &mut sums[groups[row] as usize];
-            if positive[row] {
-                sum.pos += masses[row]
-            } else {
-                sum.neg += masses[row]
-            }
+            let class = if positive[row] { &mut sum.pos } else { &mut sum.neg };
+            *class += masses[row];
             for other in 1..60 {
                 if masses[row] > 0 && masses[other] > 0 {
                     let by_score = (-scores[row]).total_cmp(&-scores[other]);
@@ -248,6 +252,9 @@ mod tests {
         assert_eq!(err, RankError::NanScore(2));
         let err = ranked_by(&weak, &columns, &labels, &[1; 4], None, None).unwrap_err();
         assert_eq!(err, RankError::NeedsRankers);
+        let some = Some(&[0][..]);
+        let err = ranked_by(&weak, &columns, &labels, &[1; 4], some, Some(&nan)).unwrap_err();
+        assert!(err.to_string().starts_with("max_features is 1, but must be left out"), "{err}");
     }
 
     #[test]

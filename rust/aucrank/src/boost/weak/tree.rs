@@ -79,13 +79,12 @@ mod tests {
     fn the_tree_is_the_one_that_these_weights_grow() {
         let mut draws = Draws(5);
         let values: Vec<f64> = (0..900)
-            .map(|_| if draws.below(9) == 0 { f64::NAN } else { draws.below(40) as f64 })
+            .map(|_| if draws.below(9) == 0 { f64::NAN } else { draws.number(40) })
             .collect();
-        let positive: Vec<bool> = (0..300)
-            .map(|row| values[3 * row] + draws.below(30) as f64 > values[3 * row + 1])
-            .collect();
+        let positive: Vec<bool> =
+            (0..300).map(|row| values[3 * row] + draws.number(30) > values[3 * row + 1]).collect();
         // Not multiples of one another, so that they do not count as copies: every row is one.
-        let masses: Vec<u64> = (0..300).map(|_| (draws.below(1000) + 1) as u64).collect();
+        let masses: Vec<u64> = (0..300).map(|_| draws.below(1000) + 1).collect();
         let weights: Vec<f64> = masses.iter().map(|&mass| mass as f64 / 1024.0).collect();
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
@@ -113,7 +112,8 @@ mod tests {
             let mut sums = vec![ClassMasses::default(); tree.n_leaves()];
             for row in 0..300 {
                 let sum = &mut sums[groups[row] as usize];
-                if positive[row] { sum.pos += masses[row] } else { sum.neg += masses[row] }
+                let class = if positive[row] { &mut sum.pos } else { &mut sum.neg };
+                *class += masses[row];
             }
             assert_eq!(found.sums, sums);
         }
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn a_tree_asks_the_features_it_may() {
         let mut draws = Draws(8);
-        let values: Vec<f64> = (0..800).map(|_| draws.below(50) as f64).collect();
+        let values: Vec<f64> = (0..800).map(|_| draws.number(50)).collect();
         let positive: Vec<bool> =
-            (0..200).map(|row| values[4 * row] + draws.below(20) as f64 > 30.0).collect();
+            (0..200).map(|row| values[4 * row] + draws.number(20) > 30.0).collect();
         let columns = Columns::from_row_major(&values, 4).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         for max_features in [None, Some(1)] {
@@ -169,6 +169,6 @@ mod tests {
         let task = WeakTask { features: Some(&[0]), ..task };
         let cubes = params(SplitRule::Dyadic(DyadicParams { level: 1 }), LeafOrder::Tree);
         let err = ShallowTree::new(&cubes, &sample).unwrap().rank(&sample, &task).unwrap_err();
-        assert!(err.to_string().contains("cubes ask all features at once"), "{err}");
+        assert!(err.to_string().contains("cubes, which ask all features at once"), "{err}");
     }
 }
