@@ -332,7 +332,7 @@ impl Document {
         match &self.model {
             Model::TreeRank(model) => model.tree.score(columns),
             Model::RankingForest(forest) => forest.score(columns),
-            Model::Boosted(model) => model.score(columns),
+            Model::Boosted(model) => model.score(columns, None),
         }
     }
 }
