@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._params import check_int, check_real
+from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import weak_ranker_params
 
 
-class BoostedRanker(BaseRanker):
+class BoostedRanker(TermsMixin, BaseRanker):
     """Base of rankers that are sums of terms, one for each round."""
 
     _family: ClassVar[str] = "boosted"

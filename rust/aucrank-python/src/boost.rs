@@ -46,6 +46,12 @@ impl PyBoostedModel {
         Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
     }
 
+    /// Whether every term asks one feature.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        self.0.is_additive()
+    }
+
     /// What each feature adds to the score of each row, row by row.
     fn explain<'py>(
         &self,

@@ -58,3 +58,86 @@ impl BoostedModel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::boost::{Alpha, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost};
+    use crate::data::{BinningParams, Labels, mix};
+
+    const N_ROWS: usize = 5000;
+
+    /// Three features, the last of which says nothing; every ninth value is missing.
+    fn sample() -> (Vec<f64>, Vec<bool>) {
+        let unit =
+            |row: usize, j: u64| (mix(row as u64 ^ j << 40) >> 11) as f64 / (1_u64 << 53) as f64;
+        let value = |row: usize, j: u64| match mix(row as u64 ^ j << 50) % 9 {
+            0 => f64::NAN,
+            _ if j == 2 => 1.0,
+            _ => unit(row, j),
+        };
+        let values = (0..N_ROWS).flat_map(|row| (0..3).map(move |j| value(row, j))).collect();
+        let positive =
+            (0..N_ROWS).map(|row| unit(row, 0) + unit(row, 1) + unit(row, 5) > 1.5).collect();
+        (values, positive)
+    }
+
+    fn fit(values: &[f64], positive: &[bool]) -> BoostedModel {
+        let rounds = RoundParams {
+            binning: BinningParams::default(),
+            weak_ranker: WeakRankerParams::Threshold,
+            n_rounds: 50,
+            learning_rate: 1.0,
+            seed: 0,
+        };
+        let params = RankBoostParams { rounds, alpha: Alpha::Third };
+        let columns = Columns::from_row_major(values, 3).unwrap();
+        let labels = Labels::new(positive, None).unwrap();
+        fit_rank_boost(&columns, &labels, &params, &Interrupt::default()).unwrap()
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "the parts are exact")]
+    fn parts_are_values_of_the_terms_and_add_up_to_the_score() {
+        let (values, positive) = sample();
+        let model = fit(&values, &positive);
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let (parts, scores) = (model.explain(&columns).unwrap(), model.score(&columns).unwrap());
+        assert_eq!(parts.len(), 3 * N_ROWS);
+        for ((row, parts), score) in values.chunks(3).zip(parts.chunks(3)).zip(scores) {
+            assert_eq!(parts.iter().sum::<f64>() - model.threshold(), score);
+            for (feature, part) in parts.iter().enumerate() {
+                let of_feature = model.terms().iter().filter_map(|term| match term {
+                    Term::Feature(term) if term.feature == feature => {
+                        Some(term.value(row[feature]))
+                    }
+                    _ => None,
+                });
+                assert_eq!(of_feature.sum::<f64>(), *part);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_explained_is_refused() {
+        let (mut values, positive) = sample();
+        let model = fit(&values, &positive);
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let err = RankError::ColumnMismatch { found: 2, expected: 3 };
+        assert_eq!(model.explain(&columns), Err(err));
+        let outside: Term = serde_json::from_str(
+            r#"{"scored": {"scorer": {"outside": 0}, "shape": {"clip": {"low": 0.0, "high": 1.0, "gain": 1.0}}}}"#,
+        )
+        .unwrap();
+        let mut document = serde_json::to_value(&model).unwrap();
+        document["terms"].as_array_mut().unwrap().push(serde_json::to_value(outside).unwrap());
+        let scored: BoostedModel = serde_json::from_value(document).unwrap();
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        assert_eq!(scored.explain(&columns), Err(RankError::NotAdditive));
+        values[3 * (N_ROWS - 1) + 1] = f64::INFINITY;
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let err = RankError::InfiniteValue { column: 1, row: N_ROWS - 1, value: f64::INFINITY };
+        assert_eq!(model.explain(&columns), Err(err));
+    }
+}
