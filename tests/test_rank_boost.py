@@ -441,13 +441,13 @@ def test_rounds_are_told_in_words():
 
 
 def test_terms_over_several_features_are_told_but_not_taken_apart():
-    cut = {"cut": {"threshold": 0.25, "low": -1.0, "high": 2.0}}
-    clip = {"clip": {"low": -1.0, "high": 3.0, "gain": 0.5}}
+    outside = {"outside": {"number": 4, "is_reversed": False}}
     terms = [
         {"feature": {"feature": 0, "missing": 0.0, "numeric": {"thresholds": [], "values": [1.0]}}},
         {"tree": {"tree": {}, "values": [3.0, 1.0, 2.0]}},
-        {"scored": {"scorer": {"outside": 4}, "shape": cut}},
-        {"scored": {"scorer": {"linear": {}}, "shape": clip}},
+        {"scored": {"scorer": outside, "thresholds": [0.25], "values": [-1.0, 2.0]}},
+        {"scored": {"scorer": {"linear": {}}, "thresholds": [1.0], "values": [2.0, -1.0]}},
+        {"scored": {"scorer": {"linear": {}}, "thresholds": [1, 2], "values": [0.0, 1.0, 2.0]}},
     ]
     model = RankBoost().fit([[1.0], [2.0]], [0, 1])
     model._model = SimpleNamespace(terms=lambda: json.dumps(terms), is_additive=False)
@@ -456,10 +456,11 @@ def test_terms_over_several_features_are_told_but_not_taken_apart():
         "x0 is known",
         "tree of 3 leaves",
         "score of ranker 4 >= 0.25",
-        "linear score from -1 to 3",
+        "linear score < 1",
+        "linear score in 3 steps",
     ]
-    assert rounds["high"].tolist() == [1, 3, 2, 0.5]
-    assert rounds["low"].tolist() == [0, 1, -1, 0]
+    assert rounds["high"].tolist() == [1, 3, 2, 2, 2]
+    assert rounds["low"].tolist() == [0, 1, -1, -1, 0]
     for ask in (model.terms, model.to_sql, model.plot_terms, lambda: model.explain([[1.0]])):
         with pytest.raises(ValueError, match="round 2 of this RankBoost has added a tree, which"):
             ask()

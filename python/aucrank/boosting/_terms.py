@@ -315,14 +315,15 @@ def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float
             return _round_of_feature(words, step_function)
         case {"tree": {"values": values}}:
             return f"tree of {len(values)} leaves", max(values), min(values), nan
-        case {"scored": {"scorer": scorer, "shape": shape}}:
-            name = "linear score" if "linear" in scorer else f"score of ranker {scorer['outside']}"
-            if "cut" in shape:
-                cut = shape["cut"]
-                return f"{name} >= {number(cut['threshold'])}", cut["high"], cut["low"], nan
-            clip = shape["clip"]
-            ends = f"from {number(clip['low'])} to {number(clip['high'])}"
-            return f"{name} {ends}", clip["gain"], 0.0, nan
+        case {"scored": {"scorer": scorer, "thresholds": thresholds, "values": values}}:
+            name = "linear score"
+            if "outside" in scorer:
+                name = f"score of ranker {scorer['outside']['number']}"
+            rule = f"{name} in {len(values)} steps"
+            if len(thresholds) == 1:
+                sign = ">=" if values[1] > values[0] else "<"
+                rule = f"{name} {sign} {number(thresholds[0])}"
+            return rule, max(values), min(values), nan
         case other:
             raise ValueError(f"unknown term {other!r}")
 

@@ -63,8 +63,13 @@ impl BoostedModel {
 mod tests {
     use super::*;
     use crate::Interrupt;
-    use crate::boost::{Alpha, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost};
+    use crate::boost::{
+        Alpha, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
+    };
     use crate::data::{BinningParams, Labels, mix};
+    use crate::tree::{
+        self, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, RankingTree, SplitRule,
+    };
 
     const N_ROWS: usize = 5000;
 
@@ -97,6 +102,29 @@ mod tests {
         fit_rank_boost(&columns, &labels, &params, &Interrupt::default()).unwrap()
     }
 
+    fn tree(values: &[f64], positive: &[bool]) -> RankingTree {
+        let grow = GrowParams {
+            max_depth: 2,
+            min_samples_split: 2,
+            min_samples_leaf: 1,
+            min_gain: 0.0,
+            leaf_order: LeafOrder::Tree,
+            missing: Missing::Learn,
+            max_fpr: 1.0,
+        };
+        let params = FitParams {
+            binning: BinningParams::default(),
+            grow,
+            split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        };
+        let columns = Columns::from_row_major(values, 3).unwrap();
+        let labels = Labels::new(positive, None).unwrap();
+        tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+    }
+
     #[test]
     #[expect(clippy::float_cmp, reason = "the parts are exact")]
     fn parts_are_values_of_the_terms_and_add_up_to_the_score() {
@@ -126,15 +154,15 @@ mod tests {
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let err = RankError::ColumnMismatch { found: 2, expected: 3 };
         assert_eq!(model.explain(&columns), Err(err));
-        let outside: Term = serde_json::from_str(
-            r#"{"scored": {"scorer": {"outside": 0}, "shape": {"clip": {"low": 0.0, "high": 1.0, "gain": 1.0}}}}"#,
-        )
-        .unwrap();
+        // A term over a tree, put into the document of the model.
+        let tree = tree(&values, &positive);
+        let n_leaves = tree.leaves().len();
+        let term = Term::Tree(TreeTerm { tree, values: vec![0.0; n_leaves] });
         let mut document = serde_json::to_value(&model).unwrap();
-        document["terms"].as_array_mut().unwrap().push(serde_json::to_value(outside).unwrap());
-        let scored: BoostedModel = serde_json::from_value(document).unwrap();
+        document["terms"].as_array_mut().unwrap().push(serde_json::to_value(term).unwrap());
+        let with_tree: BoostedModel = serde_json::from_value(document).unwrap();
         let columns = Columns::from_row_major(&values, 3).unwrap();
-        assert_eq!(scored.explain(&columns), Err(RankError::NotAdditive));
+        assert_eq!(with_tree.explain(&columns), Err(RankError::NotAdditive));
         values[3 * (N_ROWS - 1) + 1] = f64::INFINITY;
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let err = RankError::InfiniteValue { column: 1, row: N_ROWS - 1, value: f64::INFINITY };
