@@ -216,7 +216,6 @@ pub fn fit_rank_boost(
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "grades of stumps are exact")]
 mod tests {
     use super::*;
     use crate::data::mix;
