@@ -1,14 +1,15 @@
 //! `RankBoost` for two classes (Freund, Iyer, Schapire and Singer, "An efficient boosting algorithm
-//! for combining preferences", J. Mach. Learn. Res. 4, 2003): pairs of a positive and a negative row.
+//! for combining preferences", J. Mach. Learn. Res. 4, 2003): pairs of a positive and a negative
+//! row.
 //!
 //! A distribution over pairs is a product of one over the positive rows and one over the negative
-//! rows (their fig. 2), so no pair is ever written down. What is minimised round by round is the mean
-//! over pairs of `exp(f(negative) - f(positive))`: the product of the two means that a
+//! rows (their fig. 2), so no pair is ever written down. What is minimised round by round is the
+//! mean over pairs of `exp(f(negative) - f(positive))`: the product of the two means that a
 //! [`BoostedModel`] keeps.
 //!
 //! A ranking becomes a grade from 0 to 1 by [`Grades`]. Since a weak ranker always points to what
-//! ranks positives higher, values are positive: the reverse of a stump, with a negative value, differs
-//! from the stump by a constant (DECISIONS K6).
+//! ranks positives higher, values are positive: the reverse of a stump, with a negative value,
+//! differs from the stump by a constant (DECISIONS K6).
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +30,9 @@ pub enum Alpha {
     #[default]
     Third,
     /// The value of the least pair loss: the second method, in closed form, where there are two
-    /// grades, else the first, by Newton's method. A pair's share of the loss, `1/PQ`, is added to the pairs
-    /// that are ranked right by the most and to those ranked wrong by the most (DECISIONS K4).
+    /// grades, else the first, by Newton's method. A pair's share of the loss, `1/PQ`, is added to
+    /// the pairs that are ranked right by the most and to those ranked wrong by the most
+    /// (DECISIONS K4).
     Exact,
 }
 
@@ -85,9 +87,9 @@ impl RoundRule for PairRule {
 /// A ranking as a function of a row with values from 0 to 1.
 ///
 /// The grade of a group is its mid-rank under the distribution of the round, 1/2 D+ + 1/2 D-: the
-/// mass below the group and half of its own; stretched such that the lowest group has grade 0 and the
-/// highest 1. Of two groups the grades are thus 0 and 1, a stump. Before stretching, `r` is the AUC less
-/// one half.
+/// mass below the group and half of its own; stretched such that the lowest group has grade 0 and
+/// the highest 1. Of two groups the grades are thus 0 and 1, a stump. Before stretching, `r` is the
+/// AUC less one half.
 #[derive(Debug)]
 struct Grades {
     of_group: Vec<f64>,
@@ -129,7 +131,8 @@ impl Grades {
 }
 
 /// The pair loss of a ranking as a function of its value `alpha`: the mean over pairs of
-/// `exp(alpha (grade of the negative - grade of the positive))`, and `smoothing` of a pair at either end.
+/// `exp(alpha (grade of the negative - grade of the positive))`, and `smoothing` of a pair at either
+/// end.
 struct PairLoss {
     /// Grade, share of the positives, share of the negatives.
     groups: Vec<(f64, f64, f64)>,
