@@ -16,10 +16,11 @@ from aucrank._params import check_int, check_real
 from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema
 from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
+from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import is_outside, ranker_learner, weak_ranker_params
 
 
-class BoostedRanker(KeepsModels, BaseRanker):
+class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
     """Base of rankers that are sums of terms, one for each round."""
 
     _family: ClassVar[str] = "boosted"

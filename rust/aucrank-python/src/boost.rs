@@ -4,6 +4,7 @@ use aucrank::boost::{self, AucBoostParams, BoostedModel, RankBoostParams, RowRan
 use aucrank::data::{Columns, Labels};
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::callbacks::Callbacks;
@@ -63,6 +64,37 @@ fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) 
         None => outcome,
         Some(rankers) => rankers.finish(py, outcome),
     }
+
+    /// Whether every term asks one feature.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        self.0.is_additive()
+    }
+
+    /// What each feature adds to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+    }
+
+    /// The JSON form of the terms, round by round.
+    fn terms(&self) -> PyResult<String> {
+        to_json(self.0.terms())
+    }
+
+    /// The JSON form of the terms of single features, one for each feature that has any.
+    fn merged_terms(&self) -> PyResult<String> {
+        to_json(&self.0.merged_terms())
+    }
+}
+
+fn to_json<T: serde::Serialize>(terms: &[T]) -> PyResult<String> {
+    serde_json::to_string(terms).map_err(|err| PyValueError::new_err(err.to_string()))
 }
 
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].

@@ -163,6 +163,9 @@ pub enum RankError {
         /// Column at fault, counted from 0.
         column: usize,
     },
+    /// A score that is no sum of step functions of single features.
+    #[error("a term of this model asks several features, so that no feature has a part of its own")]
+    NotAdditive,
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
     Outside(String),

@@ -5,11 +5,13 @@
 //! - `weak`: weak rankers, one a file;
 //! - `term`, `scored`: what a ranker is worth in a score, `row_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
+//! - `explain`: the parts of a score, feature by feature;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
 
 mod auc_boost;
 mod boosted_model;
 mod distribution;
+mod explain;
 mod rank_boost;
 mod rounds;
 mod row_values;

@@ -1,5 +1,15 @@
-//! `RankBoost` for two classes (Freund, Iyer, Schapire and Singer, 2003): pairs of a positive and a
-//! negative row, whose weights factor into those of the rows.
+//! `RankBoost` for two classes (Freund, Iyer, Schapire and Singer, "An efficient boosting algorithm
+//! for combining preferences", J. Mach. Learn. Res. 4, 2003): pairs of a positive and a negative
+//! row.
+//!
+//! A distribution over pairs is a product of one over the positive rows and one over the negative
+//! rows (their fig. 2), so no pair is ever written down. What is minimised round by round is the
+//! mean over pairs of `exp(f(negative) - f(positive))`: the product of the two means that a
+//! [`BoostedModel`] keeps.
+//!
+//! A ranking becomes a grade from 0 to 1 by [`Grades`]. Since a weak ranker always points to what
+//! ranks positives higher, values are positive: the reverse of a stump, with a negative value,
+//! differs from the stump by a constant (DECISIONS K6).
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +19,21 @@ use super::weak::outside::RowRanker;
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
+/// Steps of Newton's method at most; a handful is enough.
+const MOST_STEPS: usize = 100;
+
 /// How the value of a ranking is chosen (DECISIONS K5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Alpha {
-    /// The third method of the paper: from the mean difference of a pair.
+    /// The third method of the paper: `1/2 ln((1 + r) / (1 - r))`, where `r` is the mean difference
+    /// of the grades of a pair.
     #[default]
     Third,
-    /// The value of the least loss.
+    /// The value of the least pair loss: the second method, in closed form, where there are two
+    /// grades, else the first, by Newton's method. A pair's share of the loss, `1/PQ`, is added to
+    /// the pairs that are ranked right by the most and to those ranked wrong by the most
+    /// (DECISIONS K4).
     Exact,
 }
 
@@ -33,29 +50,164 @@ pub struct RankBoostParams {
 /// Values of a ranking by scores, of which each row may have its own.
 const MOST_GRADES: usize = 256;
 
-impl RoundRule for Alpha {
+/// What a round of a sample is worth.
+#[derive(Debug, Clone, Copy)]
+struct PairRule {
+    alpha: Alpha,
+    n_pairs: f64,
+}
+
+impl PairRule {
+    fn new(alpha: Alpha, labels: &Labels<'_>) -> Self {
+        let (mut n_pos, mut n_neg) = (0, 0);
+        for (row, &positive) in labels.positive().iter().enumerate() {
+            let n_rows = labels.sums(row).rows;
+            if positive { n_pos += n_rows } else { n_neg += n_rows }
+        }
+        Self { alpha, n_pairs: n_pos as f64 * n_neg as f64 }
+    }
+}
+
+impl RoundRule for PairRule {
     fn most_groups(&self) -> usize {
         MOST_GRADES
     }
 
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues> {
+        let grades = Grades::of(groups)?;
+        let most = 0.5 * (2.0 * n_rows as f64).ln();
+        let alpha = match self.alpha {
+            // Infinite for a stump that makes no mistake.
+            Alpha::Third => (0.5 * ((1.0 + grades.r) / (1.0 - grades.r)).ln()).min(most),
+            Alpha::Exact => {
+                PairLoss::new(groups, &grades.of_group, 1.0 / self.n_pairs).minimum(most)
+            }
+        };
+        Some(RoundValues {
+            values: grades.of_group.iter().map(|grade| alpha * grade).collect(),
+            // The middle of the grades: nothing is known of those who miss it (DECISIONS K3).
+            unseen: 0.5 * alpha,
+            is_last: grades.separate,
+        })
+    }
+}
+
+/// A ranking as a function of a row with values from 0 to 1.
+///
+/// The grade of a group is its mid-rank under the distribution of the round, 1/2 D+ + 1/2 D-: the
+/// mass below the group and half of its own; stretched such that the lowest group has grade 0 and
+/// the highest 1. Of two groups the grades are thus 0 and 1, a stump. Before stretching, `r` is the
+/// AUC less one half.
+#[derive(Debug)]
+struct Grades {
+    of_group: Vec<f64>,
+    /// Mean of the grades of the positive rows less that of the negative rows; above 0.
+    r: f64,
+    /// Whether every positive row ranks above every negative one.
+    separate: bool,
+}
+
+impl Grades {
+    /// The grades of groups in ascending order; `None` where `r` is not positive.
+    fn of(groups: &[ClassMasses]) -> Option<Self> {
         let total: ClassMasses = groups.iter().copied().sum();
-        // The ranking in [0, 1]: the place of a group among the groups.
-        let grade = |group: usize| group as f64 / (groups.len() - 1) as f64;
-        let r: f64 = (0..groups.len())
-            .map(|group| {
-                let share = groups[group].pos as f64 / total.pos as f64
-                    - groups[group].neg as f64 / total.neg as f64;
-                grade(group) * share
-            })
-            .sum();
-        if groups.len() < 2 || r <= 0.0 {
+        // Twice the mid-ranks in each class, and P N (2 AUC - 1): exact.
+        let (mut twice, mut area, mut below) = (Vec::new(), 0_i128, ClassMasses::default());
+        let cross = |a: u64, b: u64| i128::from(a) * i128::from(b);
+        for group in groups {
+            twice.push((2 * below.pos + group.pos, 2 * below.neg + group.neg));
+            area += cross(group.pos, below.neg) - cross(group.neg, below.pos);
+            below += *group;
+        }
+        if area <= 0 {
             return None;
         }
-        let most = 0.5 * (2.0 * n_rows as f64).ln();
-        let alpha = (0.5 * ((1.0 + r) / (1.0 - r)).ln()).min(most);
-        let values = (0..groups.len()).map(|group| alpha * grade(group)).collect();
-        Some(RoundValues { values, unseen: 0.5 * alpha, is_last: r >= 1.0 })
+        let (n_pos, n_neg) = (total.pos as f64, total.neg as f64);
+        let first = twice[0];
+        // Four times the mid-rank, the lowest being 0.
+        let rank = |(pos, neg): (u64, u64)| {
+            (pos - first.0) as f64 / n_pos + (neg - first.1) as f64 / n_neg
+        };
+        let highest = rank(twice[twice.len() - 1]);
+        let r = 2.0 * area as f64 / (n_pos * n_neg) / highest;
+        Some(Self {
+            of_group: twice.into_iter().map(|twice| rank(twice) / highest).collect(),
+            r: r.min(1.0),
+            separate: area == cross(total.pos, total.neg),
+        })
+    }
+}
+
+/// The pair loss of a ranking as a function of its value `alpha`: the mean over pairs of
+/// `exp(alpha (grade of the negative - grade of the positive))`, and `smoothing` of a pair at either
+/// end.
+struct PairLoss {
+    /// Grade, share of the positives, share of the negatives.
+    groups: Vec<(f64, f64, f64)>,
+    smoothing: f64,
+}
+
+impl PairLoss {
+    fn new(groups: &[ClassMasses], grades: &[f64], smoothing: f64) -> Self {
+        let total: ClassMasses = groups.iter().copied().sum();
+        let share = |part: u64, whole: u64| part as f64 / whole as f64;
+        let groups = groups
+            .iter()
+            .zip(grades)
+            .map(|(group, &grade)| {
+                (grade, share(group.pos, total.pos), share(group.neg, total.neg))
+            })
+            .collect();
+        Self { groups, smoothing }
+    }
+
+    /// First and second derivative.
+    fn derivatives(&self, alpha: f64) -> (f64, f64) {
+        // The loss is a product of a mean over each class; moments of both.
+        let (mut pos, mut neg) = ([0.0; 3], [0.0; 3]);
+        for &(grade, p, n) in &self.groups {
+            let factor = (alpha * grade).exp();
+            let (mut p, mut n) = (p / factor, n * factor);
+            for moment in 0..3 {
+                pos[moment] += p;
+                neg[moment] += n;
+                (p, n) = (-grade * p, grade * n);
+            }
+        }
+        let smooth = 2.0 * self.smoothing;
+        (
+            pos[1] * neg[0] + pos[0] * neg[1] + smooth * alpha.sinh(),
+            pos[2] * neg[0] + 2.0 * pos[1] * neg[1] + pos[0] * neg[2] + smooth * alpha.cosh(),
+        )
+    }
+
+    /// Where the loss is least, at most `most`. It falls at 0.
+    fn minimum(&self, most: f64) -> f64 {
+        if let [(_, low_pos, low_neg), (_, high_pos, high_neg)] = self.groups[..] {
+            let (right, wrong) = (high_pos * low_neg, low_pos * high_neg);
+            return (0.5 * ((right + self.smoothing) / (wrong + self.smoothing)).ln()).min(most);
+        }
+        if self.derivatives(most).0 <= 0.0 {
+            return most;
+        }
+        // The loss is convex: Newton's method, within bounds that close in.
+        let (mut low, mut high, mut alpha) = (0.0, most, 0.5 * most);
+        for _ in 0..MOST_STEPS {
+            let (slope, curvature) = self.derivatives(alpha);
+            if slope < 0.0 {
+                low = alpha;
+            } else {
+                high = alpha;
+            }
+            let newton = alpha - slope / curvature;
+            let next =
+                if low < newton && newton < high { newton } else { f64::midpoint(low, high) };
+            if (next - alpha).abs() <= 1e-14 * next {
+                return next;
+            }
+            alpha = next;
+        }
+        alpha
     }
 }
 
@@ -72,5 +224,150 @@ pub fn fit_rank_boost(
     outside: Option<&dyn RowRanker>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    boost(columns, labels, &params.rounds, &params.alpha, outside, interrupt)
+    let rule = PairRule::new(params.alpha, labels);
+    boost(columns, labels, &params.rounds, &rule, outside, interrupt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    fn masses(groups: &[(u64, u64)]) -> Vec<ClassMasses> {
+        groups.iter().map(|&(pos, neg)| ClassMasses { pos, neg }).collect()
+    }
+
+    /// Random rankings that are better than chance.
+    fn rankings(n_groups: usize) -> impl Iterator<Item = Vec<ClassMasses>> {
+        (0..20_u64).map(move |seed| {
+            let mass =
+                |group: usize, class: u64| 1 + mix(seed ^ mix(group as u64 ^ class << 32)) % 50;
+            (0..n_groups)
+                .map(|group| ClassMasses {
+                    pos: mass(group, 0) * (group as u64 + 1),
+                    neg: mass(group, 1) * (2 * n_groups - group) as u64,
+                })
+                .collect()
+        })
+    }
+
+    /// The plain definition, pair by pair.
+    fn pair_loss(groups: &[ClassMasses], grades: &[f64], alpha: f64) -> f64 {
+        let (mut loss, mut mass) = (0.0, 0.0);
+        for (positive, high) in groups.iter().zip(grades) {
+            for (negative, low) in groups.iter().zip(grades) {
+                let pairs = positive.pos as f64 * negative.neg as f64;
+                loss += pairs * (alpha * (low - high)).exp();
+                mass += pairs;
+            }
+        }
+        loss / mass
+    }
+
+    fn rule(alpha: Alpha) -> PairRule {
+        PairRule { alpha, n_pairs: 1e4 }
+    }
+
+    #[test]
+    fn grades_are_stretched_mid_ranks_and_r_is_the_mean_difference_of_a_pair() {
+        for groups in rankings(2).chain(rankings(3)).chain(rankings(9)) {
+            let total: ClassMasses = groups.iter().copied().sum();
+            let mut below = ClassMasses::default();
+            let ranks: Vec<f64> = groups
+                .iter()
+                .map(|group| {
+                    let pos = (below.pos as f64 + 0.5 * group.pos as f64) / total.pos as f64;
+                    let neg = (below.neg as f64 + 0.5 * group.neg as f64) / total.neg as f64;
+                    below += *group;
+                    0.5 * (pos + neg)
+                })
+                .collect();
+            let (first, last) = (ranks[0], ranks[ranks.len() - 1]);
+            let expected: Vec<f64> =
+                ranks.iter().map(|rank| (rank - first) / (last - first)).collect();
+            let (mut r, mut mass) = (0.0, 0.0);
+            for (positive, high) in groups.iter().zip(&expected) {
+                for (negative, low) in groups.iter().zip(&expected) {
+                    let pairs = positive.pos as f64 * negative.neg as f64;
+                    r += pairs * (high - low);
+                    mass += pairs;
+                }
+            }
+            let found = Grades::of(&groups);
+            if r <= 0.0 {
+                assert!(found.is_none());
+                continue;
+            }
+            let found = found.unwrap();
+            assert!((found.r - r / mass).abs() < 1e-14);
+            for (found, expected) in found.of_group.iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-14);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stump_has_grades_0_and_1_and_r_is_the_gap_of_the_rates() {
+        let grades = Grades::of(&masses(&[(1, 3), (3, 1)])).unwrap();
+        assert_eq!((grades.of_group, grades.r), (vec![0.0, 1.0], 0.5));
+        let found = rule(Alpha::Third).values(&masses(&[(1, 3), (3, 1)]), 8).unwrap();
+        assert_eq!(found.values, [0.0, 0.5 * 3.0_f64.ln()]);
+        assert_eq!((found.unseen, found.is_last), (0.25 * 3.0_f64.ln(), false));
+    }
+
+    #[test]
+    fn a_ranking_no_better_than_chance_has_no_value() {
+        for groups in
+            [&[(3, 3)][..], &[(3, 1), (1, 3)], &[(2, 4), (1, 2)], &[(0, 1), (2, 0), (0, 1)]]
+        {
+            assert_eq!(rule(Alpha::Third).values(&masses(groups), 8), None);
+            assert_eq!(rule(Alpha::Exact).values(&masses(groups), 8), None);
+        }
+    }
+
+    #[test]
+    fn a_ranking_without_a_mistake_is_the_last_and_its_value_finite() {
+        let most = 0.5 * 16_f64.ln();
+        for alpha in [Alpha::Third, Alpha::Exact] {
+            let found = rule(alpha).values(&masses(&[(0, 4), (4, 0)]), 8).unwrap();
+            assert_eq!((found.values, found.is_last), (vec![0.0, most], true));
+            let found = rule(alpha).values(&masses(&[(0, 1), (0, 3), (2, 0), (2, 0)]), 8).unwrap();
+            assert!(found.is_last && found.values[3] <= most && found.values[3] > 0.5);
+            // A tie between the classes is a mistake.
+            let found = rule(alpha).values(&masses(&[(0, 4), (1, 1), (4, 0)]), 8).unwrap();
+            assert!(!found.is_last);
+        }
+    }
+
+    #[test]
+    fn the_exact_value_has_the_least_pair_loss() {
+        for groups in rankings(2).chain(rankings(3)).chain(rankings(9)) {
+            let Some(grades) = Grades::of(&groups) else { continue };
+            let smoothing = 1e-4;
+            let loss = |alpha: f64| {
+                pair_loss(&groups, &grades.of_group, alpha) + 2.0 * smoothing * alpha.cosh()
+            };
+            let found = rule(Alpha::Exact).values(&groups, 1000).unwrap();
+            let alpha = found.values[groups.len() - 1];
+            // A minimum to half the digits, as a minimum is known from values.
+            for step in [1e-6, 1e-3, 0.1] {
+                assert!(loss(alpha) < loss(alpha - step), "{groups:?}");
+                assert!(loss(alpha) < loss(alpha + step), "{groups:?}");
+            }
+            let third = rule(Alpha::Third).values(&groups, 1000).unwrap().values[groups.len() - 1];
+            assert!(loss(alpha) <= loss(third));
+            // The bound of the third method.
+            let bound = (1.0 - grades.r * grades.r).sqrt();
+            assert!(pair_loss(&groups, &grades.of_group, third) <= bound + 1e-15);
+        }
+    }
+
+    #[test]
+    fn the_closed_form_of_a_stump_is_where_the_slope_is_zero() {
+        for groups in rankings(2) {
+            let Some(grades) = Grades::of(&groups) else { continue };
+            let loss = PairLoss::new(&groups, &grades.of_group, 1e-3);
+            assert!(loss.derivatives(loss.minimum(10.0)).0.abs() < 1e-14);
+        }
+    }
 }

@@ -158,3 +158,94 @@ impl FeatureTerm {
         self.missing += other.missing;
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "sums of multiples of a power of two are exact")]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    /// Multiples of the unit from -4 to 4 that are no short fractions.
+    fn value(seed: u64) -> f64 {
+        snap((mix(seed) >> 11) as f64 / (1_u64 << 50) as f64 - 4.0)
+    }
+
+    /// A step function of up to four steps at whole numbers from 0 to 9.
+    fn steps(seed: u64) -> FeatureTerm {
+        let mut thresholds: Vec<f64> = (0..4).map(|step| (mix(seed + step) % 10) as f64).collect();
+        thresholds.sort_by(f64::total_cmp);
+        thresholds.dedup();
+        let values = (0..=thresholds.len() as u64).map(|step| value(seed + 10 + step)).collect();
+        let steps = Steps::Numeric { thresholds, values };
+        FeatureTerm { feature: 2, steps, missing: value(seed + 20) }
+    }
+
+    fn levels(seed: u64, n_levels: u64) -> FeatureTerm {
+        let values = (0..n_levels).map(|level| value(seed + level)).collect();
+        FeatureTerm { feature: 2, steps: Steps::Categorical { values }, missing: value(seed + 20) }
+    }
+
+    fn sum(terms: &[FeatureTerm]) -> FeatureTerm {
+        let mut sum = terms[0].clone();
+        terms[1..].iter().for_each(|term| sum.add(term));
+        sum
+    }
+
+    #[test]
+    fn a_number_on_a_threshold_lies_above_it() {
+        let steps = Steps::Numeric { thresholds: vec![1.0, 2.0], values: vec![5.0, 6.0, 7.0] };
+        let term = FeatureTerm { feature: 0, steps, missing: 9.0 };
+        let raw = [-f64::MAX, 1.0, f64::midpoint(1.0, 2.0), 2.0, f64::MAX, f64::NAN];
+        assert_eq!(raw.map(|raw| term.value(raw)), [5.0, 6.0, 6.0, 7.0, 7.0, 9.0]);
+    }
+
+    #[test]
+    fn steps_lie_half_way_between_codes_that_hold_rows() {
+        let bins = FeatureBins::Numeric { cuts: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
+        // Codes 1 to 3 and 6 hold no row; codes 4 and 5 have one value.
+        let values = [Some(1.0), None, None, None, Some(2.0), Some(2.0), None, Some(8.0)];
+        let term = FeatureTerm::of_codes(3, &bins, &values, 8.0);
+        let expected = Steps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
+        assert_eq!(term, FeatureTerm { feature: 3, steps: expected, missing: 8.0 });
+        // Neighbours: the step is the cut between them.
+        let values = [None, None, Some(1.0), Some(2.0), None, None, None, None];
+        let term = FeatureTerm::of_codes(3, &bins, &values, 0.0);
+        let expected = Steps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
+        assert_eq!(term.steps, expected);
+    }
+
+    #[test]
+    fn a_feature_without_a_known_value_is_a_constant() {
+        let bins = FeatureBins::Numeric { cuts: vec![] };
+        let term = FeatureTerm::of_codes(0, &bins, &[None, Some(3.0)], 3.0);
+        assert_eq!([f64::NAN, -1.0, 1.0].map(|raw| term.value(raw)), [3.0; 3]);
+    }
+
+    #[test]
+    fn a_category_that_did_not_occur_is_missing() {
+        let bins = FeatureBins::Categorical { n_levels: 3 };
+        let term = FeatureTerm::of_codes(0, &bins, &[Some(1.0), None, Some(2.0), None], 0.5);
+        let found = [0.0, 1.0, 2.0, 3.0, f64::NAN].map(|code| term.value(code));
+        assert_eq!(found, [1.0, 0.5, 2.0, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn a_merged_term_is_the_sum_of_its_terms_in_any_order_bit_for_bit() {
+        let raw = (-1..22).map(|half| f64::from(half) / 2.0).chain([f64::NAN]);
+        for seed in (0..50).map(|seed| 1000 * seed) {
+            let many: Vec<FeatureTerm> = (0..40).map(|round| steps(seed + 30 * round)).collect();
+            let categories: Vec<FeatureTerm> =
+                (0..40).map(|round| levels(seed + 30 * round, 3 + round % 5)).collect();
+            for mut terms in [many, categories] {
+                let merged = sum(&terms);
+                terms.sort_by(|a, b| a.missing.total_cmp(&b.missing));
+                let otherwise = sum(&terms);
+                for raw in raw.clone().filter(|&raw| raw.is_nan() || raw >= 0.0) {
+                    let expected: f64 = terms.iter().map(|term| term.value(raw)).sum();
+                    assert_eq!(merged.value(raw), expected);
+                    assert_eq!(otherwise.value(raw), expected);
+                }
+            }
+        }
+    }
+}

@@ -154,7 +154,8 @@ impl Bins {
         for (first, &(_, bin)) in self.known.iter().enumerate().rev() {
             above += bin;
             let of_above = gain(self.total, above);
-            for (missing_joins, more) in [(false, 0), (true, of_missing)] {
+            // Where both sides serve alike, missing values join the upper one (DECISIONS K3).
+            for (missing_joins, more) in [(true, of_missing), (false, 0)] {
                 if (of_above + more).abs() > best.0.abs() {
                     best = (of_above + more, first, missing_joins);
                 }

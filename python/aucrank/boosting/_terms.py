@@ -1,0 +1,346 @@
+"""A sum of step functions, one for each feature: as a table, in parts, in SQL, as a picture."""
+
+import json
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._params import check_choice
+from aucrank._rules import Restriction, Words, number
+from aucrank._schema import Schema
+from aucrank._sql import DIALECTS, Dialect, SqlWriter
+from aucrank._table import Table
+from aucrank.boosting._term_plot import TermsDisplay, draw_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+_MISSING = Restriction(low=inf, high=-inf)
+
+
+class TermsMixin:
+    """For rankers whose core model is a `BoostedModel`: what the rounds have added up to.
+
+    Where every weak ranker asks one feature, the score is a sum of step functions, one for each
+    feature, and can be shown as such.
+    """
+
+    _model: _core.BoostedModel
+    _schema: Schema
+
+    @property
+    def threshold_(self) -> float:
+        """Sum of terms above which a row is called positive: where TPR - FPR was largest."""
+        check_is_fitted(self)
+        return self._model.threshold
+
+    @property
+    def rounds_(self) -> Table:
+        """What each round has added."""
+        check_is_fitted(self)
+        words = self._words
+        rows = [_round(words, term) for term in json.loads(self._model.terms())]
+        names = ("rule", "high", "low", "missing")
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        dtypes = (np.str_, np.float64, np.float64, np.float64)
+        return Table(
+            {"round": np.arange(1, len(rows) + 1)}
+            | {
+                name: np.array(column, dtype=dtype)
+                for name, column, dtype in zip(names, columns, dtypes, strict=True)
+            }
+        )
+
+    def terms(self) -> Table:
+        """Return what each value of a feature adds to the score.
+
+        Returns
+        -------
+        Table
+            One row for each step of each feature that any round has asked: ``feature`` (its name,
+            or ``x0`` for a first column without one), ``rule`` (the values in words) and ``value``
+            (what they add). Numbers ascend; categories stand together where they add the same,
+            the highest first; the last row of a feature is of its missing values, those of
+            categories not seen in fit included.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a term asks several features, as trees and linear rankers do.
+
+        Notes
+        -----
+        The score of a row is the sum of one ``value`` for each feature, less ``threshold_``.
+        Thresholds are shown to six digits.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [3.0, 4.0]]
+        >>> RankBoost(n_rounds=2).fit(X, [0, 1, 0, 1]).terms()
+        feature  rule           value
+        x1       x1 < 2.5      0.0000
+        x1       x1 >= 2.5     1.0397
+        x1       x1 is missing  0.5199
+        """
+        rows = []
+        words = self._words
+        for term in self._merged():
+            feature = term["feature"]
+            rows += [
+                (words.name(feature), words.region({feature: rule}), value)
+                for rule, value in _steps(term)
+            ]
+        names, rules, values = zip(*rows, strict=True) if rows else ((), (), ())
+        return Table(
+            feature=np.array(names, dtype=np.str_),
+            rule=np.array(rules, dtype=np.str_),
+            value=np.array(values, dtype=np.float64),
+        )
+
+    def explain(self, X: Any) -> NDArray[np.float64]:
+        """Return what each feature adds to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_features)
+            The step function of each feature at the row, as `terms` lists them; 0 for features
+            that no round has asked. A row adds up to its `decision_function` plus ``threshold_``,
+            which belongs to no feature: to the last bit, in any order, since all values are
+            multiples of a power of two.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a term asks several features, as trees and linear rankers do, or the columns are not
+            those seen in fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from aucrank import RankBoost
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = RankBoost(n_rounds=30).fit(X, y)
+        >>> parts = model.explain(X)
+        >>> parts.shape
+        (569, 30)
+        >>> np.array_equal(parts.sum(axis=1) - model.threshold_, model.decision_function(X))
+        True
+        """
+        check_is_fitted(self)
+        self._check_additive()
+        parts: NDArray[np.float64] = self._ask("explain", X)  # type: ignore[attr-defined]
+        return parts.reshape(-1, self._model.n_features)
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """Return a SQL expression that scores a row as `decision_function` does.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
+            and Oracle.
+
+        Returns
+        -------
+        str
+            A sum of one ``CASE`` expression for each feature that any round has asked, over the
+            columns of the fit (``x0``, ``x1``, ... where they had no names), without a trailing
+            semicolon. NULL is a missing value; a category that was not seen in fit counts as
+            missing. NaN is not NULL to a database: store it as NULL.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a term asks several features, as trees and linear rankers do.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> print(RankBoost(n_rounds=1).fit(X, y).to_sql())
+        CASE
+          WHEN "x0" IS NULL THEN 0.2746530722361058
+          WHEN "x0" < 3.5 THEN 0.0
+          ELSE 0.549306144239381 END
+        - 0.2746530721196905
+        """
+        check_choice(dialect, "dialect", tuple(DIALECTS))
+        writer = SqlWriter(self._schema_of_terms, dialect)
+        cases = [self._case(writer, term) for term in self._merged()]
+        threshold = self._model.threshold
+        sign = "-" if threshold >= 0 else "+"
+        return "\n".join(["\n+ ".join(cases) or "0.0", f"{sign} {abs(threshold)!r}"])
+
+    def plot_terms(
+        self,
+        features: "Sequence[int | str] | int" = 9,
+        *,
+        ax: "Sequence[Axes] | Axes | None" = None,
+    ) -> TermsDisplay:
+        """Draw the step function of each feature with matplotlib.
+
+        Parameters
+        ----------
+        features : int or sequence of int or str, default=9
+            So many features at most, those first whose values differ most; or which ones, by
+            position or by name.
+        ax : matplotlib.axes.Axes or a sequence of them, default=None
+            Where to draw, one for each feature. None makes a figure.
+
+        Returns
+        -------
+        TermsDisplay
+            What was drawn. Panels have the same height in units of the score, so that steps can be
+            compared; a dotted line is the value of missing ones.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a term asks several features, a feature is unknown or has no term, or there are not
+            as many axes as features.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from aucrank import RankBoost
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> display = RankBoost(n_rounds=50).fit(X, y).plot_terms(["worst_area", "mean_texture"])
+        >>> [ax.get_xlabel() for ax in display.axes_]
+        ['worst_area', 'mean_texture']
+        """
+        return draw_terms(self._merged(), self._schema_of_terms, features, ax)
+
+    @property
+    def _schema_of_terms(self) -> Schema:
+        check_is_fitted(self)
+        return self._schema
+
+    @property
+    def _words(self) -> Words:
+        schema = self._schema_of_terms
+        return Words(schema, [True] * len(schema.features))
+
+    def _merged(self) -> list[dict[str, Any]]:
+        """Return the step functions of the features, as the model document has them."""
+        check_is_fitted(self)
+        self._check_additive()
+        merged: list[dict[str, Any]] = json.loads(self._model.merged_terms())
+        return merged
+
+    def _check_additive(self) -> None:
+        if self._model.is_additive:
+            return
+        terms = json.loads(self._model.terms())
+        place, term = next((k, t) for k, t in enumerate(terms, start=1) if "feature" not in t)
+        what = "a tree" if "tree" in term else "a linear ranker or one from elsewhere"
+        raise ValueError(
+            f"round {place} of this {type(self).__name__} has added {what}, which asks several"
+            " features: only a sum of single features can be shown by feature"
+            ' (weak_ranker="feature" or "threshold")'
+        )
+
+    def _case(self, writer: SqlWriter, term: dict[str, Any]) -> str:
+        name = writer.name(term["feature"])
+        levels = self._schema.features[term["feature"]].levels
+        if levels is None:
+            whens = [f"WHEN {name} IS NULL THEN {term['missing']!r}"]
+            *values, last = term["numeric"]["values"]
+            whens += [
+                f"WHEN {name} < {threshold!r} THEN {value!r}"
+                for threshold, value in zip(term["numeric"]["thresholds"], values, strict=True)
+            ]
+        else:
+            last, whens = term["missing"], []
+            for codes, value in _by_value(term["categorical"]["values"]):
+                listed = ", ".join(writer.literal(levels[code]) for code in codes)
+                whens.append(f"WHEN {name} IN ({listed}) THEN {value!r}")
+        return "\n  ".join(["CASE", *whens, f"ELSE {last!r} END"])
+
+
+def _by_value(values: list[float]) -> list[tuple[list[int], float]]:
+    """Return the codes of each distinct value, the highest value first."""
+    distinct = sorted(set(values), reverse=True)
+    return [
+        ([code for code, other in enumerate(values) if other == value], value) for value in distinct
+    ]
+
+
+def _steps(term: dict[str, Any]) -> list[tuple[Restriction, float]]:
+    """Return the values of a feature with what they add, the missing ones last."""
+    if "numeric" in term:
+        bounds = [-inf, *term["numeric"]["thresholds"], inf]
+        steps = [
+            (Restriction(low, high, missing=False), value)
+            for low, high, value in zip(
+                bounds[:-1], bounds[1:], term["numeric"]["values"], strict=True
+            )
+        ]
+    else:
+        steps = [
+            (Restriction(levels=frozenset(codes), missing=False), value)
+            for codes, value in _by_value(term["categorical"]["values"])
+        ]
+    return [*steps, (_MISSING, term["missing"])]
+
+
+def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float]:
+    """Return a round as a row: what it ranks high, and its highest, lowest and missing value."""
+    match term:
+        case {"feature": step_function}:
+            return _round_of_feature(words, step_function)
+        case {"tree": {"values": values}}:
+            return f"tree of {len(values)} leaves", max(values), min(values), nan
+        case {"scored": {"scorer": scorer, "thresholds": thresholds, "values": values}}:
+            name = "linear score"
+            if "outside" in scorer:
+                name = f"score of ranker {scorer['outside']['number']}"
+            rule = f"{name} in {len(values)} steps"
+            if len(thresholds) == 1:
+                sign = ">=" if values[1] > values[0] else "<"
+                rule = f"{name} {sign} {number(thresholds[0])}"
+            return rule, max(values), min(values), nan
+        case other:
+            raise ValueError(f"unknown term {other!r}")
+
+
+def _round_of_feature(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float]:
+    feature, missing = term["feature"], term["missing"]
+    *known, _ = _steps(term)
+    values = {value for _, value in known}
+    high, low = max(*values, missing), min(*values, missing)
+    if len(values) > 2:
+        return f"{words.name(feature)} in {len(known)} steps", high, low, missing
+    top = [rule for rule, value in known if value == high]
+    if not top:
+        rule = _MISSING
+    elif len(top) == len(known):
+        rule = Restriction(missing=missing == high)
+    else:
+        (only,) = top
+        rule = Restriction(only.low, only.high, only.levels, missing=missing == high)
+    return words.region({feature: rule}), high, low, missing

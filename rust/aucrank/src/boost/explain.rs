@@ -1,0 +1,171 @@
+//! What each feature adds to a score, where every term asks one feature.
+
+use rayon::prelude::*;
+
+use super::boosted_model::BoostedModel;
+use super::term::Term;
+use crate::RankError;
+use crate::data::Columns;
+
+/// Rows explained at a time: read once, while they are in the cache.
+const TILE_ROWS: usize = 1024;
+
+impl BoostedModel {
+    /// Whether every term asks one feature, so that the score is a sum of step functions.
+    #[must_use]
+    pub fn is_additive(&self) -> bool {
+        self.terms().iter().all(|term| matches!(term, Term::Feature(_)))
+    }
+
+    /// The parts of the score of each row, row by row, one for each feature: the value of its step
+    /// function. They add up to the score and the threshold, exactly and in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::NotAdditive`] if a term asks several features; else as [`BoostedModel::score`].
+    pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(self.n_levels())?;
+        if !self.is_additive() {
+            return Err(RankError::NotAdditive);
+        }
+        let mut of_feature = vec![None; columns.n_features()];
+        for term in self.merged_terms() {
+            let feature = term.feature;
+            of_feature[feature] = Some(term);
+        }
+        let n_features = columns.n_features();
+        let mut parts = vec![0.0; columns.n_rows() * n_features];
+        let any_infinite = parts
+            .par_chunks_mut(TILE_ROWS * n_features.max(1))
+            .enumerate()
+            .with_min_len(4)
+            .map(|(tile, parts)| {
+                let start = tile * TILE_ROWS;
+                if columns.read_rows(start..start + parts.len() / n_features, parts) {
+                    return true;
+                }
+                for row in parts.chunks_mut(n_features) {
+                    for (value, term) in row.iter_mut().zip(&of_feature) {
+                        *value = term.as_ref().map_or(0.0, |term| term.value(*value));
+                    }
+                }
+                false
+            })
+            .reduce(|| false, |a, b| a | b);
+        match columns.infinite_value().filter(|_| any_infinite) {
+            Some(err) => Err(err),
+            None => Ok(parts),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::boost::{
+        Alpha, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
+    };
+    use crate::data::{BinningParams, Labels, mix};
+    use crate::tree::{
+        self, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, RankingTree, SplitRule,
+    };
+
+    const N_ROWS: usize = 5000;
+
+    /// Three features, the last of which says nothing; every ninth value is missing.
+    fn sample() -> (Vec<f64>, Vec<bool>) {
+        let unit =
+            |row: usize, j: u64| (mix(row as u64 ^ j << 40) >> 11) as f64 / (1_u64 << 53) as f64;
+        let value = |row: usize, j: u64| match mix(row as u64 ^ j << 50) % 9 {
+            0 => f64::NAN,
+            _ if j == 2 => 1.0,
+            _ => unit(row, j),
+        };
+        let values = (0..N_ROWS).flat_map(|row| (0..3).map(move |j| value(row, j))).collect();
+        let positive =
+            (0..N_ROWS).map(|row| unit(row, 0) + unit(row, 1) + unit(row, 5) > 1.5).collect();
+        (values, positive)
+    }
+
+    fn fit(values: &[f64], positive: &[bool]) -> BoostedModel {
+        let rounds = RoundParams {
+            binning: BinningParams::default(),
+            weak_ranker: WeakRankerParams::Threshold,
+            n_rounds: 50,
+            learning_rate: 1.0,
+            seed: 0,
+        };
+        let params = RankBoostParams { rounds, alpha: Alpha::Third };
+        let columns = Columns::from_row_major(values, 3).unwrap();
+        let labels = Labels::new(positive, None).unwrap();
+        fit_rank_boost(&columns, &labels, &params, None, &Interrupt::default()).unwrap()
+    }
+
+    fn tree(values: &[f64], positive: &[bool]) -> RankingTree {
+        let grow = GrowParams {
+            max_depth: 2,
+            min_samples_split: 2,
+            min_samples_leaf: 1,
+            min_gain: 0.0,
+            leaf_order: LeafOrder::Tree,
+            missing: Missing::Learn,
+            max_fpr: 1.0,
+        };
+        let params = FitParams {
+            binning: BinningParams::default(),
+            grow,
+            split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        };
+        let columns = Columns::from_row_major(values, 3).unwrap();
+        let labels = Labels::new(positive, None).unwrap();
+        tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "the parts are exact")]
+    fn parts_are_values_of_the_terms_and_add_up_to_the_score() {
+        let (values, positive) = sample();
+        let model = fit(&values, &positive);
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let (parts, scores) = (model.explain(&columns).unwrap(), model.score(&columns, None).unwrap());
+        assert_eq!(parts.len(), 3 * N_ROWS);
+        for ((row, parts), score) in values.chunks(3).zip(parts.chunks(3)).zip(scores) {
+            assert_eq!(parts.iter().sum::<f64>() - model.threshold(), score);
+            for (feature, part) in parts.iter().enumerate() {
+                let of_feature = model.terms().iter().filter_map(|term| match term {
+                    Term::Feature(term) if term.feature == feature => {
+                        Some(term.value(row[feature]))
+                    }
+                    _ => None,
+                });
+                assert_eq!(of_feature.sum::<f64>(), *part);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_explained_is_refused() {
+        let (mut values, positive) = sample();
+        let model = fit(&values, &positive);
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let err = RankError::ColumnMismatch { found: 2, expected: 3 };
+        assert_eq!(model.explain(&columns), Err(err));
+        // A term over a tree, put into the document of the model.
+        let tree = tree(&values, &positive);
+        let n_leaves = tree.leaves().len();
+        let term = Term::Tree(TreeTerm { tree, values: vec![0.0; n_leaves] });
+        let mut document = serde_json::to_value(&model).unwrap();
+        document["terms"].as_array_mut().unwrap().push(serde_json::to_value(term).unwrap());
+        let with_tree: BoostedModel = serde_json::from_value(document).unwrap();
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        assert_eq!(with_tree.explain(&columns), Err(RankError::NotAdditive));
+        values[3 * (N_ROWS - 1) + 1] = f64::INFINITY;
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let err = RankError::InfiniteValue { column: 1, row: N_ROWS - 1, value: f64::INFINITY };
+        assert_eq!(model.explain(&columns), Err(err));
+    }
+}
