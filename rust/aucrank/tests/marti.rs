@@ -306,7 +306,7 @@ impl Data {
 
     fn fit(&self, params: &MartiParams) -> Result<BranchingProgram, RankError> {
         let labels = Labels::new(&self.positive, self.weights.as_deref()).unwrap();
-        fit_marti_rank(&self.columns(), &labels, params, &Interrupt::default())
+        fit_marti_rank(&self.columns(), &labels, params, None, &Interrupt::default())
     }
 
     fn rows(&self, rows: impl Iterator<Item = usize> + Clone) -> Self {
@@ -389,7 +389,7 @@ fn a_score_is_the_mean_over_the_ways_of_a_row() {
                     ProgramScore::NodeRate => pos as f64 / (pos + neg) as f64,
                 }
             };
-            let scores = program.score(&data.columns()).unwrap();
+            let scores = program.score(&data.columns(), None).unwrap();
             for (row, found) in scores.iter().enumerate() {
                 let mean = mean_of_ways(&program, &data, row, (1, 0), &worth);
                 let expected = mean - program.threshold();
@@ -404,7 +404,7 @@ fn rows_score_as_they_went_in_the_fit() {
     for routing in [Routing::Expected, Routing::Sampled] {
         let data = Data::new(600, 12, 2);
         let program = data.fit(&MartiParams { routing, epsilon: Some(0.5), ..defaults() }).unwrap();
-        let scores = program.score(&data.columns()).unwrap();
+        let scores = program.score(&data.columns(), None).unwrap();
         // Votes of all ends against votes of all rows, class by class.
         let mut of_nodes = [0.0; 2];
         for (layer, index, node) in program.nodes() {
@@ -506,7 +506,8 @@ fn the_first_node_has_the_best_feature_and_lemma_4() {
     let data = [1.0, 2.0, 3.0, 4.0];
     let columns = Columns::from_row_major(&data, 1).unwrap();
     let labels = Labels::new(&[false, true, false, true], None).unwrap();
-    let program = fit_marti_rank(&columns, &labels, &defaults(), &Interrupt::default()).unwrap();
+    let program =
+        fit_marti_rank(&columns, &labels, &defaults(), None, &Interrupt::default()).unwrap();
     let NodeKind::Ranker { term: Term::Feature(term), cut } = &program.node(1, 0).kind else {
         panic!("a ranker")
     };
@@ -526,8 +527,9 @@ fn separable_rows_are_separated_whatever_the_number_of_rounds() {
     let labels = Labels::new(&positive, None).unwrap();
     for n_rounds in 1..6 {
         let params = MartiParams { n_rounds, ..defaults() };
-        let program = fit_marti_rank(&columns, &labels, &params, &Interrupt::default()).unwrap();
-        for (score, &positive) in program.score(&columns).unwrap().iter().zip(&positive) {
+        let program =
+            fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
+        for (score, &positive) in program.score(&columns, None).unwrap().iter().zip(&positive) {
             let votes = if positive { n_rounds as f64 } else { 0.0 };
             assert_eq!(score + program.threshold(), votes);
             assert_eq!(*score > 0.0, positive);
@@ -541,8 +543,9 @@ fn where_nothing_can_be_learned_all_rows_score_alike() {
     let labels = Labels::new(&[false, true, true], None).unwrap();
     for routing in [Routing::Expected, Routing::Sampled] {
         let params = MartiParams { routing, ..defaults() };
-        let program = fit_marti_rank(&columns, &labels, &params, &Interrupt::default()).unwrap();
-        assert_eq!(program.score(&columns).unwrap(), [0.0; 3]);
+        let program =
+            fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
+        assert_eq!(program.score(&columns, None).unwrap(), [0.0; 3]);
         assert!(program.nodes().all(|(.., node)| !matches!(node.kind, NodeKind::Ranker { .. })));
     }
 }
@@ -569,7 +572,7 @@ fn bins_of_a_layer_at_once_and_nodes_one_by_one_give_one_program() {
 fn a_sample_of_the_rows_ranks_nearly_as_well() {
     let (train, test) = (Data::new(8000, 200, 7), Data::new(8000, 200, 8));
     let auc = |params: &MartiParams| {
-        let scores = train.fit(params).unwrap().score(&test.columns()).unwrap();
+        let scores = train.fit(params).unwrap().score(&test.columns(), None).unwrap();
         aucrank::roc::auc(&scores, &test.positive).unwrap()
     };
     let all = auc(&defaults());
@@ -640,7 +643,7 @@ fn a_fit_stops_when_asked_to() {
     let labels = Labels::new(&data.positive, None).unwrap();
     let interrupt = Interrupt::default();
     interrupt.stop();
-    let err = fit_marti_rank(&data.columns(), &labels, &defaults(), &interrupt).unwrap_err();
+    let err = fit_marti_rank(&data.columns(), &labels, &defaults(), None, &interrupt).unwrap_err();
     assert_eq!(err, RankError::Interrupted);
 }
 
@@ -695,12 +698,12 @@ proptest! {
         let mut data = Data::new(80, 9, seed);
         let weights: Vec<f64> = (0..80).map(|row| 0.1 + (hash(seed + row) % 1000) as f64 / 37.0).collect();
         data.weights = Some(weights.clone());
-        let scores = data.fit(&params).unwrap().score(&data.columns()).unwrap();
+        let scores = data.fit(&params).unwrap().score(&data.columns(), None).unwrap();
         let turned = data.rows((0..80).map(|row| (row + shift) % 80));
-        let of_turned = turned.fit(&params).unwrap().score(&data.columns()).unwrap();
+        let of_turned = turned.fit(&params).unwrap().score(&data.columns(), None).unwrap();
         prop_assert_eq!(&of_turned, &scores);
         data.weights = Some(weights.iter().map(|weight| weight * 8.0).collect());
-        prop_assert_eq!(&data.fit(&params).unwrap().score(&data.columns()).unwrap(), &scores);
+        prop_assert_eq!(&data.fit(&params).unwrap().score(&data.columns(), None).unwrap(), &scores);
     }
 }
 
@@ -716,7 +719,7 @@ fn threads_do_not_matter() {
             let pool = rayon_pool(n_threads);
             pool.install(|| {
                 let program = data.fit(&params).unwrap();
-                let scores = program.score(&data.columns()).unwrap();
+                let scores = program.score(&data.columns(), None).unwrap();
                 (program, scores)
             })
         };
