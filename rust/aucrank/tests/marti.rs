@@ -9,6 +9,7 @@ use aucrank::boost::{
     TwoSidedLearner, WeakRankerParams, fit_marti_rank, marti_boost,
 };
 use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE};
+use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule};
 use aucrank::{Interrupt, RankError};
 use proptest::prelude::*;
 
@@ -564,6 +565,52 @@ fn bins_of_a_layer_at_once_and_nodes_one_by_one_give_one_program() {
                 let alone = MartiParams { sample_size: Some(1 << 40), ..params };
                 assert_eq!(data.fit(&alone).unwrap(), at_once);
             }
+        }
+    }
+}
+
+#[test]
+fn rows_score_as_they_went_in_the_fit_for_any_weak_ranker() {
+    let data = Data::new(500, 40, 12);
+    let numbers = data.numbers.each_ref().map(|values| Column::from(&values[..]));
+    let columns = Columns::new(numbers.to_vec(), 500).unwrap();
+    let labels = Labels::new(&data.positive, None).unwrap();
+    let grow = GrowParams {
+        max_depth: 2,
+        min_samples_split: 2,
+        min_samples_leaf: 5,
+        min_gain: 0.0,
+        leaf_order: LeafOrder::Tree,
+        missing: Missing::Learn,
+        max_fpr: 1.0,
+    };
+    let tree = WeakRankerParams::Tree(Box::new(FitParams {
+        binning: BinningParams::default(),
+        grow,
+        split: SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+        pruning: None,
+        seed: 0,
+        monotonic: Vec::new(),
+    }));
+    for weak_ranker in [WeakRankerParams::Linear, tree] {
+        for (routing, sample_size) in
+            [(Routing::Expected, None), (Routing::Sampled, None), (Routing::Expected, Some(100))]
+        {
+            let weak_ranker = weak_ranker.clone();
+            let params = MartiParams { weak_ranker, routing, sample_size, ..defaults() };
+            let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default());
+            let program = program.unwrap();
+            let of_nodes: f64 = program
+                .nodes()
+                .filter_map(|(layer, index, node)| {
+                    let mass = (node.masses.pos + node.masses.neg) as f64 * program.unit();
+                    Some(program.twice_votes(layer, index)? as f64 / 2.0 * mass)
+                })
+                .sum();
+            let scores = program.score(&columns, None).unwrap();
+            let of_rows: f64 = scores.iter().map(|score| score + program.threshold()).sum();
+            assert!((of_nodes - of_rows).abs() < 1e-9, "{of_nodes} {of_rows}");
+            assert!(aucrank::roc::auc(&scores, &data.positive).unwrap() > 0.8);
         }
     }
 }
