@@ -1,6 +1,8 @@
 //! Martingale boosting, through the public API: walks against all flips of their coins, what noise
 //! leaves as it is, freezing, and what no result may depend on.
 
+#![expect(clippy::float_cmp, reason = "tests expect exact values")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aucrank::boost::{
@@ -113,9 +115,9 @@ fn masses_are_means_over_all_flips_of_the_coins() {
             for layer in 1..=n_rounds + 1 {
                 let sum = &mut expected[place(layer, node)];
                 if positive[row] {
-                    sum.pos += weight as u64
+                    sum.pos += weight as u64;
                 } else {
-                    sum.neg += weight as u64
+                    sum.neg += weight as u64;
                 }
                 if layer > n_rounds
                     || matches!(done.nodes[place(layer, node)].1, Outcome::Frozen { .. })
@@ -160,7 +162,7 @@ fn one_way_each_comes_to_the_same_in_the_mean() {
 fn what_reaches_a_node_under_noise_is_what_reaches_it_with_labels_flipped() {
     // Theorem 8: a quarter of the labels flipped, each row in both classes by its exact share.
     let values: Vec<f64> = (0..30).map(f64::from).collect();
-    let positive: Vec<bool> = (0..30).map(|row| hash(row) % 3 == 0).collect();
+    let positive: Vec<bool> = (0..30).map(|row| hash(row).is_multiple_of(3)).collect();
     let weights: Vec<f64> = (0..30).map(|row| (1 + hash(row + 50) % 9) as f64).collect();
     let twice = |of: &[f64]| [of, of].concat();
     let flipped: Vec<bool> = positive.iter().map(|positive| !positive).collect();
