@@ -191,9 +191,38 @@ def fit_rank_boost(
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
 
+@final
+class BranchingProgram:
+    family: ClassVar[str]
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_rounds(self) -> int: ...
+    @property
+    def routing(self) -> str: ...
+    @property
+    def score_kind(self) -> str: ...
+    @property
+    def threshold(self) -> float: ...
+    def nodes(self) -> dict[str, Any]: ...
+    def outside_rankers(self) -> list[int]: ...
+    def score(
+        self, columns: _Columns, n_threads: int, rankers: _RowScores | None = None
+    ) -> NDArray[np.float64]: ...
+
+def fit_marti_rank(
+    columns: _Columns,
+    n_levels: Sequence[int | None],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    params: str,
+    n_threads: int,
+    rankers: _RowRanker | None = None,
+) -> BranchingProgram: ...
+
 # Documents
 
-type _Model = TreeRankModel | RankingForest | BoostedModel
+type _Model = TreeRankModel | RankingForest | BoostedModel | BranchingProgram
 
 def write_document(header: str, model: _Model) -> str: ...
 def read_document(text: str) -> tuple[str, _Model]: ...

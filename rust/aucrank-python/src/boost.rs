@@ -59,7 +59,7 @@ impl PyBoostedModel {
 }
 
 /// What came of a call into the core in which rankers may have been called back.
-fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) -> PyResult<T> {
+pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) -> PyResult<T> {
     match rankers {
         None => outcome,
         Some(rankers) => rankers.finish(py, outcome),

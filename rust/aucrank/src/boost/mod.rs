@@ -6,12 +6,14 @@
 //! - `term`, `scored`: what a ranker is worth in a score, `row_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
 //! - `explain`: the parts of a score, feature by feature;
+//! - `marti`: branching programs;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
 
 mod auc_boost;
 mod boosted_model;
 mod distribution;
 mod explain;
+mod marti;
 mod rank_boost;
 mod rounds;
 mod row_values;
@@ -22,6 +24,11 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, fit_auc_boost};
 pub use boosted_model::BoostedModel;
+pub use marti::{
+    BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
+    MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
+    fit_marti_rank, marti_boost,
+};
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::RoundParams;
 pub use scored::{RowScorer, ScoredTerm};

@@ -2,7 +2,7 @@
 //! DECISIONS B1).
 
 mod by_score;
-mod feature;
+pub(super) mod feature;
 pub(super) mod linear;
 pub(super) mod outside;
 mod tree;
@@ -16,7 +16,7 @@ use crate::tree::{FitParams, RankingTree};
 use crate::{Interrupt, RankError};
 
 use by_score::about_equal;
-use feature::{BestFeature, BestThreshold};
+use feature::{BestFeature, BestThreshold, BinRule};
 use linear::FisherRanker;
 use outside::{OutsideRanker, RowRanker};
 use tree::ShallowTree;
@@ -87,6 +87,12 @@ pub(super) trait WeakRanker: Sync {
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError>;
+
+    /// How the ranker chooses by the masses of the bins, where it needs nothing else: many rankers are
+    /// then fitted in one pass over the rows.
+    fn bin_rule(&self) -> Option<BinRule> {
+        None
+    }
 }
 
 /// A fitted weak ranker, and how it ranks the rows of the sample: in groups of equal score.

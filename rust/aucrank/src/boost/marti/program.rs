@@ -1,0 +1,274 @@
+//! Branching programs in layers: what `MartiRank` and `SMartiRank` learn.
+
+use serde::{Deserialize, Serialize};
+
+use super::chance::MOST_ROW_BITS;
+use super::params::{MOST_ROUNDS, ProgramScore, Routing};
+use crate::boost::scored::RowScorer;
+use crate::boost::term::{FeatureTerm, Steps, Term};
+use crate::boost::two_sided::TwoSided;
+use crate::data::{ClassMasses, times_power_of_two};
+
+/// Most mass of a class that sums exactly in `f64`.
+const MOST_MASS: u64 = 1 << 53;
+
+/// Exponents of units of mass are within this: no weight that is a number needs more.
+const EXPONENTS: i32 = 1200;
+
+/// A branching program in layers (paper 3 Figure 2). From node `i` of layer `t` a row goes to node
+/// `i` of layer `t + 1`, or to node `i + 1` where the classifier says "positive"; `i` is the number
+/// of votes for "positive" so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BranchingProgram {
+    pub(super) n_levels: Vec<Option<u32>>,
+    /// Layers of classifiers; the terminal nodes are one layer more.
+    pub(super) n_rounds: usize,
+    pub(super) routing: Routing,
+    pub(super) score: ProgramScore,
+    pub(super) seed: u64,
+    /// Layer by layer.
+    pub(super) nodes: Vec<Node>,
+    /// A row sets out with 2 to this power units of mass.
+    pub(super) row_bits: u32,
+    /// Power of two that a unit of mass stands for.
+    pub(super) exponent: i32,
+    pub(super) threshold: f64,
+}
+
+/// A node of a branching program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Mass of each class that reached the node in the fit, in units of [`BranchingProgram::unit`].
+    pub masses: ClassMasses,
+    /// What happens there.
+    pub kind: NodeKind,
+}
+
+/// What happens to a row at a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most nodes are rankers")]
+pub enum NodeKind {
+    /// A ranker, cut into a two-sided classifier, sends it on.
+    Ranker {
+        /// The chance to go right, "positive".
+        term: Term,
+        /// How the ranking was cut.
+        cut: TwoSided,
+    },
+    /// No ranker is better than chance: a fair coin sends it on.
+    Coin,
+    /// Its way ends early, at a label.
+    Frozen {
+        /// Whether the label is "positive".
+        positive: bool,
+    },
+    /// Its way ends in the last layer.
+    Terminal,
+    /// No training row came here. A row that does gets half of the votes that are left
+    /// (DECISIONS B11).
+    Unreached,
+}
+
+/// Place of a node: layers count from 1, nodes of a layer from 0.
+pub(super) fn place(layer: usize, index: usize) -> usize {
+    layer * (layer - 1) / 2 + index
+}
+
+impl BranchingProgram {
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.n_levels
+    }
+
+    /// Layers of classifiers, the paper's T; layer T + 1 is that of the terminal nodes.
+    #[must_use]
+    pub fn n_rounds(&self) -> usize {
+        self.n_rounds
+    }
+
+    /// How rows walk.
+    #[must_use]
+    pub fn routing(&self) -> Routing {
+        self.routing
+    }
+
+    /// What a row scores.
+    #[must_use]
+    pub fn score_kind(&self) -> ProgramScore {
+        self.score
+    }
+
+    /// The score from which on a row is called positive, before it is subtracted.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// All nodes, layer by layer, with their layers (from 1) and indices (from 0).
+    pub fn nodes(&self) -> impl Iterator<Item = (usize, usize, &Node)> {
+        let places = (1..=self.n_rounds + 1).flat_map(|layer| (0..layer).map(move |i| (layer, i)));
+        places.zip(&self.nodes).map(|((layer, index), node)| (layer, index, node))
+    }
+
+    /// A node.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: layers are 1 to T + 1, and layer t has nodes 0 to t - 1.
+    #[must_use]
+    pub fn node(&self, layer: usize, index: usize) -> &Node {
+        assert!((1..=self.n_rounds + 1).contains(&layer) && index < layer, "no such node");
+        &self.nodes[place(layer, index)]
+    }
+
+    /// Mass in the unit of the weights of the training rows: of rows, where they had none.
+    #[must_use]
+    pub fn unit(&self) -> f64 {
+        times_power_of_two(1.0, self.exponent)
+    }
+
+    /// Twice the votes of a way that ends at a node, those that are left included; `None` where ways
+    /// go on.
+    #[must_use]
+    pub fn twice_votes(&self, layer: usize, index: usize) -> Option<u64> {
+        let left = self.n_rounds + 1 - layer;
+        let twice = match self.node(layer, index).kind {
+            NodeKind::Ranker { .. } | NodeKind::Coin => return None,
+            NodeKind::Frozen { positive: true } => 2 * (index + left),
+            NodeKind::Frozen { positive: false } | NodeKind::Terminal => 2 * index,
+            NodeKind::Unreached => 2 * index + left,
+        };
+        Some(twice as u64)
+    }
+
+    /// Numbers of the rankers outside that it asks.
+    #[must_use]
+    pub fn outside_rankers(&self) -> Vec<usize> {
+        let number = |node: &Node| match &node.kind {
+            NodeKind::Ranker { term: Term::Scored(term), .. } => match term.scorer {
+                RowScorer::Outside { number, .. } => Some(number),
+                RowScorer::Linear(_) => None,
+            },
+            _ => None,
+        };
+        self.nodes.iter().filter_map(number).collect()
+    }
+
+    pub(super) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Term> {
+        self.nodes.iter_mut().filter_map(|node| match &mut node.kind {
+            NodeKind::Ranker { term, .. } => Some(term),
+            _ => None,
+        })
+    }
+
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let n_layers = self.n_rounds.saturating_add(1);
+        if !(1..=MOST_ROUNDS).contains(&self.n_rounds) || self.nodes.len() != place(n_layers + 1, 0)
+        {
+            return Err(format!("{} nodes for {} rounds", self.nodes.len(), self.n_rounds));
+        }
+        if !(1..=MOST_ROW_BITS).contains(&self.row_bits) {
+            return Err(format!("a row of {} bits", self.row_bits));
+        }
+        if !(-EXPONENTS..=EXPONENTS).contains(&self.exponent) {
+            return Err(format!("a unit of 2^{}", self.exponent));
+        }
+        if !self.threshold.is_finite() {
+            return Err("a threshold that is no number".to_owned());
+        }
+        for (layer, index, node) in self.nodes() {
+            node.check(layer == n_layers, &self.n_levels)
+                .map_err(|what| format!("node {index} of layer {layer} has {what}"))?;
+        }
+        if matches!(self.nodes[0].kind, NodeKind::Unreached) {
+            return Err("no row".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    fn check(&self, is_last: bool, n_levels: &[Option<u32>]) -> Result<(), String> {
+        let ClassMasses { pos, neg } = self.masses;
+        if pos.max(neg) > MOST_MASS {
+            return Err("too large a mass".to_owned());
+        }
+        let is_end = matches!(self.kind, NodeKind::Terminal);
+        let is_unreached = matches!(self.kind, NodeKind::Unreached);
+        if is_unreached != (pos + neg == 0) {
+            return Err("a kind that its masses belie".to_owned());
+        }
+        if !is_unreached && is_end != is_last {
+            return Err("a kind that its layer belies".to_owned());
+        }
+        let NodeKind::Ranker { term, cut } = &self.kind else { return Ok(()) };
+        let rates = [cut.low, cut.high, cut.zeta, cut.p_pos, cut.p_neg, cut.error];
+        if !rates.iter().all(|rate| (0.0..=1.0).contains(rate)) {
+            return Err("a cut whose rates are none".to_owned());
+        }
+        check_chances(term, n_levels)
+    }
+}
+
+/// Whether a term gives chances, for features of the given kinds.
+fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), String> {
+    let values = match term {
+        Term::Feature(term) => {
+            check_feature(term, n_levels)?;
+            if !is_chance(term.missing) {
+                return Err("a chance that is none".to_owned());
+            }
+            match &term.steps {
+                Steps::Numeric { values, .. } | Steps::Categorical { values } => values,
+            }
+        }
+        Term::Tree(term) => {
+            term.check(n_levels)?;
+            &term.values
+        }
+        Term::Scored(term) => {
+            term.check(n_levels)?;
+            &term.values
+        }
+    };
+    if values.iter().copied().all(is_chance) {
+        Ok(())
+    } else {
+        Err("a chance that is none".to_owned())
+    }
+}
+
+fn is_chance(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
+/// Whether the parts of a step function fit together.
+fn check_feature(term: &FeatureTerm, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
+    match (&term.steps, n_levels.get(term.feature)) {
+        (_, None) => Err("a feature that is none"),
+        (Steps::Numeric { thresholds, values }, Some(None)) => {
+            let is_ascending = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+            let are_finite = thresholds.iter().all(|threshold| threshold.is_finite());
+            if values.len() == thresholds.len() + 1 && is_ascending && are_finite {
+                Ok(())
+            } else {
+                Err("thresholds out of order")
+            }
+        }
+        (Steps::Categorical { values }, Some(Some(n_levels))) => {
+            if values.len() == *n_levels as usize {
+                Ok(())
+            } else {
+                Err("a chance too many or too few")
+            }
+        }
+        _ => Err("a feature of another kind"),
+    }
+}
