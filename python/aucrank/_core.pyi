@@ -172,6 +172,14 @@ def fit_rank_boost(
     params: str,
     n_threads: int,
 ) -> BoostedModel: ...
+def two_sided(
+    scores: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    criterion: str,
+    noise_rate: float,
+    n_threads: int,
+) -> dict[str, float]: ...
 
 # Documents
 
