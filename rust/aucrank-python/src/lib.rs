@@ -7,6 +7,7 @@ mod classifiers;
 mod columns;
 mod forest;
 mod inference;
+mod marti;
 mod model;
 mod ramp;
 mod roc;
@@ -32,6 +33,8 @@ mod _core {
     use super::inference::{
         bootstrap_aucs, bootstrap_tprs, delong, hanley_mcneil_variance, placements,
     };
+    #[pymodule_export]
+    use super::marti::{PyBranchingProgram, fit_marti_rank};
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
+use crate::marti::PyBranchingProgram;
 use crate::tree::PyTreeRankModel;
 
 pyo3::create_exception!(
@@ -25,6 +26,7 @@ pub enum ModelArg<'py> {
     TreeRank(PyRef<'py, PyTreeRankModel>),
     RankingForest(PyRef<'py, PyRankingForest>),
     Boosted(PyRef<'py, PyBoostedModel>),
+    BranchingProgram(PyRef<'py, PyBranchingProgram>),
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
@@ -34,6 +36,7 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
         ModelArg::TreeRank(model) => ModelRef::TreeRank(&model.0),
         ModelArg::RankingForest(model) => ModelRef::RankingForest(&model.0),
         ModelArg::Boosted(model) => ModelRef::Boosted(&model.0),
+        ModelArg::BranchingProgram(program) => ModelRef::BranchingProgram(&program.0),
     };
     py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
@@ -46,6 +49,7 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
         Model::TreeRank(model) => Bound::new(py, PyTreeRankModel(model))?.into_any(),
         Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),
         Model::Boosted(model) => Bound::new(py, PyBoostedModel(model))?.into_any(),
+        Model::BranchingProgram(program) => Bound::new(py, PyBranchingProgram(program))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::boost::BoostedModel;
+use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
 use crate::tree::{RankingForest, TreeRankModel};
@@ -100,6 +100,8 @@ pub enum Model {
     RankingForest(RankingForest),
     /// A sum of the terms of boosting.
     Boosted(BoostedModel),
+    /// A branching program.
+    BranchingProgram(BranchingProgram),
 }
 
 /// A borrowed [`Model`].
@@ -112,6 +114,8 @@ pub enum ModelRef<'a> {
     RankingForest(&'a RankingForest),
     /// A sum of the terms of boosting.
     Boosted(&'a BoostedModel),
+    /// A branching program.
+    BranchingProgram(&'a BranchingProgram),
 }
 
 impl ModelRef<'_> {
@@ -174,6 +178,7 @@ enum Family {
     TreeRank,
     RankingForest,
     Boosted,
+    BranchingProgram,
 }
 
 impl Model {
@@ -185,6 +190,7 @@ impl Model {
             Family::TreeRank => Self::TreeRank(serde_json::from_str(text)?),
             Family::RankingForest => Self::RankingForest(serde_json::from_str(text)?),
             Family::Boosted => Self::Boosted(serde_json::from_str(text)?),
+            Family::BranchingProgram => Self::BranchingProgram(serde_json::from_str(text)?),
         })
     }
 
@@ -193,6 +199,7 @@ impl Model {
             Self::TreeRank(model) => ModelRef::TreeRank(model),
             Self::RankingForest(forest) => ModelRef::RankingForest(forest),
             Self::Boosted(model) => ModelRef::Boosted(model),
+            Self::BranchingProgram(program) => ModelRef::BranchingProgram(program),
         }
     }
 
@@ -203,6 +210,7 @@ impl Model {
             Self::TreeRank(model) => model.tree.n_levels(),
             Self::RankingForest(forest) => forest.n_levels(),
             Self::Boosted(model) => model.n_levels(),
+            Self::BranchingProgram(program) => program.n_levels(),
         }
     }
 
@@ -211,6 +219,7 @@ impl Model {
             Self::TreeRank(model) => model.check()?,
             Self::RankingForest(forest) => forest.check()?,
             Self::Boosted(model) => model.check()?,
+            Self::BranchingProgram(program) => program.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
@@ -333,6 +342,7 @@ impl Document {
             Model::TreeRank(model) => model.tree.score(columns),
             Model::RankingForest(forest) => forest.score(columns),
             Model::Boosted(model) => model.score(columns),
+            Model::BranchingProgram(program) => program.score(columns),
         }
     }
 }

@@ -4,11 +4,13 @@
 //! - `distribution`: the rows reweighted, class by class;
 //! - `weak`: weak rankers, one a file;
 //! - `term`, `scored`: what a ranker is worth in a score; `boosted_model`: a sum of terms;
+//! - `marti`: branching programs;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
 
 mod auc_boost;
 mod boosted_model;
 mod distribution;
+mod marti;
 mod rank_boost;
 mod rounds;
 mod scored;
@@ -18,6 +20,9 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, fit_auc_boost};
 pub use boosted_model::BoostedModel;
+pub use marti::{
+    BranchingProgram, MartiParams, Node, NodeKind, ProgramScore, Routing, fit_marti_rank,
+};
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::RoundParams;
 pub use scored::{RowScorer, ScoredTerm, Shape};

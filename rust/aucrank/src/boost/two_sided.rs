@@ -20,7 +20,7 @@ pub enum Criterion {
 }
 
 /// The randomised classifier of Lemma 4 over a ranking of groups, by its expectation (DECISIONS B4).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TwoSided {
     /// Groups below the threshold.
     pub n_low: usize,

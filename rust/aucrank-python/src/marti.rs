@@ -1,0 +1,155 @@
+//! Branching programs as Python classes and functions.
+
+use aucrank::boost::{self, BranchingProgram, MartiParams, NodeKind, TwoSided};
+use aucrank::data::Labels;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::columns::ColumnsArg;
+use crate::run::{on_pool, read_params};
+
+/// A branching program, fitted by `MartiRank` or `SMartiRank`.
+#[pyclass(name = "BranchingProgram", module = "aucrank._core", frozen)]
+pub struct PyBranchingProgram(pub BranchingProgram);
+
+/// The word by which JSON and Python call something.
+fn word<T: serde::Serialize>(value: T) -> PyResult<String> {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => Ok(word),
+        other => Err(PyValueError::new_err(format!("not a word: {other:?}"))),
+    }
+}
+
+#[pymethods]
+impl PyBranchingProgram {
+    #[classattr]
+    fn family() -> &'static str {
+        "branching_program"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn n_rounds(&self) -> usize {
+        self.0.n_rounds()
+    }
+
+    #[getter]
+    fn routing(&self) -> PyResult<String> {
+        word(self.0.routing())
+    }
+
+    #[getter]
+    fn score_kind(&self) -> PyResult<String> {
+        word(self.0.score_kind())
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    /// A column of the table of nodes for each key.
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let program = &self.0;
+        let nodes: Vec<_> = program.nodes().collect();
+        let integers = |value: &dyn Fn(usize) -> i64| -> Bound<'py, PyArray1<i64>> {
+            (0..nodes.len()).map(value).collect::<Vec<_>>().into_pyarray(py)
+        };
+        let numbers = |value: &dyn Fn(usize) -> f64| -> Bound<'py, PyArray1<f64>> {
+            (0..nodes.len()).map(value).collect::<Vec<_>>().into_pyarray(py)
+        };
+        let of_cut = |value: fn(&TwoSided) -> f64| {
+            numbers(&|place| match &nodes[place].2.kind {
+                NodeKind::Ranker { cut, .. } => value(cut),
+                _ => f64::NAN,
+            })
+        };
+        let kinds: Vec<&str> = nodes
+            .iter()
+            .map(|(_, _, node)| match node.kind {
+                NodeKind::Ranker { .. } => "ranker",
+                NodeKind::Coin => "coin",
+                NodeKind::Frozen { .. } => "frozen",
+                NodeKind::Terminal => "terminal",
+                NodeKind::Unreached => "unreached",
+            })
+            .collect();
+        let rules: Vec<Option<String>> = nodes
+            .iter()
+            .map(|(_, _, node)| match &node.kind {
+                NodeKind::Ranker { term, .. } => serde_json::to_string(term)
+                    .map(Some)
+                    .map_err(|err| PyValueError::new_err(err.to_string())),
+                _ => Ok(None),
+            })
+            .collect::<PyResult<_>>()?;
+        let table = PyDict::new(py);
+        table.set_item("layer", integers(&|place| nodes[place].0 as i64))?;
+        table.set_item("index", integers(&|place| nodes[place].1 as i64))?;
+        table.set_item("kind", kinds)?;
+        table
+            .set_item("pos", numbers(&|place| nodes[place].2.masses.pos as f64 * program.unit()))?;
+        table
+            .set_item("neg", numbers(&|place| nodes[place].2.masses.neg as f64 * program.unit()))?;
+        table.set_item(
+            "label",
+            integers(&|place| match nodes[place].2.kind {
+                NodeKind::Frozen { positive } => 2 * i64::from(positive) - 1,
+                _ => 0,
+            }),
+        )?;
+        table.set_item("rule", rules)?;
+        table.set_item("low", of_cut(|cut| cut.low))?;
+        table.set_item("high", of_cut(|cut| cut.high))?;
+        table.set_item("p_pos", of_cut(|cut| cut.p_pos))?;
+        table.set_item("p_neg", of_cut(|cut| cut.p_neg))?;
+        table.set_item("zeta", of_cut(|cut| cut.zeta))?;
+        table.set_item("error", of_cut(|cut| cut.error))?;
+        table.set_item(
+            "votes",
+            numbers(&|place| {
+                let (layer, index, _) = nodes[place];
+                program.twice_votes(layer, index).map_or(f64::NAN, |twice| twice as f64 / 2.0)
+            }),
+        )?;
+        Ok(table)
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+    }
+}
+
+/// Fits `MartiRank` or `SMartiRank`; `params` is the JSON form of [`MartiParams`].
+#[pyfunction]
+pub fn fit_marti_rank<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyBranchingProgram> {
+    let params: MartiParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let program = on_pool(py, n_threads, |interrupt| {
+        let labels = Labels::new(positive, weight)?;
+        boost::fit_marti_rank(&columns, &labels, &params, interrupt)
+    })?;
+    Ok(PyBranchingProgram(program))
+}
