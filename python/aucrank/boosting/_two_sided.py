@@ -1,15 +1,15 @@
-"""Lemma 4 of paper 3: a ranker cut into a classifier that is as good on one class as on the other."""
+"""Lemma 4 of paper 3: any ranker cut into a classifier that serves both classes alike."""
 
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-import sklearn
 from aucrank import _core
 from aucrank._params import check_choice, check_real
 from aucrank._row_classifiers import weight_parameter
