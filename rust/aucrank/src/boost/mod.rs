@@ -21,7 +21,9 @@ mod weak;
 pub use auc_boost::{AucBoostParams, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use marti::{
-    BranchingProgram, MartiParams, Node, NodeKind, ProgramScore, Routing, fit_marti_rank,
+    BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
+    MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
+    fit_marti_rank, marti_boost,
 };
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::RoundParams;

@@ -282,6 +282,11 @@ impl Binned {
             .collect()
     }
 
+    /// Whether the codes of a feature take one byte.
+    pub(crate) fn is_narrow(&self, feature: usize) -> bool {
+        matches!(self.slots[feature], Slot::Narrow(_))
+    }
+
     pub(super) fn slot(&self, feature: usize) -> Slot {
         self.slots[feature]
     }

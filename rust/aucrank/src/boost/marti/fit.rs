@@ -1,15 +1,54 @@
 //! `MartiRank` and `SMartiRank`.
 
-use super::params::MartiParams;
+use super::freezing::Freezing;
+use super::marti_boost::{MartiBoostParams, Outcome, marti_boost};
+use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, Node, NodeKind};
-use crate::data::{ClassMasses, Columns, Labels};
+use super::rank_learner::RankLearner;
+use crate::boost::weak::WeakSample;
+use crate::data::{Binned, Column, Columns, Labels};
+use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
 
-/// Fits `MartiRank` or `SMartiRank`.
+/// Fits `MartiRank`, or with `epsilon` `SMartiRank`: Basic `MartiBoost` over weak rankers that
+/// Lemma 4 cuts in two (paper 3 sections 4 and 5).
+///
+/// Where the weak ranker takes single features, a fit takes `n_rounds + 1` passes over the binned
+/// rows, and as many 32-bit numbers for each row.
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+/// [`RankError`] for a bad parameter, among them a noise rate that is not below the share of the
+/// rarer class; for an infinite value; or when interrupted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams, fit_marti_rank,
+/// };
+/// use aucrank::data::{BinningParams, Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
+/// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+/// let params = MartiParams {
+///     binning: BinningParams::default(),
+///     weak_ranker: WeakRankerParams::Feature,
+///     n_rounds: 4,
+///     criterion: Criterion::Sum,
+///     routing: Routing::Expected,
+///     score: ProgramScore::Votes,
+///     noise_rate: 0.0,
+///     epsilon: None,
+///     min_samples_class: 0.0,
+///     sample_size: None,
+///     seed: 0,
+/// };
+/// let program = fit_marti_rank(&columns, &labels, &params, &Interrupt::default()).unwrap();
+/// let scores = program.score(&columns).unwrap();
+/// assert!(scores[0] < 0.0 && scores[3] > 0.0);
+/// ```
 pub fn fit_marti_rank(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -17,24 +56,59 @@ pub fn fit_marti_rank(
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
-    interrupt.check()?;
-    let mut nodes = Vec::new();
-    for layer in 1..=params.n_rounds + 1 {
-        for _ in 0..layer {
-            let kind = if layer <= params.n_rounds { NodeKind::Coin } else { NodeKind::Terminal };
-            let masses = ClassMasses { pos: labels.total().pos, neg: labels.total().neg };
-            nodes.push(Node { masses, kind });
-        }
+    let total = labels.total();
+    let rarer = total.pos.min(total.neg) as f64;
+    if params.noise_rate >= rarer / (total.pos + total.neg) as f64 {
+        return Err(RankError::BadParameter {
+            name: "noise_rate",
+            value: params.noise_rate.to_string(),
+            rule: "below the share of the rarer class",
+        });
     }
-    Ok(BranchingProgram {
-        n_levels: columns.iter().map(crate::data::Column::n_levels).collect(),
+    let binned = Binned::new(columns, labels, params.binning, interrupt)?;
+    let weak = params.weak_ranker.ranker();
+    let is_sampled = params.sample_size.is_some();
+    let learner = RankLearner {
+        sample: WeakSample { columns, binned: &binned, labels, interrupt },
+        rule: if is_sampled { None } else { weak.bin_rule() },
+        weak,
+        criterion: params.criterion,
+        noise_rate: params.noise_rate,
+        is_sampled,
+    };
+    let boost_params = MartiBoostParams {
+        n_rounds: params.n_rounds,
+        freezing: Freezing {
+            epsilon: params.epsilon,
+            min_rows: params.min_samples_class,
+            noise_rate: params.noise_rate,
+        },
+        is_sampled: params.routing == Routing::Sampled,
+        sample_size: params.sample_size,
+        seed: params.seed,
+    };
+    let layers = marti_boost(columns, labels, &boost_params, &learner, interrupt)?;
+    let nodes = layers.nodes.into_iter().map(|(masses, outcome)| {
+        let kind = match outcome {
+            Outcome::Classifier(ranker) => NodeKind::Ranker { term: ranker.term, cut: ranker.cut },
+            Outcome::Coin => NodeKind::Coin,
+            Outcome::Frozen { positive } => NodeKind::Frozen { positive },
+            Outcome::Terminal => NodeKind::Terminal,
+            Outcome::Unreached => NodeKind::Unreached,
+        };
+        Node { masses, kind }
+    });
+    let mut program = BranchingProgram {
+        n_levels: columns.iter().map(Column::n_levels).collect(),
         n_rounds: params.n_rounds,
         routing: params.routing,
         score: params.score,
         seed: params.seed,
-        nodes,
-        row_bits: 31,
-        exponent: 0,
+        nodes: nodes.collect(),
+        row_bits: layers.row_bits,
+        exponent: layers.exponent,
         threshold: 0.0,
-    })
+    };
+    program.threshold = largest_gap(&program.score(columns)?, labels)?;
+    Ok(program)
 }

@@ -2,10 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::params::{ProgramScore, Routing};
-use crate::boost::term::Term;
+use super::chance::MOST_ROW_BITS;
+use super::params::{MOST_ROUNDS, ProgramScore, Routing};
+use crate::boost::term::{Steps, Term};
 use crate::boost::two_sided::TwoSided;
 use crate::data::{ClassMasses, times_power_of_two};
+
+/// Most mass of a class that sums exactly in `f64`.
+const MOST_MASS: u64 = 1 << 53;
+
+/// Exponents of units of mass are within this: no weight that is a number needs more.
+const EXPONENTS: i32 = 1200;
 
 /// A branching program in layers (paper 3 Figure 2). From node `i` of layer `t` a row goes to node
 /// `i` of layer `t + 1`, or to node `i + 1` where the classifier says "positive"; `i` is the number
@@ -141,6 +148,80 @@ impl BranchingProgram {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
+        let n_layers = self.n_rounds.saturating_add(1);
+        if !(1..=MOST_ROUNDS).contains(&self.n_rounds) || self.nodes.len() != place(n_layers + 1, 0)
+        {
+            return Err(format!("{} nodes for {} rounds", self.nodes.len(), self.n_rounds));
+        }
+        if !(1..=MOST_ROW_BITS).contains(&self.row_bits) {
+            return Err(format!("a row of {} bits", self.row_bits));
+        }
+        if !(-EXPONENTS..=EXPONENTS).contains(&self.exponent) {
+            return Err(format!("a unit of 2^{}", self.exponent));
+        }
+        if !self.threshold.is_finite() {
+            return Err("a threshold that is no number".to_owned());
+        }
+        for (layer, index, node) in self.nodes() {
+            node.check(layer == n_layers, &self.n_levels)
+                .map_err(|what| format!("node {index} of layer {layer} has {what}"))?;
+        }
+        if matches!(self.nodes[0].kind, NodeKind::Unreached) {
+            return Err("no row".to_owned());
+        }
         Ok(())
+    }
+}
+
+impl Node {
+    fn check(&self, is_last: bool, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
+        let ClassMasses { pos, neg } = self.masses;
+        if pos.max(neg) > MOST_MASS {
+            return Err("too large a mass");
+        }
+        let is_end = matches!(self.kind, NodeKind::Terminal);
+        let is_unreached = matches!(self.kind, NodeKind::Unreached);
+        if is_unreached != (pos + neg == 0) {
+            return Err("a kind that its masses belie");
+        }
+        if !is_unreached && is_end != is_last {
+            return Err("a kind that its layer belies");
+        }
+        let NodeKind::Ranker { term, cut } = &self.kind else { return Ok(()) };
+        let rates = [cut.low, cut.high, cut.zeta, cut.p_pos, cut.p_neg, cut.error];
+        if !rates.iter().all(|rate| (0.0..=1.0).contains(rate)) {
+            return Err("a cut whose rates are none");
+        }
+        check_chances(term, n_levels)
+    }
+}
+
+/// Whether a term gives chances, for features of the given kinds.
+fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
+    let Term::Feature(term) = term else { return Err("a ranker of an unknown kind") };
+    let values = match (&term.steps, n_levels.get(term.feature)) {
+        (_, None) => return Err("a feature that is none"),
+        (Steps::Numeric { thresholds, values }, Some(None)) => {
+            let is_ascending = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+            if values.len() != thresholds.len() + 1
+                || !is_ascending
+                || !thresholds.iter().all(|threshold| threshold.is_finite())
+            {
+                return Err("thresholds out of order");
+            }
+            values
+        }
+        (Steps::Categorical { values }, Some(Some(n_levels))) => {
+            if values.len() != *n_levels as usize {
+                return Err("a chance too many or too few");
+            }
+            values
+        }
+        _ => return Err("a feature of another kind"),
+    };
+    if values.iter().chain([&term.missing]).all(|chance| (0.0..=1.0).contains(chance)) {
+        Ok(())
+    } else {
+        Err("a chance that is none")
     }
 }

@@ -1,8 +1,57 @@
 //! What a branching program says of a row.
+//!
+//! A program makes O(T^2) small steps a row, most of them the same: compare a number, part a mass by
+//! one of two chances. Rows come in tiles, column by column, and the masses of a node lie side by
+//! side for all rows of a tile, so that a step is a few vector instructions for several rows.
 
-use super::program::BranchingProgram;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::chance::Chance;
+use super::params::{ProgramScore, Routing};
+use super::program::{BranchingProgram, Node, NodeKind, place};
+use super::walk::coin_at;
 use crate::RankError;
-use crate::data::Columns;
+use crate::boost::term::{FeatureTerm, Steps, Term};
+use crate::data::{Column, Columns, MISSING_CODE, content_hash};
+
+/// Rows scored together.
+const TILE_ROWS: usize = 512;
+
+/// What a row meets at a node.
+#[derive(Debug)]
+enum Step<'p> {
+    /// A question to a number.
+    Number { column: usize, threshold: f64, low: Chance, high: Chance, missing: Chance },
+    /// Any other question to one feature.
+    Feature { column: usize, term: &'p FeatureTerm },
+    /// A fair coin.
+    Coin,
+    /// The end of a way, worth so much.
+    End(u32),
+}
+
+/// A program in the form in which it scores fast.
+#[derive(Debug)]
+struct Scorer<'p> {
+    program: &'p BranchingProgram,
+    /// Layer by layer.
+    steps: Vec<Step<'p>>,
+    /// Features that are asked, ascending.
+    features: Vec<usize>,
+}
+
+/// Some rows on their way.
+#[derive(Debug, Default)]
+struct Tile {
+    /// Values by column.
+    values: Vec<f64>,
+    has_missing: Vec<bool>,
+    /// Masses by node.
+    masses: Vec<u32>,
+    chances: Vec<Chance>,
+}
 
 impl BranchingProgram {
     /// Score of each row, above 0 where it is called positive.
@@ -12,6 +61,213 @@ impl BranchingProgram {
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
-        Ok(vec![0.0; columns.n_rows()])
+        let scorer = Scorer::new(self);
+        let mut scores = vec![0.0; columns.n_rows()];
+        let tiles = scores.par_chunks_mut(TILE_ROWS).enumerate();
+        tiles.for_each_init(Tile::default, |tile, (number, scores)| {
+            let first = number * TILE_ROWS;
+            scorer.score_rows(columns, first..first + scores.len(), tile, scores);
+        });
+        match columns.infinite_value() {
+            Some(err) => Err(err),
+            None => Ok(scores),
+        }
+    }
+}
+
+impl<'p> Scorer<'p> {
+    fn new(program: &'p BranchingProgram) -> Self {
+        let mut features: Vec<usize> = Vec::new();
+        for node in &program.nodes {
+            if let NodeKind::Ranker { term: Term::Feature(term), .. } = &node.kind {
+                features.push(term.feature);
+            }
+        }
+        features.sort_unstable();
+        features.dedup();
+        let column = |feature: usize| features.partition_point(|&asked| asked < feature);
+        let nodes = program.nodes();
+        let steps = nodes.map(|(layer, index, node)| match &node.kind {
+            NodeKind::Ranker { term: Term::Feature(term), .. } => {
+                step_of(term, column(term.feature))
+            }
+            NodeKind::Ranker { .. } => {
+                unreachable!("neither a fit nor `check` lets other terms in")
+            }
+            NodeKind::Coin => Step::Coin,
+            _ => Step::End(program.worth(layer, index, node)),
+        });
+        Self { program, steps: steps.collect(), features }
+    }
+
+    fn score_rows(
+        &self,
+        columns: &Columns<'_>,
+        rows: Range<usize>,
+        tile: &mut Tile,
+        scores: &mut [f64],
+    ) {
+        tile.read(columns, &self.features, rows.clone());
+        let mut sums = [0_u64; TILE_ROWS];
+        let sums = &mut sums[..rows.len()];
+        match self.program.routing {
+            Routing::Expected => self.spread(tile, sums),
+            Routing::Sampled => {
+                for (place, (row, sum)) in rows.zip(sums.iter_mut()).enumerate() {
+                    let coin = content_hash(columns, row, self.program.seed);
+                    *sum = u64::from(self.walk(tile, place, coin)) << self.program.row_bits;
+                }
+            }
+        }
+        for (score, &sum) in scores.iter_mut().zip(&*sums) {
+            *score = self.program.score_of(sum) - self.program.threshold;
+        }
+    }
+
+    /// Adds up the worth of all ends, times the mass that comes there.
+    fn spread(&self, tile: &mut Tile, sums: &mut [u64]) {
+        let n_rows = sums.len();
+        let n_layers = self.program.n_rounds + 1;
+        tile.masses.resize((n_layers + 1) * n_rows, 0);
+        tile.masses[..n_rows].fill(1 << self.program.row_bits);
+        tile.chances.resize(n_rows, Chance::HALF);
+        let (masses, chances) = (&mut tile.masses, &mut tile.chances[..n_rows]);
+        for layer in 1..=n_layers {
+            masses[layer * n_rows..(layer + 1) * n_rows].fill(0);
+            // From the last node on: what stays left of a node is there before the node below adds.
+            for node in (0..layer).rev() {
+                let (here, next) = masses[node * n_rows..].split_at_mut(n_rows);
+                let next = &mut next[..n_rows];
+                let column = |column: usize| &tile.values[column * n_rows..(column + 1) * n_rows];
+                match &self.steps[place(layer, node)] {
+                    Step::Number { column: asked, threshold, low, high, missing } => {
+                        let values = column(*asked);
+                        let side = |value: f64| if value >= *threshold { *high } else { *low };
+                        if tile.has_missing[*asked] {
+                            let chance =
+                                |value: f64| if value.is_nan() { *missing } else { side(value) };
+                            part(here, next, values, chance);
+                        } else {
+                            part(here, next, values, side);
+                        }
+                    }
+                    Step::Feature { column: asked, term } => {
+                        for (chance, &value) in chances.iter_mut().zip(column(*asked)) {
+                            *chance = Chance::new(term.value(value));
+                        }
+                        part(here, next, chances, |chance| chance);
+                    }
+                    Step::Coin => {
+                        chances.fill(Chance::HALF);
+                        part(here, next, chances, |chance| chance);
+                    }
+                    Step::End(worth) => {
+                        for (sum, mass) in sums.iter_mut().zip(here) {
+                            *sum += u64::from(*mass) * u64::from(*worth);
+                            *mass = 0;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The worth of the end of the one way of a row.
+    fn walk(&self, tile: &Tile, row: usize, coin: u64) -> u32 {
+        let n_rows = tile.values.len().checked_div(self.features.len()).unwrap_or(0);
+        let mut node = 0;
+        for layer in 1..=self.program.n_rounds + 1 {
+            let chance = match &self.steps[place(layer, node)] {
+                Step::Number { column, threshold, low, high, missing } => {
+                    let value = tile.values[column * n_rows + row];
+                    if value.is_nan() {
+                        *missing
+                    } else if value >= *threshold {
+                        *high
+                    } else {
+                        *low
+                    }
+                }
+                Step::Feature { column, term } => {
+                    Chance::new(term.value(tile.values[column * n_rows + row]))
+                }
+                Step::Coin => Chance::HALF,
+                Step::End(worth) => return *worth,
+            };
+            node += usize::from(chance.falls_right(coin_at(coin, layer, node)));
+        }
+        unreachable!("in the last layer ways end")
+    }
+}
+
+/// Parts masses by the chances that `chance` gives.
+#[inline]
+fn part<T: Copy>(here: &mut [u32], next: &mut [u32], of: &[T], chance: impl Fn(T) -> Chance) {
+    for ((here, next), &of) in here.iter_mut().zip(next).zip(of) {
+        let right = chance(of).right_of(*here);
+        *here -= right;
+        *next += right;
+    }
+}
+
+fn step_of(term: &FeatureTerm, column: usize) -> Step<'_> {
+    match &term.steps {
+        Steps::Numeric { thresholds, values } if thresholds.len() == 1 => Step::Number {
+            column,
+            threshold: thresholds[0],
+            low: Chance::new(values[0]),
+            high: Chance::new(values[1]),
+            missing: Chance::new(term.missing),
+        },
+        _ => Step::Feature { column, term },
+    }
+}
+
+impl BranchingProgram {
+    /// What the end of a way adds to the score, in units of [`BranchingProgram::score_of`].
+    fn worth(&self, layer: usize, index: usize, node: &Node) -> u32 {
+        let twice_votes = self.twice_votes(layer, index).expect("ways end here") as u32;
+        match (self.score, &node.kind) {
+            (ProgramScore::Votes, _) => twice_votes,
+            (ProgramScore::Sign, NodeKind::Frozen { positive }) => u32::from(*positive),
+            // A draw is positive (DECISIONS B15).
+            (ProgramScore::Sign, _) => u32::from(twice_votes as usize >= self.n_rounds),
+            (ProgramScore::NodeRate, kind) => {
+                let is_unreached = matches!(kind, NodeKind::Unreached);
+                let masses = if is_unreached { self.nodes[0].masses } else { node.masses };
+                let (pos, neg) = (masses.pos as f64, masses.neg as f64);
+                (pos / (pos + neg) * f64::from(1_u32 << 31)).round() as u32
+            }
+        }
+    }
+
+    /// The score that a sum of worths makes, each times the mass that it is for. Equal sums are equal
+    /// scores, since sums are whole numbers.
+    fn score_of(&self, sum: u64) -> f64 {
+        let mean = sum as f64 / (1_u64 << self.row_bits) as f64;
+        match self.score {
+            ProgramScore::Votes => mean / 2.0,
+            ProgramScore::Sign => 2.0 * mean - 1.0,
+            ProgramScore::NodeRate => mean / (1_u64 << 31) as f64,
+        }
+    }
+}
+
+impl Tile {
+    fn read(&mut self, columns: &Columns<'_>, features: &[usize], rows: Range<usize>) {
+        self.values.resize(features.len() * rows.len(), 0.0);
+        self.has_missing.clear();
+        for (values, &feature) in self.values.chunks_mut(rows.len()).zip(features) {
+            let places = values.iter_mut().zip(rows.clone());
+            match columns[feature] {
+                Column::F64(column) => places.for_each(|(value, row)| *value = column.get(row)),
+                Column::F32(column) => places.for_each(|(value, row)| *value = column.get(row)),
+                Column::Codes { codes, .. } => places.for_each(|(value, row)| {
+                    let code = codes[row];
+                    *value = if code == MISSING_CODE { f64::NAN } else { f64::from(code) };
+                }),
+            }
+            self.has_missing.push(values.iter().any(|value| value.is_nan()));
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
 use crate::boost::two_sided::gain;
 use crate::data::{
-    ClassMasses, FeatureBins, Histogram, MassRows, MemorySource, SumSource, Tally, Wanted,
+    Binned, ClassMasses, FeatureBins, Histogram, MassRows, MemorySource, SumSource, Tally, Wanted,
 };
 
 /// The feature of the highest AUC, in either direction; categories in the order of their shares of
@@ -26,6 +26,10 @@ impl WeakRanker for BestFeature {
     ) -> Result<Option<Ranking>, RankError> {
         best_ranking(sample, task, Bins::best_order)
     }
+
+    fn bin_rule(&self) -> Option<BinRule> {
+        Some(Bins::best_order)
+    }
 }
 
 impl WeakRanker for BestThreshold {
@@ -35,6 +39,10 @@ impl WeakRanker for BestThreshold {
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError> {
         best_ranking(sample, task, Bins::best_cut)
+    }
+
+    fn bin_rule(&self) -> Option<BinRule> {
+        Some(Bins::best_cut)
     }
 }
 
@@ -51,38 +59,72 @@ fn histogram(
 }
 
 /// How well a feature ranks, and how: groups of codes in ascending order of the score.
-pub(super) struct Order {
+#[derive(Debug)]
+pub(in crate::boost) struct Order {
     /// Larger is better; 0 or less is no better than chance.
     merit: i128,
     groups: Vec<Vec<u32>>,
 }
 
+/// How a feature ranks, by the masses of its bins; `None` where no better than chance.
+pub(in crate::boost) type BinRule = fn(&Bins) -> Option<Order>;
+
+/// The best feature so far.
+#[derive(Debug, Default)]
+pub(in crate::boost) struct Best(Option<(usize, Bins, Order)>);
+
+impl Best {
+    /// Asks one more feature. Of equal ones the first stays.
+    pub(in crate::boost) fn ask(
+        &mut self,
+        binned: &Binned,
+        feature: usize,
+        occupied: impl Iterator<Item = (u32, ClassMasses)>,
+        rule: BinRule,
+    ) {
+        let bins = Bins::of(&binned.features()[feature], occupied);
+        let Some(order) = rule(&bins) else { return };
+        self.join(Self(Some((feature, bins, order))));
+    }
+
+    /// The better of two, each of some of the features.
+    pub(in crate::boost) fn join(&mut self, other: Self) {
+        // Larger merit, then the first feature.
+        let key = |best: &Self| {
+            best.0.as_ref().map(|(feature, _, order)| (order.merit, std::cmp::Reverse(*feature)))
+        };
+        if key(&other) > key(self) {
+            *self = other;
+        }
+    }
+
+    /// The ranking of all rows.
+    pub(in crate::boost) fn into_ranking(self, binned: &Binned) -> Option<Ranking> {
+        self.0.map(|(feature, bins, order)| {
+            bins.ranking(feature, binned.features()[feature].n_codes(), &order.groups)
+        })
+    }
+}
+
 fn best_ranking(
     sample: &WeakSample<'_>,
     task: &WeakTask<'_>,
-    order_of: fn(&Bins) -> Option<Order>,
+    rule: BinRule,
 ) -> Result<Option<Ranking>, RankError> {
     let histogram = histogram(sample, task)?;
-    let mut best: Option<(usize, Bins, Order)> = None;
+    let mut best = Best::default();
     for (feature, sums) in histogram.features() {
-        let bins = Bins::of(
-            &sample.binned.features()[feature],
-            sums.occupied()
-                .map(|(code, sums)| (code, ClassMasses { pos: sums.pos, neg: sums.neg })),
-        );
-        let Some(order) = order_of(&bins) else { continue };
-        if order.merit > best.as_ref().map_or(0, |(_, _, best)| best.merit) {
-            best = Some((feature, bins, order));
-        }
+        let occupied = sums.occupied();
+        let masses =
+            occupied.map(|(code, sums)| (code, ClassMasses { pos: sums.pos, neg: sums.neg }));
+        best.ask(sample.binned, feature, masses, rule);
     }
-    Ok(best.map(|(feature, bins, order)| {
-        let n_codes = sample.binned.features()[feature].n_codes();
-        bins.ranking(feature, n_codes, &order.groups)
-    }))
+    Ok(best.into_ranking(sample.binned))
 }
 
 /// The occupied bins of a feature.
-pub(super) struct Bins {
+#[derive(Debug)]
+pub(in crate::boost) struct Bins {
     /// Codes with their masses; those of a categorical feature in ascending order of their shares of
     /// positives.
     known: Vec<(u32, ClassMasses)>,

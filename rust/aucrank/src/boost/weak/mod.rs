@@ -1,7 +1,7 @@
 //! Weak rankers: whatever ranks weighted rows a little better than chance (paper 3 Definition 1;
 //! DECISIONS B1).
 
-mod feature;
+pub(super) mod feature;
 pub(super) mod linear;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::data::{Binned, ClassMasses, Columns, Labels, midpoint};
 use crate::tree::RankingTree;
 use crate::{Interrupt, RankError};
 
-use feature::{BestFeature, BestThreshold};
+use feature::{BestFeature, BestThreshold, BinRule};
 
 /// Which weak ranker is boosted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,12 @@ pub(super) trait WeakRanker: Sync {
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError>;
+
+    /// How the ranker chooses by the masses of the bins, where it needs nothing else: many rankers are
+    /// then fitted in one pass over the rows.
+    fn bin_rule(&self) -> Option<BinRule> {
+        None
+    }
 }
 
 /// A fitted weak ranker, and how it ranks the rows of the sample: in groups of equal score.

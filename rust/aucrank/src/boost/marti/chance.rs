@@ -1,0 +1,89 @@
+//! The chance of a coin, and how it parts the mass of a row.
+
+/// Binary digits of a chance. With masses of as many, a product fits 64 bits and is that of two
+/// 32-bit numbers, which vector units multiply.
+const BITS: u32 = 31;
+
+/// Most binary digits of the mass of a row.
+pub(super) const MOST_ROW_BITS: u32 = 31;
+
+/// A chance in fixed point, a multiple of 2^-31.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::Chance;
+///
+/// assert_eq!(Chance::new(0.25).value(), 0.25);
+/// assert_eq!(Chance::HALF.value(), 0.5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Chance(u32);
+
+impl Chance {
+    /// 0.
+    pub const NEVER: Self = Self(0);
+    /// A fair coin.
+    pub const HALF: Self = Self(1 << (BITS - 1));
+    /// 1.
+    pub const ALWAYS: Self = Self(1 << BITS);
+
+    /// The multiple of 2^-31 that is nearest to a chance.
+    ///
+    /// # Panics
+    ///
+    /// If `chance` is not in [0, 1].
+    #[must_use]
+    pub fn new(chance: f64) -> Self {
+        assert!((0.0..=1.0).contains(&chance), "{chance} is no chance");
+        Self((chance * f64::from(Self::ALWAYS.0)).round() as u32)
+    }
+
+    /// The chance as a number: exact.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        f64::from(self.0) / f64::from(Self::ALWAYS.0)
+    }
+
+    /// The part of a mass of at most 2^31 that goes right; the rest goes left, so that no mass is
+    /// made or lost.
+    #[inline]
+    pub(super) fn right_of(self, mass: u32) -> u32 {
+        ((u64::from(mass) * u64::from(self.0) + (1 << (BITS - 1))) >> BITS) as u32
+    }
+
+    /// Whether a coin falls right, given the hash of what it is flipped for.
+    #[inline]
+    pub(super) fn falls_right(self, hash: u64) -> bool {
+        hash >> (u64::BITS - BITS) < u64::from(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_or_nothing_goes_right_where_the_coin_is_none() {
+        for mass in [0, 1, 2, 12_345, 1 << 31] {
+            assert_eq!(Chance::NEVER.right_of(mass), 0);
+            assert_eq!(Chance::ALWAYS.right_of(mass), mass);
+        }
+        assert_eq!(Chance::HALF.right_of(1 << 31), 1 << 30);
+        for hash in [0, 1 << 40, u64::MAX] {
+            assert!(!Chance::NEVER.falls_right(hash) && Chance::ALWAYS.falls_right(hash));
+        }
+        assert!(Chance::HALF.falls_right(u64::MAX / 2) && !Chance::HALF.falls_right(1 << 63));
+    }
+
+    #[test]
+    fn the_part_that_goes_right_is_the_nearest_whole_number() {
+        for mass in [1, 3, 1000, 99_999_999, 1 << 31] {
+            for chance in [1e-9, 0.1, 1.0 / 3.0, 0.5, 0.999_999] {
+                let chance = Chance::new(chance);
+                let exact = f64::from(mass) * chance.value();
+                assert!((f64::from(chance.right_of(mass)) - exact).abs() <= 0.5, "{mass}");
+            }
+        }
+    }
+}

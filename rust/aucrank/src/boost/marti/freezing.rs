@@ -1,0 +1,131 @@
+//! Where ways end early (paper 3 section 5).
+
+use crate::data::ClassMasses;
+
+/// When a node is frozen: its label is then the answer for the rows that come there.
+///
+/// A class is rare in a node that next to nothing of the class reaches, and a node where a class is
+/// rare gets the other label (DECISIONS E8). Where both are, the label is that of the class of which
+/// the larger share comes there, and negative if the shares are equal (B9). Without any rule a class
+/// is rare where it has no mass (B8).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Freezing {
+    /// A class is rare where less than `epsilon / (T (T + 1))` of its mass comes (inequality 2).
+    /// Under noise, where that is an estimate, `epsilon / (4 T (T + 1))` or less.
+    pub epsilon: Option<f64>,
+    /// A class is rare where fewer rows of it come, each counting by the share of it that does.
+    pub min_rows: f64,
+    /// Share of the labels that were flipped. Masses are those of the true labels, as far as one can
+    /// tell; what would be negative is nothing (B10).
+    pub noise_rate: f64,
+}
+
+/// What reaches a node, out of what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    /// Mass of each class that comes.
+    pub(super) node: ClassMasses,
+    /// Mass of each class at the root.
+    pub(super) total: ClassMasses,
+    /// Rows of each class at the root, negatives first.
+    pub(super) rows: [f64; 2],
+}
+
+impl Freezing {
+    /// The label of a node that is to be frozen, whether it is positive.
+    pub(super) fn label(&self, reach: &Reach, n_rounds: usize) -> Option<bool> {
+        let [neg_is_rare, pos_is_rare] = [false, true].map(|c| self.is_rare(reach, c, n_rounds));
+        let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        match (neg_is_rare, pos_is_rare) {
+            (false, false) => None,
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            (true, true) => Some(
+                cross(reach.node.pos, reach.total.neg) > cross(reach.node.neg, reach.total.pos),
+            ),
+        }
+    }
+
+    fn is_rare(&self, reach: &Reach, class: bool, n_rounds: usize) -> bool {
+        let (node, total) = (self.clean(reach.node, class), self.clean(reach.total, class));
+        let n_nodes = (n_rounds * (n_rounds + 1)) as f64;
+        let is_below = self.epsilon.is_some_and(|epsilon| {
+            if self.noise_rate > 0.0 {
+                node * 4.0 * n_nodes <= epsilon * total
+            } else {
+                node * n_nodes < epsilon * total
+            }
+        });
+        node <= 0.0 || is_below || node / total * reach.rows[usize::from(class)] < self.min_rows
+    }
+
+    /// Mass of a class by its true labels.
+    fn clean(&self, masses: ClassMasses, class: bool) -> f64 {
+        let (pos, neg) = (masses.pos as f64, masses.neg as f64);
+        let seen = if class { pos } else { neg };
+        (seen - self.noise_rate * (pos + neg)).max(0.0) / (1.0 - 2.0 * self.noise_rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach(pos: u64, neg: u64) -> Reach {
+        let total = ClassMasses { pos: 1200, neg: 2400 };
+        Reach { node: ClassMasses { pos, neg }, total, rows: [2400.0, 1200.0] }
+    }
+
+    #[test]
+    fn without_a_rule_a_node_of_one_class_gets_its_label() {
+        let rule = Freezing::default();
+        assert_eq!(rule.label(&reach(5, 0), 3), Some(true));
+        assert_eq!(rule.label(&reach(0, 5), 3), Some(false));
+        assert_eq!(rule.label(&reach(1, 1), 3), None);
+    }
+
+    #[test]
+    fn inequality_2_is_strict() {
+        // epsilon / (T (T + 1)) = 1/120 of 1200 and 2400 is 10 and 20.
+        let rule = Freezing { epsilon: Some(0.1), ..Freezing::default() };
+        assert_eq!(rule.label(&reach(10, 20), 3), None);
+        assert_eq!(rule.label(&reach(9, 20), 3), Some(false));
+        assert_eq!(rule.label(&reach(10, 19), 3), Some(true));
+    }
+
+    #[test]
+    fn where_both_are_rare_the_larger_share_wins_and_negative_a_tie() {
+        let rule = Freezing { epsilon: Some(0.1), ..Freezing::default() };
+        assert_eq!(rule.label(&reach(5, 9), 3), Some(true));
+        assert_eq!(rule.label(&reach(5, 10), 3), Some(false));
+        assert_eq!(rule.label(&reach(5, 11), 3), Some(false));
+    }
+
+    #[test]
+    fn under_noise_true_masses_are_compared_and_equality_freezes() {
+        // With a quarter flipped, (pos, neg) shows as (3 pos + neg, pos + 3 neg) / 4.
+        let rule = Freezing { epsilon: Some(0.4), noise_rate: 0.25, ..Freezing::default() };
+        let noisy = |pos: u64, neg: u64| ClassMasses { pos: 3 * pos + neg, neg: pos + 3 * neg };
+        let total = noisy(1200, 2400);
+        // epsilon / (4 T (T + 1)) = 1/120.
+        let label = |pos, neg| {
+            let reach = Reach { node: noisy(pos, neg), total, rows: [0.0; 2] };
+            rule.label(&reach, 3)
+        };
+        assert_eq!(label(11, 21), None);
+        assert_eq!(label(10, 21), Some(false));
+        assert_eq!(label(11, 20), Some(true));
+        // Fewer positives than noise alone would show: none.
+        let node = ClassMasses { pos: 10, neg: 90 };
+        let rule = Freezing { noise_rate: 0.25, ..Freezing::default() };
+        assert_eq!(rule.label(&Reach { node, total, rows: [0.0; 2] }, 3), Some(false));
+    }
+
+    #[test]
+    fn few_rows_of_a_class_freeze() {
+        let rule = Freezing { min_rows: 10.0, ..Freezing::default() };
+        assert_eq!(rule.label(&reach(10, 10), 3), None);
+        assert_eq!(rule.label(&reach(9, 10), 3), Some(false));
+        assert_eq!(rule.label(&reach(10, 9), 3), Some(true));
+    }
+}

@@ -1,0 +1,353 @@
+//! Basic `MartiBoost` (paper 3 section 4) over any two-sided classifiers: rows walk to the right on
+//! "positive" and to the left on "negative", layer by layer, and each node learns from the rows that
+//! come there.
+//!
+//! A layer costs one pass over the rows: tile by tile they take the step that the classifiers of the
+//! layer before send them on, and the learner sums what it needs of them. Sums are of integers, and
+//! the mass of a row is parted without a rest: the result does not depend on the order of the rows
+//! or the number of threads, and copies of a row are as one that weighs as much.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::chance::Chance;
+use super::freezing::{Freezing, Reach};
+use super::node_sample::SampleRing;
+use super::program::place;
+use super::start::Start;
+use super::walk::{MassTile, Walk};
+use crate::data::{ClassMasses, Columns, Labels, mix};
+use crate::{Interrupt, RankError};
+
+/// What a classifier says of the rows of the fit.
+pub trait RowChance: Sync {
+    /// The chance that it calls a row positive.
+    fn chance(&self, row: usize) -> Chance;
+
+    /// The same of many rows; `chances` has a place for each.
+    fn chances(&self, rows: Range<usize>, chances: &mut [Chance]) {
+        for (row, chance) in rows.zip(chances) {
+            *chance = self.chance(row);
+        }
+    }
+}
+
+/// Learns two-sided classifiers, one for each node of a layer.
+pub trait TwoSidedLearner: Sync {
+    /// A classifier, as the rows of the fit see it.
+    type Classifier: RowChance + Send;
+
+    /// What is summed while the rows pass; `()` for a learner that looks at the rows of a node later,
+    /// by [`Layer::masses`].
+    type Sums: Send;
+
+    /// Sums of no row, for a layer of so many nodes.
+    fn empty(&self, n_nodes: usize) -> Self::Sums;
+
+    /// Adds some rows.
+    fn add(&self, sums: &mut Self::Sums, tile: &MassTile<'_>);
+
+    /// Adds what other rows make.
+    fn merge(&self, sums: &mut Self::Sums, more: Self::Sums);
+
+    /// A classifier for each of [`Layer::open`]; `None` where none is better than chance, which leaves
+    /// the rows to a fair coin.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`], which ends the fit.
+    fn learn(
+        &self,
+        sums: Self::Sums,
+        layer: &Layer<'_>,
+    ) -> Result<Vec<Option<Self::Classifier>>, RankError>;
+
+    /// Called once the rows have taken their step by a classifier: what only they needed may go.
+    fn settle(&self, classifier: &mut Self::Classifier) {
+        let _ = classifier;
+    }
+}
+
+/// How `MartiBoost` goes.
+#[derive(Debug, Clone, Default)]
+pub struct MartiBoostParams {
+    /// Layers of classifiers.
+    pub n_rounds: usize,
+    /// Where ways end early.
+    pub freezing: Freezing,
+    /// Whether each row goes one way, by coins that are a hash of what it holds and of the seed,
+    /// instead of all ways by their chances.
+    pub is_sampled: bool,
+    /// Most distinct rows of each class that stand for those of a node; `None` for all.
+    pub sample_size: Option<usize>,
+    /// For what is random.
+    pub seed: u64,
+}
+
+/// What happens at a node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome<C> {
+    /// A classifier sends rows on.
+    Classifier(C),
+    /// A fair coin does.
+    Coin,
+    /// Ways end early, at a label.
+    Frozen {
+        /// Whether it is "positive".
+        positive: bool,
+    },
+    /// Ways end in the last layer.
+    Terminal,
+    /// No row comes here.
+    Unreached,
+}
+
+/// The nodes that `MartiBoost` made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoostedLayers<C> {
+    /// Layer by layer: of layer t, which counts from 1, nodes 0 to t - 1.
+    pub nodes: Vec<(ClassMasses, Outcome<C>)>,
+    /// A row set out with 2 to this power units of mass, or its share of it by weight.
+    pub row_bits: u32,
+    /// Power of two that a unit of mass stands for, in the unit of the weights.
+    pub exponent: i32,
+}
+
+/// A layer whose nodes are to learn.
+#[derive(Debug)]
+pub struct Layer<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    number: usize,
+    open: &'a [usize],
+    masses: &'a [ClassMasses],
+    estimates: &'a [ClassMasses],
+    ring: Option<&'a SampleRing>,
+    seed: u64,
+}
+
+impl Layer<'_> {
+    /// Its number; the first is 1.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The nodes that learn, ascending: those that are reached and not frozen.
+    #[must_use]
+    pub fn open(&self) -> &[usize] {
+        self.open
+    }
+
+    /// Mass of each class in each node of the layer.
+    #[must_use]
+    pub fn class_masses(&self) -> &[ClassMasses] {
+        self.masses
+    }
+
+    /// The same, as far as the samples of the nodes tell it.
+    #[must_use]
+    pub fn estimates(&self) -> &[ClassMasses] {
+        self.estimates
+    }
+
+    /// Mass of every row in a node.
+    #[must_use]
+    pub fn masses(&self, node: usize) -> Vec<u64> {
+        self.walk.masses(node)
+    }
+
+    /// Rows that a node learns from, ascending: all that have mass there, or the sample of them.
+    #[must_use]
+    pub fn rows(&self, node: usize) -> Vec<u32> {
+        let has_mass = |row: u32| self.walk.mass(row as usize, node) > 0;
+        let Some(ring) = self.ring else {
+            return (0..self.walk.n_rows() as u32).filter(|&row| has_mass(row)).collect();
+        };
+        let from = self.seed_of(node);
+        let mut rows = ring.rows(false, from, has_mass);
+        rows.extend(ring.rows(true, from, has_mass));
+        rows.sort_unstable();
+        rows
+    }
+
+    /// A seed for what is random in a node.
+    #[must_use]
+    pub fn seed_of(&self, node: usize) -> u64 {
+        seed_of(self.seed, self.number, node)
+    }
+}
+
+fn seed_of(seed: u64, layer: usize, node: usize) -> u64 {
+    mix(seed ^ mix(place(layer, node) as u64))
+}
+
+/// Runs Basic `MartiBoost`, or by its rules of freezing `SMartiBoost`, over a learner of two-sided
+/// classifiers. With an advantage of gamma at every node, the shares of positive rows that end below
+/// T/2 votes and of negative rows that end above fall off as exp(-2 T gamma^2) (paper 3 Lemma 7).
+///
+/// Takes `n_rounds + 1` passes over the rows.
+///
+/// # Errors
+///
+/// [`RankError`] from the learner, or when interrupted; if weights leave a class without mass.
+///
+/// # Examples
+///
+/// A learner that always asks whether the only feature is above 2, with one mistake in four:
+///
+/// ```
+/// use aucrank::boost::{
+///     Chance, Layer, MartiBoostParams, MassTile, RowChance, TwoSidedLearner, marti_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::{Interrupt, RankError};
+///
+/// const X: [f64; 4] = [1.0, 2.0, 3.0, 4.0];
+///
+/// struct Above2;
+///
+/// impl RowChance for Above2 {
+///     fn chance(&self, row: usize) -> Chance {
+///         Chance::new(if X[row] > 2.0 { 0.75 } else { 0.25 })
+///     }
+/// }
+///
+/// struct Learner;
+///
+/// impl TwoSidedLearner for Learner {
+///     type Classifier = Above2;
+///     type Sums = ();
+///
+///     fn empty(&self, _: usize) {}
+///     fn add(&self, (): &mut (), _: &MassTile<'_>) {}
+///     fn merge(&self, (): &mut (), (): ()) {}
+///     fn learn(&self, (): (), layer: &Layer<'_>) -> Result<Vec<Option<Above2>>, RankError> {
+///         Ok(layer.open().iter().map(|_| Some(Above2)).collect())
+///     }
+/// }
+///
+/// let columns = Columns::from_row_major(&X, 1).unwrap();
+/// let labels = Labels::new(&[false, false, true, true], None).unwrap();
+/// let params = MartiBoostParams { n_rounds: 2, ..MartiBoostParams::default() };
+/// let done = marti_boost(&columns, &labels, &params, &Learner, &Interrupt::default()).unwrap();
+/// // A positive row gets two votes with a chance of 9/16.
+/// let (masses, _) = done.nodes[5];
+/// assert_eq!(masses.pos, 2 * (9 << (done.row_bits - 4)));
+/// ```
+pub fn marti_boost<L: TwoSidedLearner>(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &MartiBoostParams,
+    learner: &L,
+    interrupt: &Interrupt,
+) -> Result<BoostedLayers<L::Classifier>, RankError> {
+    let start = Start::new(labels)?;
+    let (row_bits, exponent) = (start.row_bits, start.exponent);
+    let ring = match params.sample_size {
+        Some(size) => {
+            Some(SampleRing::new(columns, labels, &start, size, mix(params.seed), interrupt)?)
+        }
+        None => None,
+    };
+    let n_rounds = params.n_rounds;
+    let mut walk = if params.is_sampled {
+        Walk::sampled(columns, labels, start, params.seed)
+    } else {
+        Walk::expected(labels, start, n_rounds)
+    };
+    let mut nodes: Vec<(ClassMasses, Outcome<L::Classifier>)> = Vec::new();
+    let mut before: Vec<Outcome<L::Classifier>> = Vec::new();
+    let mut total = ClassMasses::default();
+    for layer in 1..=n_rounds + 1 {
+        let learns = (layer <= n_rounds).then_some(learner);
+        let (masses, sums) = walk.step(&before, learns, interrupt)?;
+        for (node, outcome) in (place(layer, 0) - before.len()..).zip(&mut before) {
+            if let Outcome::Classifier(classifier) = outcome {
+                learner.settle(classifier);
+            }
+            nodes[node].1 = std::mem::replace(outcome, Outcome::Unreached);
+        }
+        if layer == 1 {
+            total = masses[0];
+        }
+        let estimates = match &ring {
+            None => masses.clone(),
+            Some(ring) => {
+                let estimate =
+                    |node| estimate(&walk, ring, total, node, seed_of(params.seed, layer, node));
+                (0..layer).into_par_iter().map(estimate).collect()
+            }
+        };
+        let rows = class_rows(labels);
+        before = masses
+            .iter()
+            .zip(&estimates)
+            .map(|(masses, &node)| {
+                if masses.pos + masses.neg == 0 {
+                    return Outcome::Unreached;
+                }
+                if layer > n_rounds {
+                    return Outcome::Terminal;
+                }
+                let label = params.freezing.label(&Reach { node, total, rows }, n_rounds);
+                label.map_or(Outcome::Coin, |positive| Outcome::Frozen { positive })
+            })
+            .collect();
+        if let Some(sums) = sums {
+            let is_open = |&node: &usize| matches!(before[node], Outcome::Coin);
+            let open: Vec<usize> = (0..layer).filter(is_open).collect();
+            let found = learner.learn(
+                sums,
+                &Layer {
+                    walk: &walk,
+                    number: layer,
+                    open: &open,
+                    masses: &masses,
+                    estimates: &estimates,
+                    ring: ring.as_ref(),
+                    seed: params.seed,
+                },
+            )?;
+            for (node, classifier) in open.into_iter().zip(found) {
+                if let Some(classifier) = classifier {
+                    before[node] = Outcome::Classifier(classifier);
+                }
+            }
+        }
+        nodes.extend(masses.into_iter().map(|masses| (masses, Outcome::Unreached)));
+    }
+    let last = nodes.len() - before.len();
+    for (node, outcome) in nodes[last..].iter_mut().zip(before) {
+        node.1 = outcome;
+    }
+    Ok(BoostedLayers { nodes, row_bits, exponent })
+}
+
+/// Rows of each class, negatives first, as [`Labels::sums`] counts them.
+fn class_rows(labels: &Labels<'_>) -> [f64; 2] {
+    let mut rows = [0; 2];
+    for (row, &positive) in labels.positive().iter().enumerate() {
+        rows[usize::from(positive)] += labels.sums(row).rows;
+    }
+    rows.map(|rows| rows as f64)
+}
+
+/// Mass of each class in a node, as the share of a sample of the class that is there.
+fn estimate(
+    walk: &Walk<'_>,
+    ring: &SampleRing,
+    total: ClassMasses,
+    node: usize,
+    from: u64,
+) -> ClassMasses {
+    let of_class = |class: bool, total: u64| {
+        let (mut here, mut all) = (0, 0);
+        for row in ring.rows(class, from, |_| true) {
+            here += u128::from(walk.mass(row as usize, node));
+            all += u128::from(walk.mass_at_start(row as usize));
+        }
+        (here * u128::from(total)).checked_div(all).unwrap_or(0) as u64
+    };
+    ClassMasses { pos: of_class(true, total.pos), neg: of_class(false, total.neg) }
+}

@@ -1,0 +1,239 @@
+//! `MartiRank` as a learner of two-sided classifiers: a weak ranker at every node, cut by Lemma 4.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::chance::Chance;
+use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
+use super::walk::MassTile;
+use crate::RankError;
+use crate::boost::term::{FeatureTerm, Term};
+use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
+use crate::boost::weak::feature::{Best, BinRule};
+use crate::boost::weak::{Groups, Ranking, WeakRanker, WeakSample, WeakTask};
+use crate::data::{Binned, ClassMasses, FeatureBins, Lanes, MassHistogram};
+
+/// Least advantage of a ranking over a coin.
+const LEAST_ADVANTAGE: f64 = 1e-12;
+
+/// Fits weak rankers at the nodes of a layer.
+pub(super) struct RankLearner<'a> {
+    pub(super) sample: WeakSample<'a>,
+    pub(super) weak: Box<dyn WeakRanker>,
+    /// The rule of the weak ranker, where all nodes of a layer are fitted in one pass.
+    pub(super) rule: Option<BinRule>,
+    pub(super) criterion: Criterion,
+    pub(super) noise_rate: f64,
+    /// Whether nodes learn from samples of their rows.
+    pub(super) is_sampled: bool,
+}
+
+/// A ranker, cut in two.
+#[derive(Debug)]
+pub(super) struct CutRanker<'a> {
+    pub(super) term: Term,
+    pub(super) cut: TwoSided,
+    chances: RowChances<'a>,
+}
+
+#[derive(Debug)]
+enum RowChances<'a> {
+    /// By the code of a feature.
+    Codes { binned: &'a Binned, feature: usize, of_code: Vec<Chance> },
+    /// By the group of a row.
+    Groups { of_row: Vec<u32>, of_group: Vec<Chance> },
+}
+
+impl RowChance for CutRanker<'_> {
+    #[inline]
+    fn chance(&self, row: usize) -> Chance {
+        match &self.chances {
+            RowChances::Codes { binned, feature, of_code } => {
+                of_code[binned.code(row, *feature) as usize]
+            }
+            RowChances::Groups { of_row, of_group } => of_group[of_row[row] as usize],
+        }
+    }
+
+    fn chances(&self, rows: Range<usize>, chances: &mut [Chance]) {
+        for (row, chance) in rows.zip(chances) {
+            *chance = self.chance(row);
+        }
+    }
+}
+
+/// What a pass sums for a layer.
+pub(super) struct LayerSums {
+    histogram: MassHistogram,
+    lanes: Vec<Lanes>,
+}
+
+impl<'a> TwoSidedLearner for RankLearner<'a> {
+    type Classifier = CutRanker<'a>;
+    type Sums = Option<LayerSums>;
+
+    fn empty(&self, n_nodes: usize) -> Self::Sums {
+        let histogram = MassHistogram::new(self.sample.binned, n_nodes);
+        self.rule.map(|_| LayerSums { histogram, lanes: Vec::new() })
+    }
+
+    fn add(&self, sums: &mut Self::Sums, tile: &MassTile<'_>) {
+        if let Some(LayerSums { histogram, lanes }) = sums {
+            tile.add_to(histogram, self.sample.binned, lanes);
+        }
+    }
+
+    fn merge(&self, sums: &mut Self::Sums, more: Self::Sums) {
+        if let (Some(sums), Some(more)) = (sums, more) {
+            sums.histogram.merge(&more.histogram);
+        }
+    }
+
+    fn learn(
+        &self,
+        sums: Self::Sums,
+        layer: &Layer<'_>,
+    ) -> Result<Vec<Option<CutRanker<'a>>>, RankError> {
+        let open = layer.open();
+        let (Some(rule), Some(sums)) = (self.rule, sums) else {
+            return open.iter().map(|&node| self.learn_alone(layer, node)).collect();
+        };
+        let best = self.best_narrow(rule, &sums.histogram, open);
+        let best = self.best_wide(rule, best, layer)?;
+        let rankings = best.into_par_iter().map(|best| best.into_ranking(self.sample.binned));
+        Ok(rankings.map(|ranking| self.cut(ranking?, None)).collect())
+    }
+
+    fn settle(&self, classifier: &mut CutRanker<'a>) {
+        classifier.chances = RowChances::Groups { of_row: Vec::new(), of_group: Vec::new() };
+    }
+}
+
+impl<'a> RankLearner<'a> {
+    /// The best features of one byte.
+    fn best_narrow(&self, rule: BinRule, histogram: &MassHistogram, open: &[usize]) -> Vec<Best> {
+        let binned = self.sample.binned;
+        let best_of = |&node: &usize| {
+            let mut best = Best::default();
+            for feature in 0..binned.features().len() {
+                if let Some(occupied) = histogram.occupied(binned, feature, node) {
+                    best.ask(binned, feature, occupied, rule);
+                }
+            }
+            best
+        };
+        open.par_iter().map(best_of).collect()
+    }
+
+    /// The same, wider features included: each is summed for itself, as it lies by column.
+    fn best_wide(
+        &self,
+        rule: BinRule,
+        mut best: Vec<Best>,
+        layer: &Layer<'_>,
+    ) -> Result<Vec<Best>, RankError> {
+        let (binned, interrupt) = (self.sample.binned, self.sample.interrupt);
+        let n_nodes = layer.class_masses().len();
+        let best_of = |feature: usize| {
+            interrupt.check()?;
+            let n_codes = binned.features()[feature].n_codes();
+            let mut sums = vec![ClassMasses::default(); n_codes * n_nodes];
+            let tile = layer.walk.all(n_nodes);
+            tile.for_each(|row, node, mass| {
+                let sum = &mut sums[binned.code(row, feature) as usize * n_nodes + node];
+                if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
+            });
+            Ok(layer
+                .open()
+                .iter()
+                .map(move |&node| {
+                    let mut best = Best::default();
+                    let of_node = sums.iter().skip(node).step_by(n_nodes).copied();
+                    best.ask(binned, feature, (0..).zip(of_node), rule);
+                    best
+                })
+                .collect::<Vec<_>>())
+        };
+        let wide = (0..binned.features().len()).into_par_iter();
+        let wide = wide.filter(|&feature| !binned.is_narrow(feature)).map(best_of);
+        for of_feature in wide.collect::<Result<Vec<_>, RankError>>()? {
+            best.iter_mut().zip(of_feature).for_each(|(best, more)| best.join(more));
+        }
+        Ok(best)
+    }
+
+    /// Fits one node, from the rows that it learns from.
+    fn learn_alone(
+        &self,
+        layer: &Layer<'_>,
+        node: usize,
+    ) -> Result<Option<CutRanker<'a>>, RankError> {
+        let (masses, rows) = (layer.masses(node), layer.rows(node));
+        let seed = layer.seed_of(node);
+        let task = WeakTask { masses: &masses, rows: &rows, features: None, seed };
+        let Some(ranking) = self.weak.rank(&self.sample, &task)? else { return Ok(None) };
+        let natural = self.is_sampled.then(|| layer.estimates()[node]);
+        Ok(self.cut(ranking, natural))
+    }
+
+    /// Cuts a ranking; `None` where it is no better than a coin. Samples hold the classes in other
+    /// shares than they occur in: `natural` has the masses that they stand for.
+    fn cut(&self, mut ranking: Ranking, natural: Option<ClassMasses>) -> Option<CutRanker<'a>> {
+        let sums = match natural {
+            Some(natural) => rescaled(&ranking.sums, natural),
+            None => std::mem::take(&mut ranking.sums),
+        };
+        // An error says that noise alone explains a class: nothing to learn.
+        let cut = two_sided(&sums, self.criterion, self.noise_rate).ok()?;
+        if cut.error >= 0.5 - LEAST_ADVANTAGE {
+            return None;
+        }
+        let [low, high] = [cut.low, cut.high].map(Chance::new);
+        let of_group: Vec<Chance> =
+            (0..sums.len()).map(|group| if group < cut.n_low { low } else { high }).collect();
+        let of_row = match &mut ranking.groups {
+            Groups::Rows(of_row) => Some(std::mem::take(of_row)),
+            Groups::Codes { .. } => None,
+        };
+        let values: Vec<f64> = of_group.iter().map(|chance| chance.value()).collect();
+        let term = ranking.into_term(&self.sample, &values, Chance::HALF.value());
+        let binned = self.sample.binned;
+        let chances = match (of_row, &term) {
+            (Some(of_row), _) => RowChances::Groups { of_row, of_group },
+            (None, Term::Feature(term)) => RowChances::Codes {
+                binned,
+                feature: term.feature,
+                of_code: chances_of_codes(term, &binned.features()[term.feature]),
+            },
+            (None, _) => unreachable!("only a feature groups by its codes"),
+        };
+        Some(CutRanker { term, cut, chances })
+    }
+}
+
+/// Groups whose classes have the given masses together.
+fn rescaled(groups: &[ClassMasses], natural: ClassMasses) -> Vec<ClassMasses> {
+    let total: ClassMasses = groups.iter().copied().sum();
+    let scaled = |mass: u64, from: u64, to: u64| {
+        let product = u128::from(mass) * u128::from(to) + u128::from(from / 2);
+        product.checked_div(u128::from(from)).unwrap_or(0) as u64
+    };
+    let of_group = |group: &ClassMasses| ClassMasses {
+        pos: scaled(group.pos, total.pos, natural.pos),
+        neg: scaled(group.neg, total.neg, natural.neg),
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// What a term says of each code, those included that had no mass where it was learned.
+fn chances_of_codes(term: &FeatureTerm, bins: &FeatureBins) -> Vec<Chance> {
+    let raw = |code: usize| match bins {
+        // Every value of a bin lies on the same side of all cuts.
+        FeatureBins::Numeric { cuts } if code > 0 => cuts[code - 1],
+        FeatureBins::Numeric { .. } => f64::NEG_INFINITY,
+        FeatureBins::Categorical { .. } => code as f64,
+    };
+    let known = (0..bins.n_bins()).map(|code| term.value(raw(code)));
+    known.chain([term.missing]).map(Chance::new).collect()
+}

@@ -1,0 +1,211 @@
+//! Class masses per bin, for many sets of rows at once.
+//!
+//! A row may belong to every set, with a mass of its own in each. The masses of one row in all sets
+//! lie side by side, and so do the sums of a bin: a row is read once, and adds a vector.
+
+use super::binned::{Binned, Slot};
+use super::sums::ClassMasses;
+
+/// Sums that are added at once.
+const LANES: usize = 4;
+
+/// Bytes of histogram filled at a time: what stays in a near cache beside the rows.
+const GROUP_BYTES: usize = 48 << 10;
+
+/// Masses of a row, or sums of a bin, in four sets.
+pub(crate) type Lanes = [u64; LANES];
+
+/// Class masses per bin of every feature of one byte, for many sets of rows.
+#[derive(Debug)]
+pub(crate) struct MassHistogram {
+    n_blocks: usize,
+    /// First bin of each feature, and the end of the last.
+    offsets: Vec<usize>,
+    /// For each bin the blocks of the negative rows, then those of the positive rows.
+    bins: Vec<Lanes>,
+}
+
+impl MassHistogram {
+    /// An empty histogram.
+    pub(crate) fn new(binned: &Binned, n_sets: usize) -> Self {
+        let n_blocks = Self::n_blocks(n_sets);
+        let mut offsets = vec![0];
+        for (feature, bins) in binned.features().iter().enumerate() {
+            if matches!(binned.slot(feature), Slot::Narrow(_)) {
+                offsets.push(offsets[offsets.len() - 1] + bins.n_codes());
+            }
+        }
+        let bins = vec![[0; LANES]; offsets[offsets.len() - 1] * 2 * n_blocks];
+        Self { n_blocks, offsets, bins }
+    }
+
+    /// Blocks that hold the masses of a row in so many sets.
+    pub(crate) fn n_blocks(n_sets: usize) -> usize {
+        n_sets.div_ceil(LANES)
+    }
+
+    /// Adds rows from `first` on: their classes, and the blocks of their masses.
+    pub(crate) fn add(
+        &mut self,
+        binned: &Binned,
+        first: usize,
+        positive: &[bool],
+        masses: &[Lanes],
+    ) {
+        // The number of blocks is known to the compiler where it is small, as it mostly is.
+        match self.n_blocks {
+            1 => self.add_blocks::<1>(binned, first, positive, masses),
+            2 => self.add_blocks::<2>(binned, first, positive, masses),
+            3 => self.add_blocks::<3>(binned, first, positive, masses),
+            4 => self.add_blocks::<4>(binned, first, positive, masses),
+            5 => self.add_blocks::<5>(binned, first, positive, masses),
+            6 => self.add_blocks::<6>(binned, first, positive, masses),
+            _ => self.add_any(binned, first, positive, masses),
+        }
+    }
+
+    fn add_blocks<const BLOCKS: usize>(
+        &mut self,
+        binned: &Binned,
+        first: usize,
+        positive: &[bool],
+        masses: &[Lanes],
+    ) {
+        let (masses, _) = masses.as_chunks::<BLOCKS>();
+        let (bins, _) = self.bins.as_chunks_mut::<BLOCKS>();
+        let most = GROUP_BYTES / size_of::<[[Lanes; BLOCKS]; 2]>();
+        let mut start = 0;
+        while start + 1 < self.offsets.len() {
+            let fits = |&end: &usize| end - self.offsets[start] <= most;
+            let n_fit = self.offsets[start + 1..].iter().take_while(|end| fits(end)).count().max(1);
+            let group = start..start + n_fit;
+            let offsets = &self.offsets[group.clone()];
+            for ((row, &is_positive), masses) in (first..).zip(positive).zip(masses) {
+                let codes = &binned.narrow_row(row)[group.clone()];
+                for (&code, &offset) in codes.iter().zip(offsets) {
+                    let bin =
+                        &mut bins[2 * (offset + usize::from(code)) + usize::from(is_positive)];
+                    for (bin, masses) in bin.iter_mut().zip(masses) {
+                        for (sum, mass) in bin.iter_mut().zip(masses) {
+                            *sum += mass;
+                        }
+                    }
+                }
+            }
+            start += n_fit;
+        }
+    }
+
+    fn add_any(&mut self, binned: &Binned, first: usize, positive: &[bool], masses: &[Lanes]) {
+        let n_blocks = self.n_blocks;
+        for (feature, &offset) in self.offsets[..self.offsets.len() - 1].iter().enumerate() {
+            let rows = (first..).zip(positive).zip(masses.chunks_exact(n_blocks));
+            for ((row, &is_positive), masses) in rows {
+                let bin = offset + usize::from(binned.narrow_row(row)[feature]);
+                let start = (2 * bin + usize::from(is_positive)) * n_blocks;
+                for (bin, masses) in self.bins[start..start + n_blocks].iter_mut().zip(masses) {
+                    for (sum, mass) in bin.iter_mut().zip(masses) {
+                        *sum += mass;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a row that belongs to one set.
+    pub(crate) fn add_to_one(
+        &mut self,
+        binned: &Binned,
+        row: usize,
+        positive: bool,
+        set: usize,
+        mass: u64,
+    ) {
+        for (&code, &offset) in binned.narrow_row(row).iter().zip(&self.offsets) {
+            let side = 2 * (offset + usize::from(code)) + usize::from(positive);
+            self.bins[side * self.n_blocks + set / LANES][set % LANES] += mass;
+        }
+    }
+
+    /// Adds what other rows make.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (sum, more) in self.bins.as_flattened_mut().iter_mut().zip(other.bins.as_flattened()) {
+            *sum += more;
+        }
+    }
+
+    /// Codes of a feature that occur in a set, ascending, with their masses; `None` for a feature of
+    /// more than a byte.
+    pub(crate) fn occupied(
+        &self,
+        binned: &Binned,
+        feature: usize,
+        set: usize,
+    ) -> Option<impl Iterator<Item = (u32, ClassMasses)>> {
+        let Slot::Narrow(column) = binned.slot(feature) else { return None };
+        let bins = self.offsets[column]..self.offsets[column + 1];
+        let masses = (0..).zip(bins).map(move |(code, bin)| {
+            let of = |side: usize| {
+                self.bins[(2 * bin + side) * self.n_blocks + set / LANES][set % LANES]
+            };
+            (code, ClassMasses { pos: of(1), neg: of(0) })
+        });
+        Some(masses.filter(|(_, masses)| masses.pos + masses.neg > 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::{BinningParams, Columns, Labels, mix};
+
+    #[test]
+    fn sums_are_those_of_each_set_alone() {
+        let (n_rows, n_features) = (300, 5);
+        let values: Vec<f64> =
+            (0..n_rows * n_features).map(|i| (mix(i as u64) % 300) as f64).collect();
+        let positive: Vec<bool> = (0..n_rows).map(|row| mix(row as u64 ^ 77) % 3 == 0).collect();
+        let columns = Columns::from_row_major(&values, n_features).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let params = BinningParams::default();
+        let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
+        for n_sets in [1, 3, 4, 5, 10, 13, 24, 25, 31] {
+            let mass = |row: usize, set: usize| mix((row * 100 + set) as u64) >> 30;
+            let n_blocks = MassHistogram::n_blocks(n_sets);
+            let blocks = |rows: std::ops::Range<usize>| -> Vec<Lanes> {
+                let block = |row: usize, block: usize| {
+                    std::array::from_fn(|lane| {
+                        let set = block * LANES + lane;
+                        if set < n_sets { mass(row, set) } else { 0 }
+                    })
+                };
+                rows.flat_map(|row| (0..n_blocks).map(move |b| block(row, b))).collect()
+            };
+            let mut sums = MassHistogram::new(&binned, n_sets);
+            let mut more = MassHistogram::new(&binned, n_sets);
+            sums.add(&binned, 0, &positive[..100], &blocks(0..100));
+            more.add(&binned, 100, &positive[100..250], &blocks(100..250));
+            for row in 250..n_rows {
+                for set in 0..n_sets {
+                    more.add_to_one(&binned, row, positive[row], set, mass(row, set));
+                }
+            }
+            sums.merge(&more);
+            for (feature, bins) in binned.features().iter().enumerate() {
+                for set in 0..n_sets {
+                    let mut expected = vec![ClassMasses::default(); bins.n_codes()];
+                    for row in 0..n_rows {
+                        let sum = &mut expected[binned.code(row, feature) as usize];
+                        let side = if positive[row] { &mut sum.pos } else { &mut sum.neg };
+                        *side += mass(row, set);
+                    }
+                    let found: Vec<_> = sums.occupied(&binned, feature, set).unwrap().collect();
+                    let expected = (0..).zip(expected);
+                    let expected: Vec<_> = expected.filter(|(_, m)| m.pos + m.neg > 0).collect();
+                    assert_eq!(found, expected);
+                }
+            }
+        }
+    }
+}
