@@ -17,14 +17,16 @@ from aucrank._registry import ESTIMATORS, META_ESTIMATORS, get_estimator
 from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
-    from aucrank.boosting import AUCBoost, RankBoost, TwoSidedClassifier
+    from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
     "AUCBoost",
+    "MartiRank",
     "ModelFormatError",
     "RankBoost",
     "RankingForest",
+    "SMartiRank",
     "TreeRank",
     "TwoSidedClassifier",
     "__version__",

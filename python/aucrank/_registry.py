@@ -13,6 +13,8 @@ ESTIMATORS = {
     "RankingForest": "aucrank.tree",
     "AUCBoost": "aucrank.boosting",
     "RankBoost": "aucrank.boosting",
+    "MartiRank": "aucrank.boosting",
+    "SMartiRank": "aucrank.boosting",
 }
 
 #: Public, too, but around an estimator from anywhere, which a file cannot hold.

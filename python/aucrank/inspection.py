@@ -12,6 +12,7 @@ from aucrank._grid import Column, make_grid
 from aucrank._params import check_bool, check_int
 from aucrank._pyplot import import_pyplot
 from aucrank._tree_plot import RankingTreeDisplay
+from aucrank.boosting._program_plot import BranchingProgramDisplay
 from aucrank._validation import encode_binary, match_labels
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["LevelSetDisplay", "RankingTreeDisplay"]
+__all__ = ["BranchingProgramDisplay", "LevelSetDisplay", "RankingTreeDisplay"]
 
 # Lines between level sets are drawn up to so many of them; beyond, colours run into each other.
 _MOST_OUTLINED = 64

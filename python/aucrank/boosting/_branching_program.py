@@ -54,7 +54,7 @@ class BranchingProgram:
     >>> program
     BranchingProgram(n_layers=4, n_nodes=15)
     >>> program.nodes["rule"][0]
-    'worst_radius >= 16.805'
+    'worst_perimeter >= 105.95'
     """
 
     def __init__(self, core: _core.BranchingProgram, schema: Schema) -> None:
@@ -154,8 +154,9 @@ class BranchingProgram:
         Returns
         -------
         str
-            ``#i`` is the node with i votes for "positive" so far. After the rule stands the chance
-            with which the coin decides against it.
+            ``#i`` is the node with i votes for "positive" so far. Rows in its rule are called
+            positive; in brackets stands with which chance the coin says otherwise, of them or of
+            the rest.
         """
         nodes, lines = self.nodes, []
         for place, layer in enumerate(nodes["layer"]):
@@ -190,7 +191,7 @@ class BranchingProgram:
         Returns
         -------
         BranchingProgramDisplay
-            What was drawn, for further changes.
+            What was drawn; see `aucrank.inspection`.
 
         Raises
         ------
@@ -210,15 +211,15 @@ class BranchingProgram:
         nodes = self.nodes
         positives, negatives = nodes["positives"][place], nodes["negatives"][place]
         counts = (
-            f"{positives:.6g} of {positives + negatives:.6g} positive"
+            f"{positives:.4g} of {positives + negatives:.4g} positive"
             f" ({nodes['share'][place]:.1%})"
         )
         match nodes["kind"][place]:
             case "ranker":
-                coin = f" [coin {nodes['zeta'][place]:.3f}" + (
-                    " below]" if nodes["high"][place] == 1 else " above]"
-                )
-                return f"{nodes['rule'][place]}{coin if nodes['zeta'][place] else ''}: {counts}"
+                says = "else positive" if nodes["high"][place] == 1 else "yet negative"
+                zeta = nodes["zeta"][place]
+                coin = f" ({says} with {zeta:.1%})" if zeta > 0 else ""
+                return f"{nodes['rule'][place]}{coin}: {counts}"
             case "coin":
                 return f"fair coin: {counts}"
             case "frozen":

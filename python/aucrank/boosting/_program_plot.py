@@ -121,6 +121,11 @@ def draw_program(
     ax.figure.colorbar(colours, cax=bar).ax.tick_params(labelsize=_FONT_SIZE - 1)
     bar.set_ylabel("positives among rows,\nclasses weighing the same", fontsize=_FONT_SIZE - 1)
     bar.yaxis.set_label_position("left")
+    if (nodes["kind"] == "frozen").any():
+        ax.text(
+            half + _SIDE - 0.1, min(2.1, bottom), "square: frozen", ha="right", va="center",
+            fontsize=_FONT_SIZE - 1,
+        )  # fmt: skip
     return BranchingProgramDisplay(ax, ax.figure, outlines, written, drawn, colours)
 
 
@@ -140,8 +145,8 @@ def _text(nodes: Table, place: int, *, with_rules: bool) -> list[str]:
         case "ranker":
             rule = wrap_rule(nodes["rule"][place], int(_BOX_WIDTH * _LETTERS_PER_INCH) - 2)
             coin = nodes["zeta"][place]
-            side = "no" if nodes["high"][place] == 1 else "yes"
-            return [*rule, *([f"coin for {side}: {coin:.3f}"] if coin > 0 else []), *counts]
+            says = "else +" if nodes["high"][place] == 1 else "yet \N{MINUS SIGN}"
+            return [*rule, *([f"{says} with {coin:.1%}"] if coin > 0 else []), *counts]
         case "coin":
             return ["fair coin", *counts]
         case "frozen":
@@ -271,4 +276,4 @@ def _annotate(
             fontsize=_FONT_SIZE,
         )  # fmt: skip
     if step < 1:
-        ax.text(-half, foot + 0.13, "votes:", ha="left", va="center", fontsize=_FONT_SIZE)
+        ax.text(half, foot + 0.13, "votes", ha="left", va="center", fontsize=_FONT_SIZE)
