@@ -211,8 +211,7 @@ class BranchingProgram:
         nodes = self.nodes
         positives, negatives = nodes["positives"][place], nodes["negatives"][place]
         counts = (
-            f"{positives:.4g} of {positives + negatives:.4g} positive"
-            f" ({nodes['share'][place]:.1%})"
+            f"{positives:.4g} of {positives + negatives:.4g} positive ({nodes['share'][place]:.1%})"
         )
         match nodes["kind"][place]:
             case "ranker":
@@ -249,8 +248,7 @@ class BranchingProgram:
             values = term["numeric"]["values"]
             bounds = [-inf, *term["numeric"]["thresholds"], inf]
             known = [
-                Restriction(low, high)
-                for low, high in zip(bounds[:-1], bounds[1:], strict=True)
+                Restriction(low, high) for low, high in zip(bounds[:-1], bounds[1:], strict=True)
             ]
         else:
             values = term["categorical"]["values"]

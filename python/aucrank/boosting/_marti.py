@@ -1,6 +1,7 @@
 """MartiRank and SMartiRank: martingale boosting over the two-sided classifiers of weak rankers."""
 
 import json
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ class ProgramRanker(BaseRanker):
     routing: str
     output: str
     max_bins: int | None
+    verbose: int
 
     @property
     def program_(self) -> BranchingProgram:
@@ -73,17 +75,18 @@ class ProgramRanker(BaseRanker):
         n_threads: int,
     ) -> _core.BranchingProgram:
         params = json.dumps(self._core_params(seed))
-        model = _core.fit_marti_rank(
-            columns, schema.n_levels, positive, weight, params, n_threads
-        )
-        if getattr(self, "verbose", 0) > 0:
-            program = BranchingProgram(model, schema)
-            kinds = program.nodes["kind"].tolist()
-            found = {kind: kinds.count(kind) for kind in ("ranker", "coin", "frozen", "unreached")}
-            print(
-                f"{type(self).__name__}: {program.n_layers} layers, nodes: "
-                + ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+        model = _core.fit_marti_rank(columns, schema.n_levels, positive, weight, params, n_threads)
+        kinds = BranchingProgram(model, schema).nodes["kind"].tolist()
+        if kinds[0] == "frozen":
+            warnings.warn(
+                "A class has too few rows for a ranker (see min_samples_class), so that all rows"
+                " tie",
+                stacklevel=4,
             )
+        if self.verbose > 0:
+            found = {kind: kinds.count(kind) for kind in ("ranker", "coin", "frozen", "unreached")}
+            nodes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+            print(f"{type(self).__name__}: {self.n_rounds} layers, nodes: {nodes}")
         return model
 
 

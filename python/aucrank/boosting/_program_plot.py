@@ -79,15 +79,15 @@ def draw_program(
 
     with_rules = program.n_layers <= _MOST_RULES if rules is None else check_bool(rules, "rules")
     nodes, edges, n_layers = program.nodes, program.edges, program.n_layers
-    texts = [
-        _text(nodes, place, with_rules=with_rules) for place in range(nodes.n_rows)
-    ]
+    texts = [_text(nodes, place, with_rules=with_rules) for place in range(nodes.n_rows)]
     heights = _heights(nodes, texts, n_layers, with_rules=with_rules)
     step, gap = (
         (_BOX_WIDTH + _BOX_APART, _BOX_GAP) if with_rules else (_CIRCLE_APART, _CIRCLE_LAYER)
     )
-    middles = np.cumsum(np.r_[0, (heights[1:] + heights[:-1]) / 2 + gap]) if with_rules else (
-        _CIRCLE_LAYER * np.arange(n_layers + 1)
+    middles = (
+        np.cumsum(np.r_[0, (heights[1:] + heights[:-1]) / 2 + gap])
+        if with_rules
+        else (_CIRCLE_LAYER * np.arange(n_layers + 1))
     )
     x = step * (nodes["index"] - (nodes["layer"] - 1) / 2)
     y = middles[nodes["layer"] - 1]
