@@ -145,6 +145,14 @@ def fit_ranking_forest(
 
 # Boosting
 
+class _RowScores(Protocol):
+    def score(self, ranker: int, rows: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+
+class _RowRanker(_RowScores, Protocol):
+    def fit(self, seed: int, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> int: ...
+    def forget(self, rankers: Sequence[int]) -> None: ...
+    def keep(self, rankers: Sequence[int]) -> None: ...
+
 @final
 class BoostedModel:
     family: ClassVar[str]
@@ -154,7 +162,10 @@ class BoostedModel:
     def n_rounds(self) -> int: ...
     @property
     def threshold(self) -> float: ...
-    def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+    def outside_rankers(self) -> list[int]: ...
+    def score(
+        self, columns: _Columns, n_threads: int, rankers: _RowScores | None = None
+    ) -> NDArray[np.float64]: ...
 
 def fit_auc_boost(
     columns: _Columns,
@@ -163,6 +174,7 @@ def fit_auc_boost(
     weight: NDArray[np.float64] | None,
     params: str,
     n_threads: int,
+    rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
 def fit_rank_boost(
     columns: _Columns,
@@ -171,6 +183,7 @@ def fit_rank_boost(
     weight: NDArray[np.float64] | None,
     params: str,
     n_threads: int,
+    rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
 def two_sided(
     scores: NDArray[np.float64],
@@ -195,7 +208,10 @@ class BranchingProgram:
     @property
     def threshold(self) -> float: ...
     def nodes(self) -> dict[str, Any]: ...
-    def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+    def outside_rankers(self) -> list[int]: ...
+    def score(
+        self, columns: _Columns, n_threads: int, rankers: _RowScores | None = None
+    ) -> NDArray[np.float64]: ...
 
 def fit_marti_rank(
     columns: _Columns,
@@ -204,6 +220,7 @@ def fit_marti_rank(
     weight: NDArray[np.float64] | None,
     params: str,
     n_threads: int,
+    rankers: _RowRanker | None = None,
 ) -> BranchingProgram: ...
 
 # Documents

@@ -11,6 +11,7 @@ from aucrank._input import Columns
 from aucrank._params import check_choice
 from aucrank._schema import Schema
 from aucrank.boosting._boosted import BoostedRanker
+from aucrank.boosting._row_rankers import RowRankerLearner
 
 
 class AUCBoost(BoostedRanker):
@@ -40,15 +41,15 @@ class AUCBoost(BoostedRanker):
         self.verbose = verbose
 
     def _check_params(self) -> None:
-        self._core_params(seed=0)
+        self._core_params(seed=0, schema=None)
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         return {
-            "rounds": self._round_params(seed),
+            "rounds": self._round_params(seed, schema),
             "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
         }
 
-    def _fit_model(
+    def _fit_rounds(
         self,
         columns: Columns,
         schema: Schema,
@@ -56,6 +57,9 @@ class AUCBoost(BoostedRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
+        learner: RowRankerLearner | None,
     ) -> _core.BoostedModel:
-        params = json.dumps(self._core_params(seed))
-        return _core.fit_auc_boost(columns, schema.n_levels, positive, weight, params, n_threads)
+        params = json.dumps(self._core_params(seed, schema))
+        return _core.fit_auc_boost(
+            columns, schema.n_levels, positive, weight, params, n_threads, learner
+        )

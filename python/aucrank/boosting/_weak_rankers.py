@@ -1,19 +1,114 @@
 """The parameter ``weak_ranker``: what is boosted."""
 
+from inspect import signature
 from typing import Any
 
-from aucrank._params import check_choice
+import numpy as np
+from numpy.typing import NDArray
 
-#: Weak rankers of the core that have no parameters.
-NAMES = ("feature", "threshold")
+from aucrank._row_models import check_weighted_estimator
+from aucrank._schema import Schema
+from aucrank.boosting._row_rankers import RowRankerLearner
+from aucrank.tree._limits import monotonic_directions
+from aucrank.tree._splits import LeafRank, split_rule
+from aucrank.tree._tree_rank import TreeRank
+from aucrank.tree._weighted_erm import WeightedERM
+
+#: Weak rankers that go by a name.
+NAMES = ("feature", "threshold", "linear", "tree")
+
+#: Parameters of a tree that the booster sets for all rounds.
+_OF_THE_BOOSTER = ("max_bins", "categorical_features", "n_jobs", "random_state", "verbose")
 
 
-def weak_ranker_params(weak_ranker: Any) -> Any:
+def weak_ranker_params(weak_ranker: Any, schema: Schema | None = None) -> Any:
     """Return the weak ranker as the core takes it.
+
+    Parameters
+    ----------
+    weak_ranker : str, TreeRank, LeafRank or estimator
+        What the user passed.
+    schema : Schema, default=None
+        The columns. None to check what can be checked without them.
+
+    Returns
+    -------
+    str or dict
+        Ready for JSON.
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If it is none that can be boosted.
     """
-    return check_choice(weak_ranker, "weak_ranker", NAMES)
+    if isinstance(weak_ranker, str) and weak_ranker in NAMES:
+        if weak_ranker != "tree":
+            return weak_ranker
+        weak_ranker = TreeRank(max_depth=3, pruning=None)
+    if isinstance(weak_ranker, LeafRank):
+        weak_ranker = TreeRank(
+            split=weak_ranker,
+            max_depth=1,
+            min_samples_leaf=weak_ranker.min_samples_leaf,
+            pruning=None,
+        )
+    if isinstance(weak_ranker, TreeRank):
+        return {"tree": _tree_params(weak_ranker, schema)}
+    if is_outside(weak_ranker):
+        _check_outside(weak_ranker)
+        return "outside"
+    names = ", ".join(repr(name) for name in NAMES)
+    raise ValueError(
+        f"weak_ranker must be one of {names}, a TreeRank, a LeafRank or an estimator of"
+        f" scikit-learn; got {weak_ranker!r}"
+    )
+
+
+def is_outside(weak_ranker: Any) -> bool:
+    """Whether a weak ranker is an estimator of the user's own choice."""
+    return not isinstance(weak_ranker, str | TreeRank | LeafRank) and hasattr(weak_ranker, "fit")
+
+
+def ranker_learner(
+    weak_ranker: Any, X: Any, positive: NDArray[np.bool_]
+) -> RowRankerLearner | None:
+    """Return what the core calls back to fit weak rankers, or None where it fits them itself."""
+    return RowRankerLearner(weak_ranker, X, positive) if is_outside(weak_ranker) else None
+
+
+def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:
+    if tree.pruning is not None:
+        raise ValueError(
+            "pruning of a weak TreeRank must be None, since the trees of a booster are not pruned;"
+            f" got {tree.pruning!r}"
+        )
+    defaults = signature(TreeRank.__init__).parameters
+    for name in _OF_THE_BOOSTER:
+        if getattr(tree, name) != defaults[name].default:
+            raise ValueError(
+                f"{name} of a weak TreeRank must be left at its default, since that of the booster"
+                f" holds for all rounds; got {getattr(tree, name)!r}"
+            )
+    if isinstance(split_rule(tree.split), WeightedERM):
+        raise ValueError(
+            f"split of a weak TreeRank cannot be a {type(tree.split).__name__}; a classifier can be"
+            " boosted itself as weak_ranker"
+        )
+    tree._check_params()
+    params = tree._core_params(1 if schema is None else len(schema.features), seed=0)
+    if schema is not None:
+        params["monotonic"] = monotonic_directions(tree.monotonic_cst, schema)
+    return params
+
+
+def _check_outside(estimator: Any) -> None:
+    methods = ["fit", "get_params"]
+    if not hasattr(estimator, "decision_function"):
+        if not hasattr(estimator, "predict_proba"):
+            name = (estimator if isinstance(estimator, type) else type(estimator)).__name__
+            raise TypeError(
+                f"weak_ranker must score rows, but {name} has neither decision_function() nor"
+                " predict_proba()"
+            )
+        methods.append("predict_proba")
+    check_weighted_estimator(estimator, "weak_ranker", methods)

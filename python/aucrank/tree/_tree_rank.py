@@ -18,9 +18,9 @@ from aucrank._dependence import PartialDependenceMixin
 from aucrank._held_out import HeldOut
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_max_features, check_real
-from aucrank._persistence import Header
 from aucrank._ranking_tree import RankingTree
 from aucrank._row_classifiers import RowClassifiers, RowLearner
+from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema
 from aucrank._table import Table
 from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
@@ -29,7 +29,7 @@ from aucrank.tree._splits import split_rule
 from aucrank.tree._weighted_erm import WeightedERM
 
 
-class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
+class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """Ranking tree grown to approximate the optimal ROC curve, then pruned.
 
     Each node is split in the two parts that raise the area under the curve most, and the part
@@ -165,6 +165,7 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     # The classifiers of a tree that `WeightedERM` split travel in pickles, beside the document.
     _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_classifiers")
+    _kept: ClassVar[str] = "_classifiers"
 
     _family = "tree_rank"
     _model: _core.TreeRankModel
@@ -341,25 +342,9 @@ class TreeRank(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
                     " WeightedERM does not accept"
                 )
 
-    def _check_savable(self) -> None:
-        super()._check_savable()
-        if "_classifiers" in self.__dict__:
-            raise TypeError(
-                "a tree that WeightedERM split holds classifiers, and a file of aucrank never holds"
-                " code; use pickle or joblib"
-            )
-
-    def _restore(self, header: Header, model: Any) -> None:
-        super()._restore(header, model)
-        numbers = model.tree.classifiers()
-        if numbers and numbers[-1] >= len(self.__dict__.get("_classifiers", ())):
-            raise _core.ModelFormatError("the tree asks classifiers that are not there")
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        if "_classifiers" in self.__dict__:
-            state["_classifiers"] = self._classifiers
-        return state
+    def _asked_models(self, model: Any) -> list[int]:
+        numbers: list[int] = model.tree.classifiers()
+        return numbers
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

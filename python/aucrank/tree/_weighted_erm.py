@@ -1,11 +1,10 @@
 """Split a node by any classifier."""
 
-from inspect import Parameter, signature
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from aucrank._row_classifiers import weight_parameter
+from aucrank._row_models import check_weighted_estimator
 
 
 class WeightedERM(BaseEstimator):
@@ -81,25 +80,7 @@ class WeightedERM(BaseEstimator):
                 "max_features draws features for stumps; the classifier of WeightedERM sees all"
                 " columns, so max_features must be None"
             )
-        name = type(self.classifier).__name__
-        if isinstance(self.classifier, type):
-            raise TypeError(
-                "classifier of WeightedERM must be an estimator, got the class"
-                f" {self.classifier.__name__}"
-            )
-        for method in ("fit", "predict", "get_params"):
-            if not callable(getattr(self.classifier, method, None)):
-                raise TypeError(
-                    f"classifier of WeightedERM must be an estimator, but {name} has no {method}()"
-                )
-        _, receiver = weight_parameter(self.classifier)
-        accepted = signature(receiver.fit).parameters
-        # What takes any keyword, such as a search over parameters, hands it on.
-        if "sample_weight" not in accepted and not any(
-            parameter.kind is Parameter.VAR_KEYWORD for parameter in accepted.values()
-        ):
-            raise ValueError(
-                f"classifier of WeightedERM must take sample_weight, but {type(receiver).__name__}"
-                ".fit does not"
-            )
+        check_weighted_estimator(
+            self.classifier, "classifier of WeightedERM", ("fit", "predict", "get_params")
+        )
         return "classifier"

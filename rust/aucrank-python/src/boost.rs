@@ -1,11 +1,12 @@
 //! The room `aucrank::boost` as Python classes and functions.
 
-use aucrank::boost::{self, AucBoostParams, BoostedModel, RankBoostParams};
+use aucrank::boost::{self, AucBoostParams, BoostedModel, RankBoostParams, RowRanker, RowScores};
 use aucrank::data::{Columns, Labels};
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params};
 
@@ -35,19 +36,39 @@ impl PyBoostedModel {
         self.0.threshold()
     }
 
+    /// Numbers of the rankers of Python that it asks.
+    fn outside_rankers(&self) -> Vec<usize> {
+        self.0.outside_rankers()
+    }
+
+    #[pyo3(signature = (columns, n_threads, rankers=None))]
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
+        rankers: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        let rankers = rankers.map(Callbacks::new);
+        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
+        let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
+        Ok(finish(py, rankers.as_ref(), scores)?.into_pyarray(py))
+    }
+}
+
+/// What came of a call into the core in which rankers may have been called back.
+pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) -> PyResult<T> {
+    match rankers {
+        None => outcome,
+        Some(rankers) => rankers.finish(py, outcome),
     }
 }
 
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
+#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, rankers=None))]
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
     columns: ColumnsArg<'py>,
@@ -56,6 +77,7 @@ pub fn fit_auc_boost<'py>(
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
     n_threads: usize,
+    rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: AucBoostParams = read_params(params)?;
     fit(
@@ -65,12 +87,17 @@ pub fn fit_auc_boost<'py>(
         &positive,
         weight.as_ref(),
         n_threads,
-        |columns, labels, interrupt| boost::fit_auc_boost(columns, labels, &params, interrupt),
+        rankers,
+        |columns, labels, rankers, interrupt| {
+            boost::fit_auc_boost(columns, labels, &params, rankers, interrupt)
+        },
     )
 }
 
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
+#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, rankers=None))]
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
     columns: ColumnsArg<'py>,
@@ -79,6 +106,7 @@ pub fn fit_rank_boost<'py>(
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
     n_threads: usize,
+    rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: RankBoostParams = read_params(params)?;
     fit(
@@ -88,10 +116,14 @@ pub fn fit_rank_boost<'py>(
         &positive,
         weight.as_ref(),
         n_threads,
-        |columns, labels, interrupt| boost::fit_rank_boost(columns, labels, &params, interrupt),
+        rankers,
+        |columns, labels, rankers, interrupt| {
+            boost::fit_rank_boost(columns, labels, &params, rankers, interrupt)
+        },
     )
 }
 
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 fn fit(
     py: Python<'_>,
     columns: &ColumnsArg<'_>,
@@ -99,16 +131,24 @@ fn fit(
     positive: &PyReadonlyArray1<'_, bool>,
     weight: Option<&PyReadonlyArray1<'_, f64>>,
     n_threads: usize,
-    fit_model: impl Fn(&Columns<'_>, &Labels<'_>, &Interrupt) -> Result<BoostedModel, RankError>
+    rankers: Option<Py<PyAny>>,
+    fit_model: impl Fn(
+        &Columns<'_>,
+        &Labels<'_>,
+        Option<&dyn RowRanker>,
+        &Interrupt,
+    ) -> Result<BoostedModel, RankError>
     + Send
     + Sync,
 ) -> PyResult<PyBoostedModel> {
     let columns = columns.borrow(n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.map(|weight| weight.as_slice()).transpose()?;
-    let model = on_pool(py, n_threads, |interrupt| {
+    let rankers = rankers.map(Callbacks::new);
+    let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
+    let fitted = on_pool(py, n_threads, |interrupt| {
         let labels = Labels::new(positive, weight)?;
-        fit_model(&columns, &labels, interrupt)
-    })?;
-    Ok(PyBoostedModel(model))
+        fit_model(&columns, &labels, outside, interrupt)
+    });
+    finish(py, rankers.as_ref(), fitted.map(PyBoostedModel))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
 mod boost;
+mod callbacks;
 mod classifiers;
 mod columns;
 mod forest;

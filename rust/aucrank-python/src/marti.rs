@@ -1,12 +1,16 @@
 //! Branching programs as Python classes and functions.
 
-use aucrank::boost::{self, BranchingProgram, MartiParams, NodeKind, TwoSided};
+use aucrank::boost::{
+    self, BranchingProgram, MartiParams, NodeKind, RowRanker, RowScores, TwoSided,
+};
 use aucrank::data::Labels;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::boost::finish;
+use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params};
 
@@ -121,19 +125,31 @@ impl PyBranchingProgram {
         Ok(table)
     }
 
+    /// Numbers of the rankers of Python that it asks.
+    fn outside_rankers(&self) -> Vec<usize> {
+        self.0.outside_rankers()
+    }
+
+    #[pyo3(signature = (columns, n_threads, rankers=None))]
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
+        rankers: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        let rankers = rankers.map(Callbacks::new);
+        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
+        let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
+        Ok(finish(py, rankers.as_ref(), scores)?.into_pyarray(py))
     }
 }
 
 /// Fits `MartiRank` or `SMartiRank`; `params` is the JSON form of [`MartiParams`].
 #[pyfunction]
+#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, rankers=None))]
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_marti_rank<'py>(
     py: Python<'py>,
     columns: ColumnsArg<'py>,
@@ -142,14 +158,17 @@ pub fn fit_marti_rank<'py>(
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
     n_threads: usize,
+    rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBranchingProgram> {
     let params: MartiParams = read_params(params)?;
     let columns = columns.borrow(&n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let rankers = rankers.map(Callbacks::new);
+    let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
     let program = on_pool(py, n_threads, |interrupt| {
         let labels = Labels::new(positive, weight)?;
-        boost::fit_marti_rank(&columns, &labels, &params, interrupt)
-    })?;
-    Ok(PyBranchingProgram(program))
+        boost::fit_marti_rank(&columns, &labels, &params, outside, interrupt)
+    });
+    finish(py, rankers.as_ref(), program).map(PyBranchingProgram)
 }

@@ -152,6 +152,17 @@ pub enum RankError {
          with them"
     )]
     NeedsClassifiers,
+    /// The rankers of a model are not part of it.
+    #[error("the rankers of this model live outside it: it scores rows only together with them")]
+    NeedsRankers,
+    /// A feature that a linear score cannot weigh.
+    #[error(
+        "column {column} is categorical, so a linear ranker cannot weigh it: encode it as numbers"
+    )]
+    CategoricalWeight {
+        /// Column at fault, counted from 0.
+        column: usize,
+    },
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
     Outside(String),
@@ -175,7 +186,8 @@ impl RankError {
             Self::InfiniteValue { column, .. }
             | Self::BadCode { column, .. }
             | Self::KindMismatch { column, .. }
-            | Self::CategoricalConstraint { column } => Some(*column),
+            | Self::CategoricalConstraint { column }
+            | Self::CategoricalWeight { column } => Some(*column),
             Self::InValidation(err) => err.column(),
             _ => None,
         }

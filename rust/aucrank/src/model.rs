@@ -341,8 +341,8 @@ impl Document {
         match &self.model {
             Model::TreeRank(model) => model.tree.score(columns),
             Model::RankingForest(forest) => forest.score(columns),
-            Model::Boosted(model) => model.score(columns),
-            Model::BranchingProgram(program) => program.score(columns),
+            Model::Boosted(model) => model.score(columns, None),
+            Model::BranchingProgram(program) => program.score(columns, None),
         }
     }
 }

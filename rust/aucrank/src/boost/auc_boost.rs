@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::boosted_model::BoostedModel;
 use super::rounds::{RoundParams, RoundRule, RoundValues, boost};
 use super::two_sided::{Criterion, two_sided};
+use super::weak::outside::RowRanker;
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -42,12 +43,14 @@ impl RoundRule for Criterion {
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what rankers outside
+/// run into. `outside` fits [`WeakRankerParams::Outside`](super::WeakRankerParams::Outside).
 pub fn fit_auc_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &AucBoostParams,
+    outside: Option<&dyn RowRanker>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    boost(columns, labels, &params.rounds, &params.criterion, interrupt)
+    boost(columns, labels, &params.rounds, &params.criterion, outside, interrupt)
 }

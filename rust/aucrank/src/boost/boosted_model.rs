@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::scored::{RowScorer, ScoredTerm};
 use super::term::{FeatureTerm, Term};
+use super::weak::outside::RowScores;
 use crate::RankError;
 use crate::data::Columns;
 
@@ -62,12 +64,28 @@ impl BoostedModel {
         merged.into_iter().flatten().collect()
     }
 
+    /// Numbers of the rankers outside that it asks, ascending.
+    #[must_use]
+    pub fn outside_rankers(&self) -> Vec<usize> {
+        let number = |term: &Term| match term {
+            Term::Scored(ScoredTerm { scorer: RowScorer::Outside { number, .. }, .. }) => {
+                Some(*number)
+            }
+            _ => None,
+        };
+        self.terms.iter().filter_map(number).collect()
+    }
+
     /// Score of each row, above 0 where it is called positive.
     ///
     /// # Errors
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
-    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+    pub fn score(
+        &self,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         let terms = self.merged_terms();
         let (n_rows, n_features) = (columns.n_rows(), columns.n_features());
@@ -81,10 +99,13 @@ impl BoostedModel {
                 *score += terms.iter().map(|term| term.value(row[term.feature])).sum::<f64>();
             }
         }
-        match columns.infinite_value() {
-            Some(err) => Err(err),
-            None => Ok(scores),
+        if let Some(err) = columns.infinite_value() {
+            return Err(err);
         }
+        for term in self.terms.iter().filter(|term| !matches!(term, Term::Feature(_))) {
+            term.add_values(columns, outside, &mut scores)?;
+        }
+        Ok(scores)
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.
@@ -93,6 +114,10 @@ impl BoostedModel {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
-        Ok(())
+        self.terms.iter().try_for_each(|term| match term {
+            Term::Feature(_) => Ok(()),
+            Term::Tree(term) => term.check(&self.n_levels),
+            Term::Scored(term) => term.check(&self.n_levels),
+        })
     }
 }

@@ -3,7 +3,8 @@
 //! - `two_sided`: a ranking cut into a classifier that serves both classes alike (paper 3 Lemma 4);
 //! - `distribution`: the rows reweighted, class by class;
 //! - `weak`: weak rankers, one a file;
-//! - `term`, `scored`: what a ranker is worth in a score; `boosted_model`: a sum of terms;
+//! - `term`, `scored`: what a ranker is worth in a score, `row_values`: at rows of raw data;
+//!   `boosted_model`: a sum of terms;
 //! - `marti`: branching programs;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
 
@@ -13,6 +14,7 @@ mod distribution;
 mod marti;
 mod rank_boost;
 mod rounds;
+mod row_values;
 mod scored;
 mod term;
 mod two_sided;
@@ -27,8 +29,9 @@ pub use marti::{
 };
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::RoundParams;
-pub use scored::{RowScorer, ScoredTerm, Shape};
+pub use scored::{RowScorer, ScoredTerm};
 pub use term::{FeatureTerm, Steps, Term, TreeTerm};
 pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};
 pub use weak::WeakRankerParams;
 pub use weak::linear::LinearRanker;
+pub use weak::outside::{RowRanker, RowScores};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
 use super::rounds::{RoundParams, RoundRule, RoundValues, boost};
+use super::weak::outside::RowRanker;
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -29,7 +30,14 @@ pub struct RankBoostParams {
     pub alpha: Alpha,
 }
 
+/// Values of a ranking by scores, of which each row may have its own.
+const MOST_GRADES: usize = 256;
+
 impl RoundRule for Alpha {
+    fn most_groups(&self) -> usize {
+        MOST_GRADES
+    }
+
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues> {
         let total: ClassMasses = groups.iter().copied().sum();
         // The ranking in [0, 1]: the place of a group among the groups.
@@ -55,12 +63,14 @@ impl RoundRule for Alpha {
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what rankers outside
+/// run into. `outside` fits [`WeakRankerParams::Outside`](super::WeakRankerParams::Outside).
 pub fn fit_rank_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &RankBoostParams,
+    outside: Option<&dyn RowRanker>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    boost(columns, labels, &params.rounds, &params.alpha, interrupt)
+    boost(columns, labels, &params.rounds, &params.alpha, outside, interrupt)
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::boosted_model::BoostedModel;
 use super::distribution::Distribution;
 use super::term::{Term, snap};
+use super::weak::outside::{RowRanker, keep_rankers};
 use super::weak::{WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Columns, FeatureBins, Labels, mix};
 use crate::roc::largest_gap;
@@ -43,6 +44,11 @@ pub(super) trait RoundRule {
     /// `groups` has the masses of the groups in ascending order, both classes among them; `n_rows`
     /// is the number of rows.
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues>;
+
+    /// Groups that it has use for, where rankings are by scores, of which each row may have its own.
+    fn most_groups(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// Boosts.
@@ -51,11 +57,12 @@ pub(super) fn boost(
     labels: &Labels<'_>,
     params: &RoundParams,
     rule: &dyn RoundRule,
+    outside: Option<&dyn RowRanker>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let sample = WeakSample { columns, binned: &binned, labels, interrupt };
-    let weak = params.weak_ranker.ranker();
+    let sample = WeakSample { columns, binned: &binned, labels, outside, interrupt };
+    let weak = params.weak_ranker.ranker(&sample)?;
     let rows = labels.rows();
     let mut distribution = Distribution::new(labels);
     let mut scores = vec![0.0; labels.n_rows()];
@@ -66,6 +73,7 @@ pub(super) fn boost(
         let seed = mix(params.seed ^ mix(round as u64));
         let task = WeakTask { masses: distribution.masses(), rows: &rows, features: None, seed };
         let Some(ranking) = weak.rank(&sample, &task)? else { break };
+        let ranking = ranking.with_at_most(rule.most_groups());
         let Some(found) = rule.values(&ranking.sums, labels.total().rows) else { break };
         let values: Vec<f64> =
             found.values.iter().map(|value| snap(params.learning_rate * value)).collect();
@@ -85,6 +93,7 @@ pub(super) fn boost(
             break;
         }
     }
+    keep_rankers(terms.iter_mut(), outside);
     let n_levels = binned.features().iter().map(|bins| match bins {
         FeatureBins::Numeric { .. } => None,
         FeatureBins::Categorical { n_levels } => Some(*n_levels),

@@ -10,39 +10,80 @@ use super::weak::linear::LinearRanker;
 pub enum RowScorer {
     /// A linear ranker.
     Linear(LinearRanker),
-    /// A ranker outside the core, by its number.
-    Outside(usize),
-}
-
-/// A value for each score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    /// Two values.
-    Cut {
-        /// Scores equal to it are high.
-        threshold: f64,
-        /// The value of scores below.
-        low: f64,
-        /// The value of the others.
-        high: f64,
-    },
-    /// 0 up to `low`, `gain` from `high` on, straight in between.
-    Clip {
-        /// Highest score of value 0.
-        low: f64,
-        /// Lowest score of value `gain`.
-        high: f64,
-        /// The value at the top.
-        gain: f64,
+    /// A ranker outside the core.
+    Outside {
+        /// By which both sides know it.
+        number: usize,
+        /// Whether its score is negated.
+        is_reversed: bool,
     },
 }
 
-/// A function of a score.
+/// A step function of a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredTerm {
     /// The score.
     pub scorer: RowScorer,
-    /// What is made of it.
-    pub shape: Shape,
+    /// Ascending; a score equal to a threshold lies above it.
+    pub thresholds: Vec<f64>,
+    /// One more than thresholds: below the first, ..., from the last on.
+    pub values: Vec<f64>,
+}
+
+impl ScoredTerm {
+    /// The value of a score.
+    #[inline]
+    #[must_use]
+    pub fn value(&self, score: f64) -> f64 {
+        self.values[self.thresholds.partition_point(|&threshold| threshold <= score)]
+    }
+
+    /// The step function with the given values between thresholds; steps of no height are left out.
+    #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
+    pub(super) fn of_steps(scorer: RowScorer, thresholds: &[f64], values: &[f64]) -> Self {
+        let mut term = Self { scorer, thresholds: Vec::new(), values: vec![values[0]] };
+        for (&threshold, &value) in thresholds.iter().zip(&values[1..]) {
+            if term.values[term.values.len() - 1] != value {
+                term.thresholds.push(threshold);
+                term.values.push(value);
+            }
+        }
+        term
+    }
+
+    /// Whether the parts fit together, for features of these numbers of categories.
+    pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        let ascends = self.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+        let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+        if !(ascends && finite(&self.thresholds) && finite(&self.values)) {
+            return Err("the thresholds or values of a score are not valid".to_owned());
+        }
+        if self.values.len() != self.thresholds.len() + 1 {
+            return Err("a score has not one value more than thresholds".to_owned());
+        }
+        match &self.scorer {
+            RowScorer::Linear(linear) => linear.check(n_levels),
+            RowScorer::Outside { .. } => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_has_the_value_of_its_step() {
+        let scorer = RowScorer::Outside { number: 0, is_reversed: false };
+        let term = ScoredTerm::of_steps(scorer, &[0.0, 1.0, 2.0], &[-3.0, -3.0, 5.0, 7.0]);
+        assert_eq!(
+            (&term.thresholds[..], &term.values[..]),
+            (&[1.0, 2.0][..], &[-3.0, 5.0, 7.0][..])
+        );
+        let at = |score| term.value(score);
+        assert_eq!([at(f64::MIN), at(0.5), at(1.0), at(1.5), at(2.0)], [-3.0, -3.0, 5.0, 5.0, 7.0]);
+        assert_eq!(term.check(&[]), Ok(()));
+        let broken = ScoredTerm { values: vec![1.0], ..term };
+        assert!(broken.check(&[]).is_err());
+    }
 }

@@ -27,8 +27,10 @@ pub(crate) use mass_histogram::{Lanes, MassHistogram};
 pub(crate) use random::{below, mix};
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
 pub use sums::{
-    ClassMasses, ClassSums, CountedRows, Counts, MassRows, RowTally, Tally, WeightedRows,
+    ClassMasses, ClassSums, CountedRows, Counts, MassRows, ReweightedRows, RowTally, Tally,
+    WeightedRows,
 };
+pub(crate) use values::Moments;
 pub use values::ValueScale;
 pub use weights::FixedWeights;
 pub(crate) use weights::{FixedScale, times_power_of_two};

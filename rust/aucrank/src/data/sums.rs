@@ -210,6 +210,25 @@ impl RowTally for MassRows<'_> {
     }
 }
 
+/// Rows that count by a mass, but as many rows as their weight makes them.
+#[derive(Debug, Clone, Copy)]
+pub struct ReweightedRows<'a> {
+    /// Which rows are positive, and how many rows each is.
+    pub labels: &'a Labels<'a>,
+    /// Mass of each row.
+    pub masses: &'a [u64],
+}
+
+impl RowTally for ReweightedRows<'_> {
+    type Tally = ClassSums;
+
+    #[inline]
+    fn of(&self, row: usize) -> ClassSums {
+        let rows = self.labels.sums(row).rows;
+        ClassSums::of_row(self.labels.positive()[row], self.masses[row], rows)
+    }
+}
+
 /// Rows that count by their weight.
 #[derive(Debug, Clone, Copy)]
 pub struct WeightedRows<'a>(pub &'a Labels<'a>);

@@ -1,8 +1,12 @@
 //! Raw numbers in fixed point, so that sums of them are exact, and means do not depend on the order
 //! of the rows.
 
+use rayon::prelude::*;
+
 use super::columns::{Column, Columns};
+use super::labels::Labels;
 use super::weights::{power_of_two_factors, times_power_of_two};
+use crate::{Interrupt, RankError};
 
 /// Bits of the largest absolute value of a feature. With weights that add up to 2^60 at most, a sum
 /// fits 128 bits.
@@ -65,6 +69,65 @@ impl ValueScale {
     }
 }
 
+/// Bits that a deviation from the mean loses before it is squared, so that the square takes 60.
+const DEVIATION_SHIFT: i32 = VALUE_BITS - 30;
+
+/// Mean and standard deviation of the known values of a feature, weighted: both 0 where none is known,
+/// and for a categorical feature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Moments {
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+}
+
+impl Moments {
+    /// Those of each feature. Sums are of integers, so that the order of the rows does not matter.
+    pub(crate) fn of(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Self>, RankError> {
+        let rows = labels.rows();
+        let of_column = |column: &Column<'_>| {
+            interrupt.check()?;
+            Ok(match column {
+                Column::F64(values) => Self::of_values(|row| values.get(row), labels, &rows),
+                Column::F32(values) => Self::of_values(|row| values.get(row), labels, &rows),
+                Column::Codes { .. } => Self { mean: 0.0, deviation: 0.0 },
+            })
+        };
+        let columns: Vec<&Column<'_>> = columns.iter().collect();
+        columns.into_par_iter().map(of_column).collect()
+    }
+
+    fn of_values(value: impl Fn(usize) -> f64, labels: &Labels<'_>, rows: &[u32]) -> Self {
+        let known = || {
+            let rows = rows.iter().map(|&row| (value(row as usize), labels.sums(row as usize)));
+            rows.filter(|(value, _)| !value.is_nan()).map(|(value, w)| (value, w.pos + w.neg))
+        };
+        let weight: u64 = known().map(|(_, weight)| weight).sum();
+        if weight == 0 {
+            return Self { mean: 0.0, deviation: 0.0 };
+        }
+        let largest = |values: &mut dyn Iterator<Item = f64>| {
+            ValueScale::for_largest(values.fold(0.0, |most, value| most.max(value.abs())))
+        };
+        let scale = largest(&mut known().map(|(value, _)| value));
+        let sum = known().map(|(value, w)| i128::from(scale.units(value)) * i128::from(w)).sum();
+        let mean = scale.mean(sum, weight);
+        // Where the largest numbers of both signs meet, a difference may overflow.
+        let deviation = |value: f64| (value - mean).clamp(f64::MIN, f64::MAX);
+        let scale = largest(&mut known().map(|(value, _)| deviation(value)));
+        let squares = known().map(|(value, w)| {
+            let units = i128::from(scale.units(deviation(value)) >> DEVIATION_SHIFT);
+            units * units * i128::from(w)
+        });
+        let variance = squares.sum::<i128>() as f64 / weight as f64;
+        let deviation = times_power_of_two(variance.sqrt(), scale.exponent + DEVIATION_SHIFT);
+        Self { mean, deviation }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +164,29 @@ mod tests {
         let units = i128::from(scale.units(f64::MAX));
         assert!(units < 1 << VALUE_BITS);
         assert!(units.checked_mul(1 << 60).is_some());
+    }
+
+    #[test]
+    fn moments_are_those_of_the_known_values_however_they_are_ordered_or_counted() {
+        let values = [2.0, f64::NAN, 4.0, 4.0, 9.0, f64::NAN];
+        let positive = [true, false, true, false, false, true];
+        let of = |values: &[f64], positive: &[bool], weights: Option<&[f64]>| {
+            let columns = Columns::from_row_major(values, 1).unwrap();
+            let labels = Labels::new(positive, weights).unwrap();
+            Moments::of(&columns, &labels, &Interrupt::default()).unwrap()[0]
+        };
+        let found = of(&values, &positive, None);
+        assert_eq!(found.mean, 4.75);
+        assert!((found.deviation - 6.6875_f64.sqrt()).abs() < 1e-8);
+        let weights = [1.0, 3.0, 2.0, 0.0, 1.0, 1.0];
+        assert_eq!(of(&values, &positive, Some(&weights)), found);
+        let (mut turned, mut labels) = (values, positive);
+        turned.reverse();
+        labels.reverse();
+        assert_eq!(of(&turned, &labels, None), found);
+        let constant = of(&[3.5, 3.5, f64::NAN], &[true, false, true], None);
+        assert_eq!(constant, Moments { mean: 3.5, deviation: 0.0 });
+        let none = of(&[f64::NAN; 2], &[true, false], None);
+        assert_eq!(none, Moments { mean: 0.0, deviation: 0.0 });
     }
 }

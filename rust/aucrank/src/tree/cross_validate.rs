@@ -3,11 +3,9 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::cubes::NO_CUBE;
 use super::fit::Sample;
 use super::prune::{PruningPath, PruningStep};
 use super::ranking_tree::RankingTree;
-use super::route::Router;
 use crate::data::{ClassSums, Folds, NO_FOLD, RowTally};
 use crate::{Interrupt, RankError};
 
@@ -130,7 +128,7 @@ pub(super) fn cross_validate_by<R: RowTally + Copy>(
 }
 
 /// Class sums of other rows in every node of a tree.
-pub(super) fn held_out_sums<R>(
+pub(super) fn held_out_sums<R: RowTally + Copy>(
     sample: &Sample<'_, R>,
     tree: &RankingTree,
     rows: &[u32],
@@ -138,32 +136,14 @@ pub(super) fn held_out_sums<R>(
     let mut sums = vec![ClassSums::default(); tree.nodes().len()];
     if let Some(classifiers) = sample.classifiers.filter(|_| !tree.classifiers().is_empty()) {
         for (leaf, &row) in tree.leaf_of_rows(rows, classifiers)?.into_iter().zip(rows) {
-            sums[leaf] += sample.labels.sums(row as usize);
+            sums[leaf] += sample.sums(row);
         }
     } else {
-        add_by_stumps(sample, tree, rows, &mut sums);
+        let leaves = tree.leaves();
+        for (place, &row) in sample.places(tree, rows).into_iter().zip(rows) {
+            sums[leaves[place as usize]] += sample.sums(row);
+        }
     }
     tree.add_up(&mut sums);
     Ok(sums)
-}
-
-/// Adds rows to the sums of their leaves.
-fn add_by_stumps<R>(
-    sample: &Sample<'_, R>,
-    tree: &RankingTree,
-    rows: &[u32],
-    sums: &mut [ClassSums],
-) {
-    let features = sample.binned.features();
-    let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
-    let leaves = tree.leaves();
-    for &row in rows {
-        let row = row as usize;
-        let cube = sample.cubes.as_ref().map_or(NO_CUBE, |cubes| cubes.of_row[row]);
-        let leaf = router.leaf(cube, |test| {
-            let missing = features[test.feature].n_bins() as u32;
-            test.goes_left(sample.binned.code(row, test.feature), missing)
-        });
-        sums[leaves[leaf]] += sample.labels.sums(row);
-    }
 }

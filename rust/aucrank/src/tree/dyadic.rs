@@ -19,7 +19,7 @@ use super::partition::best_prefix;
 use super::ranking_tree::SplitForm;
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use crate::RankError;
-use crate::data::{CellId, ClassSums, Labels, SumSource};
+use crate::data::{CellId, ClassSums, SumSource};
 
 /// How fine the cubes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub(super) struct DyadicSplitter<'a> {
 impl<'a> DyadicSplitter<'a> {
     pub(super) fn new(
         keys: &'a CubeKeys,
-        labels: &Labels<'_>,
+        sums: impl Fn(u32) -> ClassSums,
         rows: &[u32],
         min_side_rows: u64,
         min_gain: f64,
@@ -66,9 +66,7 @@ impl<'a> DyadicSplitter<'a> {
         let mut rows: Vec<(u64, u32)> =
             rows.iter().map(|&row| (keys.of_row[row as usize], row)).collect();
         rows.par_sort_unstable();
-        let cube = |rows: &[(u64, u32)]| {
-            (rows[0].0, rows.iter().map(|&(_, row)| labels.sums(row as usize)).sum())
-        };
+        let cube = |rows: &[(u64, u32)]| (rows[0].0, rows.iter().map(|&(_, row)| sums(row)).sum());
         let mut cubes: Vec<(u64, ClassSums)> = rows.chunk_by(|a, b| a.0 == b.0).map(cube).collect();
         cubes.par_sort_unstable_by(|a, b| b.1.cmp_eta(a.1).then(a.0.cmp(&b.0)));
         Self { grid: &keys.grid, cubes, min_side_rows, min_gain }

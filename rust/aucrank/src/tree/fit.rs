@@ -1,6 +1,6 @@
 //! From columns to a pruned ranking tree.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ use super::ranking_tree::{RankingTree, TreeFrame};
 use super::split::StumpTerms;
 use super::validate::{Validation, ValidationParams};
 use crate::data::{
-    Binned, BinningParams, Columns, CountedRows, FeatureBins, Folds, Labels, MemorySource,
-    RowTally, ValueScale, WeightedRows, hold_out, mix,
+    Binned, BinningParams, ClassSums, Columns, CountedRows, FeatureBins, Folds, Labels,
+    MemorySource, RowTally, Tally, ValueScale, WeightedRows, hold_out, mix,
 };
 use crate::{Interrupt, RankError};
 
@@ -116,6 +116,12 @@ impl FitParams {
             Some(PruningRule::Penalty(_)) => self.complexity().map(|_| ()),
             _ => Ok(()),
         }
+    }
+
+    /// Checks the parameters, and that they suit the columns.
+    pub(super) fn check_for(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        self.validate()?;
+        monotone::check(&self.monotonic, columns)
     }
 
     fn complexity(&self) -> Result<Complexity, RankError> {
@@ -241,8 +247,7 @@ fn fit_with(
     classifiers: Option<&dyn RowSplitter>,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
-    params.validate()?;
-    monotone::check(&params.monotonic, columns)?;
+    params.check_for(columns)?;
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
@@ -268,15 +273,17 @@ pub(super) struct Sample<'a, R> {
     pub(super) frame: TreeFrame,
     pub(super) params: &'a FitParams,
     /// Where missing values count as means: the units of all values.
-    scales: Option<Vec<ValueScale>>,
+    scales: Option<Arc<Vec<ValueScale>>>,
     /// For splits by cubes.
-    pub(super) cubes: Option<CubeKeys>,
+    pub(super) cubes: Option<Arc<CubeKeys>>,
     /// For splits that are cross-validated on their own.
-    pub(super) inner_folds: Option<Folds>,
+    pub(super) inner_folds: Option<Arc<Folds>>,
+    /// Features that stumps may ask, ascending; `None` for all.
+    features: Option<&'a [usize]>,
     spare: Mutex<Vec<Vec<u32>>>,
 }
 
-impl<'a, R: RowTally + Copy> Sample<'a, R> {
+impl<'a, R> Sample<'a, R> {
     pub(super) fn new(
         columns: &'a Columns<'a>,
         binned: &'a Binned,
@@ -294,12 +301,14 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         let (mut cubes, mut inner_folds) = (None, None);
         match &params.split {
             SplitRule::Dyadic(DyadicParams { level }) => {
-                cubes = Some(CubeKeys::new(columns, labels, &has_missing, *level, interrupt)?);
+                let keys = CubeKeys::new(columns, labels, &has_missing, *level, interrupt)?;
+                cubes = Some(Arc::new(keys));
             }
             SplitRule::Stumps(LeafRankParams { pruning: Some(inner), .. }) => {
                 // Not the folds of the whole tree, of which one is empty in each of its trees.
                 let seed = mix(params.seed ^ inner.seed);
-                inner_folds = Some(Folds::deal(columns, labels, inner.n_folds, seed, interrupt)?);
+                let folds = Folds::deal(columns, labels, inner.n_folds, seed, interrupt)?;
+                inner_folds = Some(Arc::new(folds));
             }
             SplitRule::Stumps(_) | SplitRule::Classifier => {}
         }
@@ -317,7 +326,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             grid: cubes.as_ref().map(|cubes| cubes.grid.clone()),
         };
         let scales = (params.grow.missing == Missing::CellMean)
-            .then(|| ValueScale::of(columns, &labels.rows()));
+            .then(|| Arc::new(ValueScale::of(columns, &labels.rows())));
         Ok(Self {
             columns,
             binned,
@@ -329,22 +338,33 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
             scales,
             cubes,
             inner_folds,
+            features: None,
             spare: Mutex::default(),
         })
     }
 
-    /// Some of the rows, as a source of sums.
-    pub(super) fn source<'s>(
-        &'s self,
-        rows: Vec<u32>,
-        interrupt: &'s Interrupt,
-    ) -> MemorySource<'s, R> {
-        let scratch = self.buffer();
-        let source =
-            MemorySource::with_scratch(self.binned, self.row_tally, rows, scratch, interrupt);
-        match &self.scales {
-            Some(scales) => source.with_values(self.columns, scales),
-            None => source,
+    /// The same rows counted in another way, for trees that ask some of the features.
+    pub(super) fn counted_by<'b, Q>(
+        &self,
+        row_tally: Q,
+        features: Option<&'b [usize]>,
+    ) -> Sample<'b, Q>
+    where
+        'a: 'b,
+    {
+        Sample {
+            columns: self.columns,
+            binned: self.binned,
+            labels: self.labels,
+            classifiers: self.classifiers,
+            row_tally,
+            frame: self.frame.clone(),
+            params: self.params,
+            scales: self.scales.clone(),
+            cubes: self.cubes.clone(),
+            inner_folds: self.inner_folds.clone(),
+            features,
+            spare: Mutex::default(),
         }
     }
 
@@ -362,7 +382,40 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
     }
 
     fn stump_terms(&self) -> StumpTerms<'_> {
-        StumpTerms { scales: self.scales.as_deref(), monotonic: &self.frame.monotonic }
+        StumpTerms {
+            scales: self.scales.as_ref().map(|scales| &scales[..]),
+            monotonic: &self.frame.monotonic,
+            features: self.features,
+        }
+    }
+
+    /// Lets the classifiers of a tree go that was grown to be measured.
+    pub(super) fn forget(&self, tree: &RankingTree) {
+        if let Some(classifiers) = self.classifiers {
+            classifiers.forget(&tree.classifiers());
+        }
+    }
+}
+
+impl<R: RowTally + Copy> Sample<'_, R> {
+    /// What a row adds to the sums of its node.
+    pub(super) fn sums(&self, row: u32) -> ClassSums {
+        self.row_tally.of(row as usize).sums()
+    }
+
+    /// Some of the rows, as a source of sums.
+    pub(super) fn source<'s>(
+        &'s self,
+        rows: Vec<u32>,
+        interrupt: &'s Interrupt,
+    ) -> MemorySource<'s, R> {
+        let scratch = self.buffer();
+        let source =
+            MemorySource::with_scratch(self.binned, self.row_tally, rows, scratch, interrupt);
+        match &self.scales {
+            Some(scales) => source.with_values(self.columns, scales),
+            None => source,
+        }
     }
 
     /// Grows a tree on some of the rows.
@@ -373,7 +426,7 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
         let FitParams { grow: params, split, .. } = self.params;
-        let total = rows.iter().map(|&row| self.labels.sums(row as usize)).sum();
+        let total = rows.iter().map(|&row| self.sums(row)).sum();
         let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
         let min_gain = params.least_gain(total);
         match split {
@@ -381,20 +434,22 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 let terms = self.stump_terms();
                 let splitter = LeafRankSplitter::new(*stumps, min_rows, min_gain, terms);
                 let mut source = self.source(rows, interrupt);
-                let tree =
-                    if let Some((folds, pruning)) = self.inner_folds.as_ref().zip(stumps.pruning) {
-                        let splitter =
-                            PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
-                        grow(&mut source, &splitter, total, frame, params, seed, interrupt)
-                    } else {
-                        grow(&mut source, &splitter, total, frame, params, seed, interrupt)
-                    };
+                let tree = if let Some((folds, pruning)) =
+                    self.inner_folds.as_deref().zip(stumps.pruning)
+                {
+                    let splitter =
+                        PrunedLeafRankSplitter::new(splitter, self, folds, pruning, interrupt);
+                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+                } else {
+                    grow(&mut source, &splitter, total, frame, params, seed, interrupt)
+                };
                 self.leave(source.into_buffers());
                 tree
             }
             SplitRule::Dyadic(_) => {
                 let keys = self.cubes.as_ref().expect("numbered for this rule");
-                let splitter = DyadicSplitter::new(keys, self.labels, &rows, min_rows, min_gain);
+                let splitter =
+                    DyadicSplitter::new(keys, |row| self.sums(row), &rows, min_rows, min_gain);
                 let mut source = self.source(rows, interrupt);
                 grow(&mut source, &splitter, total, frame, params, seed, interrupt)
             }
@@ -405,13 +460,6 @@ impl<'a, R: RowTally + Copy> Sample<'a, R> {
                 let mut source = self.source(rows, interrupt);
                 grow(&mut source, &splitter, total, frame, params, seed, interrupt)
             }
-        }
-    }
-
-    /// Lets the classifiers of a tree go that was grown to be measured.
-    pub(super) fn forget(&self, tree: &RankingTree) {
-        if let Some(classifiers) = self.classifiers {
-            classifiers.forget(&tree.classifiers());
         }
     }
 

@@ -267,7 +267,11 @@ impl LeafRankParams {
             .iter()
             .map(|&(tree, part)| (tree, part, &growing[tree].parts[part]))
             .filter(|(.., part)| self.is_large(part.sums))
-            .map(|(tree, place, part)| (tree, place, shuffled(features.len(), part.seed)))
+            .map(|(tree, place, part)| {
+                let mut drawn = shuffled(features.len(), part.seed);
+                drawn.retain(|&feature| terms.may_ask(feature));
+                (tree, place, drawn)
+            })
             .collect();
         while !waiting.is_empty() {
             let wanted: Vec<Wanted> = waiting

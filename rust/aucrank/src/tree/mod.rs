@@ -14,6 +14,7 @@
 //!   `consensus`: how they make one score, `calibration`: what it says of the probability; `scorer`: the
 //!   trees in the form in which they score fast; `saved_forest`: the form in which they are saved;
 //! - `monotone`: scores that only rise or fall with a feature; `ranking`: the AUC of changing leaves;
+//! - `reweighted`: trees on rows whose masses change from tree to tree;
 //! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `leaf_value`: what
 //!   a leaf may stand for there;
 //! - `best_subtrees`: the best ones of every size;
@@ -42,6 +43,7 @@ mod prune;
 mod pruned_leafrank;
 mod ranking;
 mod ranking_tree;
+mod reweighted;
 mod route;
 mod saved_forest;
 mod scorer;
@@ -66,5 +68,6 @@ pub use leafrank::LeafRankParams;
 pub use penalize::{Complexity, Penalization, PenaltyParams, PenaltyScale};
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
+pub(crate) use reweighted::ReweightedTrees;
 pub use test::{Rule, Test};
 pub use validate::{Validation, ValidationParams, fit_validated};

@@ -44,7 +44,7 @@ impl<'a, R: RowTally + Copy> PrunedLeafRankSplitter<'a, R> {
         let fold_of = |row: u32| self.folds.of_row[row as usize];
         let mut sums = vec![ClassSums::default(); self.folds.n_folds.into()];
         for &row in rows {
-            sums[usize::from(fold_of(row))] += self.sample.labels.sums(row as usize);
+            sums[usize::from(fold_of(row))] += self.sample.sums(row);
         }
         let total = tree.total();
         let is_usable = |&fold: &u16| {
@@ -68,7 +68,7 @@ impl<'a, R: RowTally + Copy> PrunedLeafRankSplitter<'a, R> {
     /// Grows a tree of stumps on some rows of a node.
     fn grow(&self, rows: Vec<u32>, seed: u64) -> Result<RankingTree, RankError> {
         self.interrupt.check()?;
-        let sums = rows.iter().map(|&row| self.sample.labels.sums(row as usize)).sum();
+        let sums = rows.iter().map(|&row| self.sample.sums(row)).sum();
         let mut source = self.sample.source(rows, self.interrupt);
         let root = OpenNode { node: 0, depth: 0, cell: 0, sums, neg_above: 0, seed, kept: () };
         let root = [self.stumps.start(&source, root)?];

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::cubes::{CubeGrid, Cubes, NO_CUBE};
+use super::fit::Sample;
 use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
 use super::test::Test;
 use crate::RankError;
@@ -171,6 +172,15 @@ impl RankingTree {
         self.of_rows(columns, &self.probabilities())
     }
 
+    /// For each row one of the values, which are those of the leaves in ranking order.
+    pub(crate) fn values_of_rows(
+        &self,
+        columns: &Columns<'_>,
+        values: &[f64],
+    ) -> Result<Vec<f64>, RankError> {
+        self.of_rows(columns, values)
+    }
+
     pub(super) fn of_rows<V>(
         &self,
         columns: &Columns<'_>,
@@ -214,5 +224,22 @@ impl RankingTree {
 
     pub(super) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         columns.check_kinds(self.n_levels())
+    }
+}
+
+impl<R: Sync> Sample<'_, R> {
+    /// Place in the ranking of the leaf of each of some rows of the sample, asked in codes.
+    pub(super) fn places(&self, tree: &RankingTree, rows: &[u32]) -> Vec<u32> {
+        let features = self.binned.features();
+        let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
+        let place = |&row: &u32| {
+            let row = row as usize;
+            let cube = self.cubes.as_ref().map_or(NO_CUBE, |cubes| cubes.of_row[row]);
+            router.leaf(cube, |test| {
+                let missing = features[test.feature].n_bins() as u32;
+                test.goes_left(self.binned.code(row, test.feature), missing)
+            }) as u32
+        };
+        rows.par_iter().with_min_len(TILE_ROWS).map(place).collect()
     }
 }

@@ -33,6 +33,15 @@ pub(super) struct StumpTerms<'a> {
     pub(super) scales: Option<&'a [ValueScale]>,
     /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
     pub(super) monotonic: &'a [i8],
+    /// Features that may be asked, ascending; `None` for all.
+    pub(super) features: Option<&'a [usize]>,
+}
+
+impl StumpTerms<'_> {
+    /// Whether a feature may be asked.
+    pub(super) fn may_ask(self, feature: usize) -> bool {
+        self.features.is_none_or(|features| features.binary_search(&feature).is_ok())
+    }
 }
 
 /// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
@@ -44,7 +53,7 @@ pub(super) fn best_stump<T: Tally>(
     terms: StumpTerms<'_>,
 ) -> Option<Stump> {
     let mut best: Option<Stump> = None;
-    for (feature, sums) in histogram.features() {
+    for (feature, sums) in histogram.features().filter(|(feature, _)| terms.may_ask(*feature)) {
         let direction = direction(terms.monotonic, feature);
         let found = match (&features[feature], terms.scales) {
             (FeatureBins::Numeric { cuts }, None) => {

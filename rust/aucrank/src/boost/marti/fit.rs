@@ -6,6 +6,7 @@ use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, Node, NodeKind};
 use super::rank_learner::RankLearner;
 use crate::boost::weak::WeakSample;
+use crate::boost::weak::outside::{RowRanker, RowScores, keep_rankers};
 use crate::data::{Binned, Column, Columns, Labels};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
@@ -19,7 +20,7 @@ use crate::{Interrupt, RankError};
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, among them a noise rate that is not below the share of the
-/// rarer class; for an infinite value; or when interrupted.
+/// rarer class; for an infinite value; from rankers that live `outside`; or when interrupted.
 ///
 /// # Examples
 ///
@@ -45,14 +46,15 @@ use crate::{Interrupt, RankError};
 ///     sample_size: None,
 ///     seed: 0,
 /// };
-/// let program = fit_marti_rank(&columns, &labels, &params, &Interrupt::default()).unwrap();
-/// let scores = program.score(&columns).unwrap();
+/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
+/// let scores = program.score(&columns, None).unwrap();
 /// assert!(scores[0] < 0.0 && scores[3] > 0.0);
 /// ```
 pub fn fit_marti_rank(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &MartiParams,
+    outside: Option<&dyn RowRanker>,
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
@@ -66,10 +68,11 @@ pub fn fit_marti_rank(
         });
     }
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let weak = params.weak_ranker.ranker();
+    let sample = WeakSample { columns, binned: &binned, labels, outside, interrupt };
+    let weak = params.weak_ranker.ranker(&sample)?;
     let is_sampled = params.sample_size.is_some();
     let learner = RankLearner {
-        sample: WeakSample { columns, binned: &binned, labels, interrupt },
+        sample,
         rule: if is_sampled { None } else { weak.bin_rule() },
         weak,
         criterion: params.criterion,
@@ -109,6 +112,8 @@ pub fn fit_marti_rank(
         exponent: layers.exponent,
         threshold: 0.0,
     };
-    program.threshold = largest_gap(&program.score(columns)?, labels)?;
+    let scores = outside.map(|outside| outside as &dyn RowScores);
+    program.threshold = largest_gap(&program.score(columns, scores)?, labels)?;
+    keep_rankers(program.terms_mut(), outside);
     Ok(program)
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::chance::MOST_ROW_BITS;
 use super::params::{MOST_ROUNDS, ProgramScore, Routing};
-use crate::boost::term::{Steps, Term};
+use crate::boost::scored::RowScorer;
+use crate::boost::term::{FeatureTerm, Steps, Term};
 use crate::boost::two_sided::TwoSided;
 use crate::data::{ClassMasses, times_power_of_two};
 
@@ -142,6 +143,26 @@ impl BranchingProgram {
         Some(twice as u64)
     }
 
+    /// Numbers of the rankers outside that it asks.
+    #[must_use]
+    pub fn outside_rankers(&self) -> Vec<usize> {
+        let number = |node: &Node| match &node.kind {
+            NodeKind::Ranker { term: Term::Scored(term), .. } => match term.scorer {
+                RowScorer::Outside { number, .. } => Some(number),
+                RowScorer::Linear(_) => None,
+            },
+            _ => None,
+        };
+        self.nodes.iter().filter_map(number).collect()
+    }
+
+    pub(super) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Term> {
+        self.nodes.iter_mut().filter_map(|node| match &mut node.kind {
+            NodeKind::Ranker { term, .. } => Some(term),
+            _ => None,
+        })
+    }
+
     /// Whether the parts fit together: what a file is asked before it is believed.
     ///
     /// # Errors
@@ -174,54 +195,76 @@ impl BranchingProgram {
 }
 
 impl Node {
-    fn check(&self, is_last: bool, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
+    fn check(&self, is_last: bool, n_levels: &[Option<u32>]) -> Result<(), String> {
         let ClassMasses { pos, neg } = self.masses;
         if pos.max(neg) > MOST_MASS {
-            return Err("too large a mass");
+            return Err("too large a mass".to_owned());
         }
         let is_end = matches!(self.kind, NodeKind::Terminal);
         let is_unreached = matches!(self.kind, NodeKind::Unreached);
         if is_unreached != (pos + neg == 0) {
-            return Err("a kind that its masses belie");
+            return Err("a kind that its masses belie".to_owned());
         }
         if !is_unreached && is_end != is_last {
-            return Err("a kind that its layer belies");
+            return Err("a kind that its layer belies".to_owned());
         }
         let NodeKind::Ranker { term, cut } = &self.kind else { return Ok(()) };
         let rates = [cut.low, cut.high, cut.zeta, cut.p_pos, cut.p_neg, cut.error];
         if !rates.iter().all(|rate| (0.0..=1.0).contains(rate)) {
-            return Err("a cut whose rates are none");
+            return Err("a cut whose rates are none".to_owned());
         }
         check_chances(term, n_levels)
     }
 }
 
 /// Whether a term gives chances, for features of the given kinds.
-fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
-    let Term::Feature(term) = term else { return Err("a ranker of an unknown kind") };
-    let values = match (&term.steps, n_levels.get(term.feature)) {
-        (_, None) => return Err("a feature that is none"),
+fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), String> {
+    let values = match term {
+        Term::Feature(term) => {
+            check_feature(term, n_levels)?;
+            if !is_chance(&term.missing) {
+                return Err("a chance that is none".to_owned());
+            }
+            match &term.steps {
+                Steps::Numeric { values, .. } | Steps::Categorical { values } => values,
+            }
+        }
+        Term::Tree(term) => {
+            term.check(n_levels)?;
+            &term.values
+        }
+        Term::Scored(term) => {
+            term.check(n_levels)?;
+            &term.values
+        }
+    };
+    if values.iter().all(is_chance) { Ok(()) } else { Err("a chance that is none".to_owned()) }
+}
+
+fn is_chance(value: &f64) -> bool {
+    (0.0..=1.0).contains(value)
+}
+
+/// Whether the parts of a step function fit together.
+fn check_feature(term: &FeatureTerm, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
+    match (&term.steps, n_levels.get(term.feature)) {
+        (_, None) => Err("a feature that is none"),
         (Steps::Numeric { thresholds, values }, Some(None)) => {
             let is_ascending = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
-            if values.len() != thresholds.len() + 1
-                || !is_ascending
-                || !thresholds.iter().all(|threshold| threshold.is_finite())
-            {
-                return Err("thresholds out of order");
+            let are_finite = thresholds.iter().all(|threshold| threshold.is_finite());
+            if values.len() == thresholds.len() + 1 && is_ascending && are_finite {
+                Ok(())
+            } else {
+                Err("thresholds out of order")
             }
-            values
         }
         (Steps::Categorical { values }, Some(Some(n_levels))) => {
-            if values.len() != *n_levels as usize {
-                return Err("a chance too many or too few");
+            if values.len() == *n_levels as usize {
+                Ok(())
+            } else {
+                Err("a chance too many or too few")
             }
-            values
         }
-        _ => return Err("a feature of another kind"),
-    };
-    if values.iter().chain([&term.missing]).all(|chance| (0.0..=1.0).contains(chance)) {
-        Ok(())
-    } else {
-        Err("a chance that is none")
+        _ => Err("a feature of another kind"),
     }
 }

@@ -8,10 +8,11 @@ use super::chance::Chance;
 use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
 use super::walk::MassTile;
 use crate::RankError;
+use crate::boost::scored::RowScorer;
 use crate::boost::term::{FeatureTerm, Term};
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
-use crate::boost::weak::{Groups, Ranking, WeakRanker, WeakSample, WeakTask};
+use crate::boost::weak::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::data::{Binned, ClassMasses, FeatureBins, Lanes, MassHistogram};
 
 /// Least advantage of a ranking over a coin.
@@ -20,7 +21,7 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 /// Fits weak rankers at the nodes of a layer.
 pub(super) struct RankLearner<'a> {
     pub(super) sample: WeakSample<'a>,
-    pub(super) weak: Box<dyn WeakRanker>,
+    pub(super) weak: Box<dyn WeakRanker + 'a>,
     /// The rule of the weak ranker, where all nodes of a layer are fitted in one pass.
     pub(super) rule: Option<BinRule>,
     pub(super) criterion: Criterion,
@@ -174,7 +175,15 @@ impl<'a> RankLearner<'a> {
         let task = WeakTask { masses: &masses, rows: &rows, features: None, seed };
         let Some(ranking) = self.weak.rank(&self.sample, &task)? else { return Ok(None) };
         let natural = self.is_sampled.then(|| layer.estimates()[node]);
-        Ok(self.cut(ranking, natural))
+        let number = match &ranking.ranker {
+            Ranker::Scored { scorer: RowScorer::Outside { number, .. }, .. } => Some(*number),
+            _ => None,
+        };
+        let cut = self.cut(ranking, natural);
+        if let (None, Some(number), Some(outside)) = (&cut, number, self.sample.outside) {
+            outside.forget(&[number]);
+        }
+        Ok(cut)
     }
 
     /// Cuts a ranking; `None` where it is no better than a coin. Samples hold the classes in other

@@ -14,6 +14,7 @@ use super::program::{BranchingProgram, Node, NodeKind, place};
 use super::walk::coin_at;
 use crate::RankError;
 use crate::boost::term::{FeatureTerm, Steps, Term};
+use crate::boost::weak::outside::RowScores;
 use crate::data::{Column, Columns, MISSING_CODE, content_hash};
 
 /// Rows scored together.
@@ -26,6 +27,8 @@ enum Step<'p> {
     Number { column: usize, threshold: f64, low: Chance, high: Chance, missing: Chance },
     /// Any other question to one feature.
     Feature { column: usize, term: &'p FeatureTerm },
+    /// A ranker of another kind, which has been asked about all rows at once.
+    Rows(Vec<Chance>),
     /// A fair coin.
     Coin,
     /// The end of a way, worth so much.
@@ -58,25 +61,34 @@ impl BranchingProgram {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
-    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity; or
+    /// from rankers that live `outside`.
+    pub fn score(
+        &self,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
-        let scorer = Scorer::new(self);
+        if let Some(err) = columns.infinite_value() {
+            return Err(err);
+        }
+        let scorer = Scorer::new(self, columns, outside)?;
         let mut scores = vec![0.0; columns.n_rows()];
         let tiles = scores.par_chunks_mut(TILE_ROWS).enumerate();
         tiles.for_each_init(Tile::default, |tile, (number, scores)| {
             let first = number * TILE_ROWS;
             scorer.score_rows(columns, first..first + scores.len(), tile, scores);
         });
-        match columns.infinite_value() {
-            Some(err) => Err(err),
-            None => Ok(scores),
-        }
+        Ok(scores)
     }
 }
 
 impl<'p> Scorer<'p> {
-    fn new(program: &'p BranchingProgram) -> Self {
+    fn new(
+        program: &'p BranchingProgram,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Self, RankError> {
         let mut features: Vec<usize> = Vec::new();
         for node in &program.nodes {
             if let NodeKind::Ranker { term: Term::Feature(term), .. } = &node.kind {
@@ -87,17 +99,22 @@ impl<'p> Scorer<'p> {
         features.dedup();
         let column = |feature: usize| features.partition_point(|&asked| asked < feature);
         let nodes = program.nodes();
-        let steps = nodes.map(|(layer, index, node)| match &node.kind {
-            NodeKind::Ranker { term: Term::Feature(term), .. } => {
-                step_of(term, column(term.feature))
-            }
-            NodeKind::Ranker { .. } => {
-                unreachable!("neither a fit nor `check` lets other terms in")
-            }
-            NodeKind::Coin => Step::Coin,
-            _ => Step::End(program.worth(layer, index, node)),
+        let steps = nodes.map(|(layer, index, node)| {
+            Ok(match &node.kind {
+                NodeKind::Ranker { term: Term::Feature(term), .. } => {
+                    step_of(term, column(term.feature))
+                }
+                NodeKind::Ranker { term, .. } => {
+                    let mut chances = vec![0.0; columns.n_rows()];
+                    term.add_values(columns, outside, &mut chances)?;
+                    Step::Rows(chances.into_par_iter().map(Chance::new).collect())
+                }
+                NodeKind::Coin => Step::Coin,
+                _ => Step::End(program.worth(layer, index, node)),
+            })
         });
-        Self { program, steps: steps.collect(), features }
+        let steps = steps.collect::<Result<_, RankError>>()?;
+        Ok(Self { program, steps, features })
     }
 
     fn score_rows(
@@ -111,11 +128,11 @@ impl<'p> Scorer<'p> {
         let mut sums = [0_u64; TILE_ROWS];
         let sums = &mut sums[..rows.len()];
         match self.program.routing {
-            Routing::Expected => self.spread(tile, sums),
+            Routing::Expected => self.spread(tile, rows, sums),
             Routing::Sampled => {
                 for (place, (row, sum)) in rows.zip(sums.iter_mut()).enumerate() {
                     let coin = content_hash(columns, row, self.program.seed);
-                    *sum = u64::from(self.walk(tile, place, coin)) << self.program.row_bits;
+                    *sum = u64::from(self.walk(tile, place, row, coin)) << self.program.row_bits;
                 }
             }
         }
@@ -125,7 +142,7 @@ impl<'p> Scorer<'p> {
     }
 
     /// Adds up the worth of all ends, times the mass that comes there.
-    fn spread(&self, tile: &mut Tile, sums: &mut [u64]) {
+    fn spread(&self, tile: &mut Tile, rows: Range<usize>, sums: &mut [u64]) {
         let n_rows = sums.len();
         let n_layers = self.program.n_rounds + 1;
         tile.masses.resize((n_layers + 1) * n_rows, 0);
@@ -157,6 +174,9 @@ impl<'p> Scorer<'p> {
                         }
                         part(here, next, chances, |chance| chance);
                     }
+                    Step::Rows(of_row) => {
+                        part(here, next, &of_row[rows.clone()], |chance| chance);
+                    }
                     Step::Coin => {
                         chances.fill(Chance::HALF);
                         part(here, next, chances, |chance| chance);
@@ -173,13 +193,13 @@ impl<'p> Scorer<'p> {
     }
 
     /// The worth of the end of the one way of a row.
-    fn walk(&self, tile: &Tile, row: usize, coin: u64) -> u32 {
+    fn walk(&self, tile: &Tile, place_in_tile: usize, row: usize, coin: u64) -> u32 {
         let n_rows = tile.values.len().checked_div(self.features.len()).unwrap_or(0);
         let mut node = 0;
         for layer in 1..=self.program.n_rounds + 1 {
             let chance = match &self.steps[place(layer, node)] {
                 Step::Number { column, threshold, low, high, missing } => {
-                    let value = tile.values[column * n_rows + row];
+                    let value = tile.values[column * n_rows + place_in_tile];
                     if value.is_nan() {
                         *missing
                     } else if value >= *threshold {
@@ -189,8 +209,9 @@ impl<'p> Scorer<'p> {
                     }
                 }
                 Step::Feature { column, term } => {
-                    Chance::new(term.value(tile.values[column * n_rows + row]))
+                    Chance::new(term.value(tile.values[column * n_rows + place_in_tile]))
                 }
+                Step::Rows(of_row) => of_row[row],
                 Step::Coin => Chance::HALF,
                 Step::End(worth) => return *worth,
             };

@@ -1,18 +1,25 @@
 //! Weak rankers: whatever ranks weighted rows a little better than chance (paper 3 Definition 1;
 //! DECISIONS B1).
 
+mod by_score;
 pub(super) mod feature;
 pub(super) mod linear;
+pub(super) mod outside;
+mod tree;
 
 use serde::{Deserialize, Serialize};
 
-use super::scored::{RowScorer, ScoredTerm, Shape};
+use super::scored::{RowScorer, ScoredTerm};
 use super::term::{FeatureTerm, Term, TreeTerm};
-use crate::data::{Binned, ClassMasses, Columns, Labels, midpoint};
-use crate::tree::RankingTree;
+use crate::data::{Binned, ClassMasses, Columns, Labels};
+use crate::tree::{FitParams, RankingTree};
 use crate::{Interrupt, RankError};
 
+use by_score::about_equal;
 use feature::{BestFeature, BestThreshold, BinRule};
+use linear::FisherRanker;
+use outside::{OutsideRanker, RowRanker};
+use tree::ShallowTree;
 
 /// Which weak ranker is boosted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,14 +29,28 @@ pub enum WeakRankerParams {
     Feature,
     /// The single threshold of the largest TPR - FPR.
     Threshold,
+    /// Fisher's linear discriminant; all features must be numbers.
+    Linear,
+    /// A ranking tree without pruning. Rows are binned for all rounds at once and seeds are drawn
+    /// for each, so that `binning` and `seed` have no part in it, but for the folds of inner trees.
+    Tree(Box<FitParams>),
+    /// A ranker that lives outside the core.
+    Outside,
 }
 
 impl WeakRankerParams {
-    pub(super) fn ranker(&self) -> Box<dyn WeakRanker> {
-        match self {
+    /// What fits these rankers to the rows of a sample, after whatever it does once for all fits.
+    pub(super) fn ranker<'a>(
+        &'a self,
+        sample: &WeakSample<'a>,
+    ) -> Result<Box<dyn WeakRanker + 'a>, RankError> {
+        Ok(match self {
             Self::Feature => Box::new(BestFeature),
             Self::Threshold => Box::new(BestThreshold),
-        }
+            Self::Linear => Box::new(FisherRanker::new(sample)?),
+            Self::Tree(params) => Box::new(ShallowTree::new(params, sample)?),
+            Self::Outside => Box::new(OutsideRanker),
+        })
     }
 }
 
@@ -39,6 +60,8 @@ pub(super) struct WeakSample<'a> {
     pub(super) columns: &'a Columns<'a>,
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
+    /// What fits rankers that live outside the core.
+    pub(super) outside: Option<&'a dyn RowRanker>,
     pub(super) interrupt: &'a Interrupt,
 }
 
@@ -91,8 +114,8 @@ pub(super) enum Ranker {
     /// A ranker with scores.
     Scored {
         scorer: RowScorer,
-        /// Score of each group, ascending.
-        scores: Vec<f64>,
+        /// Between the groups, ascending; a score equal to a threshold is in the group above.
+        thresholds: Vec<f64>,
     },
 }
 
@@ -110,9 +133,31 @@ pub(super) enum Groups {
 }
 
 impl Ranking {
+    /// The same with at most `n_groups` groups, where they are of scores: neighbours are joined to about
+    /// equal mass. A value for each of many scores would make a large term that tells rows apart which
+    /// hardly differ.
+    pub(super) fn with_at_most(mut self, n_groups: usize) -> Self {
+        let Ranker::Scored { thresholds, .. } = &mut self.ranker else { return self };
+        let Groups::Rows(of_row) = &mut self.groups else { return self };
+        if self.sums.len() <= n_groups {
+            return self;
+        }
+        let wider = about_equal(&self.sums, n_groups);
+        let mut sums = vec![ClassMasses::default(); wider[wider.len() - 1] as usize + 1];
+        for (&group, &masses) in wider.iter().zip(&self.sums) {
+            sums[group as usize] += masses;
+        }
+        self.sums = sums;
+        let mut is_between = wider.windows(2).map(|pair| pair[0] != pair[1]);
+        thresholds.retain(|_| is_between.next() == Some(true));
+        for group in of_row {
+            *group = wider[*group as usize];
+        }
+        self
+    }
+
     /// The term that has the given values at the groups, `unseen` where a feature is missing which no
     /// row missed.
-    #[expect(clippy::float_cmp, reason = "groups of one side have the same value")]
     pub(super) fn into_term(self, sample: &WeakSample<'_>, values: &[f64], unseen: f64) -> Term {
         match (self.ranker, self.groups) {
             (Ranker::Feature, Groups::Codes { feature, of_code }) => {
@@ -125,11 +170,8 @@ impl Ranking {
             (Ranker::Tree(tree), _) => {
                 Term::Tree(TreeTerm { tree, values: values.iter().rev().copied().collect() })
             }
-            (Ranker::Scored { scorer, scores }, _) => {
-                let (low, high) = (values[0], values[values.len() - 1]);
-                let n_low = values.partition_point(|&value| value == low);
-                let threshold = midpoint(scores[n_low - 1], scores[n_low]);
-                Term::Scored(ScoredTerm { scorer, shape: Shape::Cut { threshold, low, high } })
+            (Ranker::Scored { scorer, thresholds }, _) => {
+                Term::Scored(ScoredTerm::of_steps(scorer, &thresholds, values))
             }
             (Ranker::Feature, Groups::Rows(_)) => unreachable!("a feature groups by its codes"),
         }
@@ -162,5 +204,68 @@ impl Groups {
                 Box::new(move |row| of_group[groups[row] as usize])
             }
         }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::BinningParams;
+
+    /// Numbers that look random.
+    pub(in crate::boost) struct Draws(pub(in crate::boost) u64);
+
+    impl Draws {
+        pub(in crate::boost) fn below(&mut self, bound: u64) -> u32 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((self.0 >> 20) % bound) as u32
+        }
+    }
+
+    pub(in crate::boost) fn ranked_by(
+        weak: &WeakRankerParams,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        masses: &[u64],
+        features: Option<&[usize]>,
+        outside: Option<&dyn RowRanker>,
+    ) -> Result<Option<Ranking>, RankError> {
+        let interrupt = &Interrupt::default();
+        let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt)?;
+        let sample = WeakSample { columns, binned, labels, outside, interrupt };
+        let rows = labels.rows();
+        let task = WeakTask { masses, rows: &rows, features, seed: 7 };
+        weak.ranker(&sample)?.rank(&sample, &task)
+    }
+
+    /// The ranking of the core.
+    pub(in crate::boost) fn ranked(
+        weak: &WeakRankerParams,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        masses: &[u64],
+        features: Option<&[usize]>,
+    ) -> Option<Ranking> {
+        ranked_by(weak, columns, labels, masses, features, None).unwrap()
+    }
+
+    /// The term of a ranking of at most `most` groups of scores whose groups have the values 0, 1, ...,
+    /// and the value of each row of the sample.
+    pub(in crate::boost) fn graded(
+        weak: &WeakRankerParams,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        masses: &[u64],
+        most: usize,
+    ) -> (Term, Vec<f64>) {
+        let interrupt = &Interrupt::default();
+        let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt).unwrap();
+        let sample = WeakSample { columns, binned, labels, outside: None, interrupt };
+        let ranking = ranked(weak, columns, labels, masses, None).unwrap().with_at_most(most);
+        let values: Vec<f64> = (0..ranking.sums.len()).map(|group| group as f64).collect();
+        let of_row = ranking.groups.lookup(binned, &values, -1.0);
+        let of_row = (0..columns.n_rows()).map(of_row).collect();
+        (ranking.into_term(&sample, &values, -1.0), of_row)
     }
 }

@@ -1,0 +1,51 @@
+"""Weak rankers of the user's own choice beside rows of data: what the core calls back."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._row_models import RowModelLearner, RowModels
+
+
+class RowRankers(RowModels):
+    """Fitted rankers beside rows to score: what the core calls back."""
+
+    def score(self, ranker: int, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """Score rows."""
+        scores: NDArray[np.float64] = self._as_caller(self._score, ranker, rows)
+        return scores
+
+    def _score(self, ranker: int, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
+        return _scores(self._fitted[ranker], self._take(rows))
+
+
+class RowRankerLearner(RowModelLearner, RowRankers):
+    """Fits rankers to weighted rows: what the core calls back in a fit."""
+
+    def fit(self, seed: int, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> int:
+        """Fit a ranker and return its number."""
+        ranker = self._new(seed)
+        self._as_caller(self._fit, ranker, rows, weights)
+        return self._add(ranker)
+
+    def _fit(self, ranker: Any, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> None:
+        self._fit_model(ranker, self._take(rows), rows, weights)
+
+
+def _scores(ranker: Any, X: Any) -> NDArray[np.float64]:
+    """Score rows by ``decision_function``, or by the probability of the label 1."""
+    n_rows = X.shape[0]
+    method = "decision_function" if hasattr(ranker, "decision_function") else "predict_proba"
+    scores = np.asarray(getattr(ranker, method)(X))
+    if scores.shape != ((n_rows,) if method == "decision_function" else (n_rows, 2)):
+        raise ValueError(
+            f"{method} of {type(ranker).__name__} returned an array of shape {scores.shape} for"
+            f" {n_rows} rows"
+        )
+    if scores.ndim == 2:
+        scores = scores[:, 1]
+    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    if np.isnan(scores).any():
+        raise ValueError(f"{method} of {type(ranker).__name__} returned NaN")
+    return scores

@@ -1,0 +1,131 @@
+//! Python objects that the core calls back: classifiers of nodes, and weak rankers.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use aucrank::RankError;
+use aucrank::boost::{RowRanker, RowScores};
+use aucrank::tree::{RowDecider, RowSplitter};
+use numpy::{Element, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::run::to_py_err;
+
+/// A Python object that has rows and what is fitted to them: classifiers, with the method `decide`, or
+/// rankers, with the method `score`; and for a fit `fit`, `forget` and `keep`.
+#[derive(Debug)]
+pub struct Callbacks {
+    object: Py<PyAny>,
+    /// What its methods raised first: that, not what the core makes of it, is what the caller sees.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Callbacks {
+    pub fn new(object: Py<PyAny>) -> Self {
+        Self { object, raised: Mutex::new(None) }
+    }
+
+    fn raised(&self) -> MutexGuard<'_, Option<PyErr>> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters the interpreter and calls methods of the object.
+    fn call<T>(
+        &self,
+        methods: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T, RankError> {
+        // Other trees of the same fit need not go on.
+        if self.raised().is_some() {
+            return Err(RankError::Outside("a call back failed before".to_owned()));
+        }
+        Python::attach(|py| methods(self.object.bind(py))).map_err(|err| {
+            let message = err.to_string();
+            self.raised().get_or_insert(err);
+            RankError::Outside(message)
+        })
+    }
+
+    fn call_with_numbers(&self, method: &str, numbers: &[usize]) {
+        // A failure is remembered and ends the fit at the next call, or when it is finished.
+        let _ = self.call(|object| object.call_method1(method, (numbers.to_vec(),)).map(drop));
+    }
+
+    /// What came of a fit in which the object was called, in the words of the object where it failed.
+    pub fn finish<T>(&self, py: Python<'_>, fitted: PyResult<T>) -> PyResult<T> {
+        match (fitted, self.raised().take()) {
+            (Ok(model), None) => Ok(model),
+            (Ok(_), Some(raised)) => Err(raised),
+            // Who asked to stop did not ask what the object made of it.
+            (Err(err), _) if err.is_instance_of::<PyKeyboardInterrupt>(py) => Err(err),
+            (Err(err), raised) => Err(raised.unwrap_or(err)),
+        }
+    }
+
+    /// The same of a question to a model, on the calling thread.
+    pub fn answer<T>(&self, answered: Result<T, RankError>) -> PyResult<T> {
+        answered.map_err(|err| self.raised().take().unwrap_or_else(|| to_py_err(err)))
+    }
+}
+
+fn read_array<T: Element + Copy>(answers: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    Ok(answers.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
+}
+
+impl RowDecider for Callbacks {
+    fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError> {
+        self.call(|object| {
+            let py = object.py();
+            let arguments = (classifier, rows.to_pyarray(py));
+            read_array(&object.call_method1(intern!(py, "decide"), arguments)?)
+        })
+    }
+}
+
+impl RowSplitter for Callbacks {
+    fn fit(&self, seed: u64, rows: &[u32], costs: &[f64]) -> Result<(usize, Vec<bool>), RankError> {
+        self.call(|object| {
+            let py = object.py();
+            let arguments = (seed, rows.to_pyarray(py), costs.to_pyarray(py));
+            let (number, answers): (usize, Bound<'_, PyAny>) =
+                object.call_method1(intern!(py, "fit"), arguments)?.extract()?;
+            Ok((number, read_array(&answers)?))
+        })
+    }
+
+    fn forget(&self, classifiers: &[usize]) {
+        self.call_with_numbers("forget", classifiers);
+    }
+
+    fn keep(&self, classifiers: &[usize]) {
+        self.call_with_numbers("keep", classifiers);
+    }
+}
+
+impl RowScores for Callbacks {
+    fn score(&self, ranker: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+        self.call(|object| {
+            let py = object.py();
+            let arguments = (ranker, rows.to_pyarray(py));
+            read_array(&object.call_method1(intern!(py, "score"), arguments)?)
+        })
+    }
+}
+
+impl RowRanker for Callbacks {
+    fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError> {
+        self.call(|object| {
+            let py = object.py();
+            let arguments = (seed, rows.to_pyarray(py), weights.to_pyarray(py));
+            object.call_method1(intern!(py, "fit"), arguments)?.extract()
+        })
+    }
+
+    fn forget(&self, rankers: &[usize]) {
+        self.call_with_numbers("forget", rankers);
+    }
+
+    fn keep(&self, rankers: &[usize]) {
+        self.call_with_numbers("keep", rankers);
+    }
+}

@@ -1,0 +1,163 @@
+//! The values of terms at rows of raw data.
+
+use rayon::prelude::*;
+
+use super::scored::{RowScorer, ScoredTerm};
+use super::term::{FeatureTerm, Term, TreeTerm};
+use super::weak::outside::{RowScores, scores_of};
+use crate::RankError;
+use crate::data::{Column, Columns, MISSING_CODE};
+
+/// Rows that one thread takes at a time.
+const CHUNK_ROWS: usize = 1 << 12;
+
+impl Term {
+    /// Adds the value of each row to `out`; `outside` has the scores of rankers that live outside.
+    ///
+    /// The columns must be those of the fit in number and kind, and finite.
+    pub(super) fn add_values(
+        &self,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+        out: &mut [f64],
+    ) -> Result<(), RankError> {
+        match self {
+            Self::Feature(term) => {
+                term.add_values(&columns[term.feature], out);
+                Ok(())
+            }
+            Self::Tree(term) => {
+                let values = term.tree.values_of_rows(columns, &term.values)?;
+                add_all(out, |row| values[row]);
+                Ok(())
+            }
+            Self::Scored(term) => {
+                let scores = term.scores(columns, outside)?;
+                add_all(out, |row| term.value(scores[row]));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn add_all(out: &mut [f64], value: impl Fn(usize) -> f64 + Sync) {
+    let rows = out.par_iter_mut().enumerate().with_min_len(CHUNK_ROWS);
+    rows.for_each(|(row, out)| *out += value(row));
+}
+
+impl FeatureTerm {
+    fn add_values(&self, column: &Column<'_>, out: &mut [f64]) {
+        match column {
+            Column::F64(values) => add_all(out, |row| self.value(values.get(row))),
+            Column::F32(values) => add_all(out, |row| self.value(values.get(row))),
+            Column::Codes { codes, .. } => add_all(out, |row| {
+                let code = codes[row];
+                self.value(if code == MISSING_CODE { f64::NAN } else { f64::from(code) })
+            }),
+        }
+    }
+}
+
+impl TreeTerm {
+    /// Whether the parts fit together, for features of these numbers of categories.
+    pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        self.tree.check()?;
+        if !self.tree.classifiers().is_empty() {
+            return Err("the tree of a term asks classifiers".to_owned());
+        }
+        if self.tree.n_levels() != n_levels {
+            return Err("the tree of a term is of other features".to_owned());
+        }
+        let n_leaves = self.tree.n_leaves();
+        if self.values.len() == n_leaves && self.values.iter().all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err("the tree of a term has not one value for each leaf".to_owned())
+        }
+    }
+}
+
+impl ScoredTerm {
+    /// The scores of all rows.
+    fn scores(
+        &self,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Vec<f64>, RankError> {
+        match &self.scorer {
+            RowScorer::Linear(linear) => Ok(linear.scores(columns)),
+            RowScorer::Outside { number, is_reversed } => {
+                let outside = outside.ok_or(RankError::NeedsRankers)?;
+                let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
+                let mut scores = scores_of(outside, *number, &rows)?;
+                if *is_reversed {
+                    scores.iter_mut().for_each(|score| *score = -*score);
+                }
+                Ok(scores)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boost::WeakRankerParams;
+    use crate::boost::weak::tests::{Draws, graded};
+    use crate::data::{BinningParams, Labels};
+    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule};
+
+    #[test]
+    fn rows_are_worth_what_their_groups_are() {
+        let mut draws = Draws(1);
+        let n = 300;
+        let values: Vec<f64> = (0..3 * n)
+            .map(|_| if draws.below(8) == 0 { f64::NAN } else { draws.below(60) as f64 })
+            .collect();
+        let positive: Vec<bool> =
+            (0..n).map(|row| values[3 * row] + draws.below(40) as f64 > 45.0).collect();
+        let tree = FitParams {
+            binning: BinningParams::default(),
+            grow: GrowParams {
+                max_depth: 3,
+                min_samples_split: 2,
+                min_samples_leaf: 5,
+                min_gain: 0.0,
+                leaf_order: LeafOrder::Tree,
+                missing: Missing::Learn,
+                max_fpr: 1.0,
+            },
+            split: SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        };
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let masses: Vec<u64> = (0..n).map(|_| draws.below(100) as u64 + 1).collect();
+        let rankers = [
+            WeakRankerParams::Feature,
+            WeakRankerParams::Threshold,
+            WeakRankerParams::Linear,
+            WeakRankerParams::Tree(Box::new(tree)),
+        ];
+        for weak in rankers {
+            for most in [usize::MAX, 9, 2] {
+                let (term, of_row) = graded(&weak, &columns, &labels, &masses, most);
+                let mut out = vec![0.5; n];
+                term.add_values(&columns, None, &mut out).unwrap();
+                let expected: Vec<f64> = of_row.iter().map(|value| 0.5 + value).collect();
+                assert_eq!(out, expected, "{weak:?}");
+                let check = match &term {
+                    Term::Feature(_) => Ok(()),
+                    Term::Tree(tree) => tree.check(&[None; 3]),
+                    Term::Scored(scored) => {
+                        assert!(scored.values.len() <= most);
+                        scored.check(&[None; 3])
+                    }
+                };
+                assert_eq!(check, Ok(()));
+            }
+        }
+    }
+}

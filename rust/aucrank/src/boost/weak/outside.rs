@@ -1,0 +1,265 @@
+//! Weak rankers that live outside the core.
+//!
+//! The core tells one from another by a number. It decides which rows a ranker learns from and what
+//! each weighs; how it learns is left to a [`RowRanker`].
+
+use std::fmt::Debug;
+
+use super::by_score::ranking_by_score;
+use super::{Ranking, WeakRanker, WeakSample, WeakTask};
+use crate::RankError;
+use crate::boost::scored::{RowScorer, ScoredTerm};
+use crate::boost::term::Term;
+use crate::data::ClassMasses;
+
+/// Scores of rows by fitted rankers; both sides know the rows by their numbers.
+pub trait RowScores: Debug + Sync {
+    /// A score for each of the `rows`, not NaN; the higher, the more likely positive.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Outside`] where the ranker fails.
+    fn score(&self, ranker: usize, rows: &[u32]) -> Result<Vec<f64>, RankError>;
+}
+
+/// Fits rankers.
+pub trait RowRanker: RowScores {
+    /// Fits a ranker to some rows and returns its number, of the caller's choice but used once.
+    ///
+    /// `weights` has how much each row counts: both classes count the same in all, and a row 1 on
+    /// average. `seed` is for what is random in the ranker.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Outside`] where the ranker fails.
+    fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError>;
+
+    /// These rankers are not needed any more.
+    fn forget(&self, rankers: &[usize]);
+
+    /// At the end of a fit: the rankers of the model, in the order of their new numbers 0, 1, ...
+    fn keep(&self, rankers: &[usize]);
+}
+
+/// Fits rankers outside.
+#[derive(Debug)]
+pub(super) struct OutsideRanker;
+
+impl OutsideRanker {
+    fn weights(sample: &WeakSample<'_>, task: &WeakTask<'_>, rows: &[u32]) -> Vec<f64> {
+        let positive = sample.labels.positive();
+        let (mut total, mut n_rows) = (ClassMasses::default(), 0);
+        for &row in rows {
+            let row = row as usize;
+            n_rows += sample.labels.sums(row).rows;
+            let class = if positive[row] { &mut total.pos } else { &mut total.neg };
+            *class += task.masses[row];
+        }
+        let scale = |class: u64| 0.5 * n_rows as f64 / class as f64;
+        let of_class = [scale(total.neg), scale(total.pos)];
+        let weight = |&row: &u32| {
+            task.masses[row as usize] as f64 * of_class[usize::from(positive[row as usize])]
+        };
+        rows.iter().map(weight).collect()
+    }
+}
+
+impl WeakRanker for OutsideRanker {
+    fn rank(
+        &self,
+        sample: &WeakSample<'_>,
+        task: &WeakTask<'_>,
+    ) -> Result<Option<Ranking>, RankError> {
+        let rankers = sample.outside.ok_or(RankError::NeedsRankers)?;
+        let has_mass = |row: &u32| task.masses[*row as usize] > 0;
+        let rows: Vec<u32> = task.rows.iter().copied().filter(has_mass).collect();
+        let weights = Self::weights(sample, task, &rows);
+        let number = rankers.fit(task.seed, &rows, &weights)?;
+        drop((rows, weights));
+        // Rows of weight zero are not there.
+        let rows = sample.labels.rows();
+        let of_rows = scores_of(rankers, number, &rows)?;
+        let mut scores = vec![0.0; sample.labels.n_rows()];
+        for (&row, score) in rows.iter().zip(of_rows) {
+            scores[row as usize] = score;
+        }
+        let scorer = |is_reversed| RowScorer::Outside { number, is_reversed };
+        let ranking = ranking_by_score(sample, task, scores, scorer)?;
+        if ranking.is_none() {
+            rankers.forget(&[number]);
+        }
+        Ok(ranking)
+    }
+}
+
+/// The scores of a ranker, finite: what is infinite counts as the largest number.
+pub(in crate::boost) fn scores_of(
+    rankers: &(impl RowScores + ?Sized),
+    number: usize,
+    rows: &[u32],
+) -> Result<Vec<f64>, RankError> {
+    let mut scores = rankers.score(number, rows)?;
+    if scores.len() != rows.len() {
+        let (n_scores, n_rows) = (scores.len(), rows.len());
+        return Err(RankError::Outside(format!(
+            "a ranker gave {n_scores} scores to {n_rows} rows"
+        )));
+    }
+    if let Some(place) = scores.iter().position(|score| score.is_nan()) {
+        return Err(RankError::NanScore(rows[place] as usize));
+    }
+    for score in &mut scores {
+        // Without a negative zero, which would stand apart in an order of bits.
+        *score = score.clamp(f64::MIN, f64::MAX) + 0.0;
+    }
+    Ok(scores)
+}
+
+/// Numbers the outside rankers of the terms of a model 0, 1, ... and tells their owner to keep them.
+pub(in crate::boost) fn keep_rankers<'t>(
+    terms: impl Iterator<Item = &'t mut Term>,
+    outside: Option<&dyn RowRanker>,
+) {
+    let mut kept = Vec::new();
+    for term in terms {
+        if let Term::Scored(ScoredTerm { scorer: RowScorer::Outside { number, .. }, .. }) = term {
+            kept.push(std::mem::replace(number, kept.len()));
+        }
+    }
+    if let Some(outside) = outside {
+        outside.keep(&kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::boost::weak::tests::{Draws, ranked_by};
+    use crate::boost::weak::{Groups, Ranker, WeakRankerParams};
+    use crate::data::{Columns, Labels};
+
+    /// Scores rows by a column of its own, whatever it is fitted to.
+    #[derive(Debug)]
+    struct Fixed {
+        scores: Vec<f64>,
+        fits: Mutex<Vec<(Vec<u32>, Vec<f64>)>>,
+        forgotten: Mutex<Vec<usize>>,
+        kept: Mutex<Vec<usize>>,
+    }
+
+    impl Fixed {
+        fn new(scores: Vec<f64>) -> Self {
+            let (forgotten, kept) = (Mutex::default(), Mutex::default());
+            Self { scores, fits: Mutex::default(), forgotten, kept }
+        }
+    }
+
+    impl RowScores for Fixed {
+        fn score(&self, _: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+            Ok(rows.iter().map(|&row| self.scores[row as usize]).collect())
+        }
+    }
+
+    impl RowRanker for Fixed {
+        fn fit(&self, _: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError> {
+            let mut fits = self.fits.lock().unwrap();
+            fits.push((rows.to_vec(), weights.to_vec()));
+            Ok(10 * fits.len())
+        }
+
+        fn forget(&self, rankers: &[usize]) {
+            self.forgotten.lock().unwrap().extend(rankers);
+        }
+
+        fn keep(&self, rankers: &[usize]) {
+            self.kept.lock().unwrap().extend(rankers);
+        }
+    }
+
+    #[test]
+    fn a_ranker_outside_gets_balanced_weights_and_may_be_turned_round() {
+        let mut draws = Draws(2);
+        let mut positive: Vec<bool> = (0..60).map(|_| draws.below(3) == 0).collect();
+        (positive[1], positive[2]) = (true, false);
+        let scores: Vec<f64> = positive
+            .iter()
+            .map(|&positive| draws.below(6) as f64 - if positive { 2.0 } else { 0.0 })
+            .collect();
+        let mut masses: Vec<u64> = (0..60).map(|_| draws.below(9) as u64).collect();
+        (masses[1], masses[2]) = (5, 5);
+        let weights: Vec<f64> = (0..60).map(|row| f64::from(u8::from(row != 0))).collect();
+        let columns = Columns::from_row_major(&scores, 1).unwrap();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let mut fixed = Fixed::new(scores.clone());
+        // The row of weight zero is never asked about.
+        fixed.scores[0] = f64::NAN;
+        masses[0] = 0;
+        let weak = WeakRankerParams::Outside;
+        let found =
+            ranked_by(&weak, &columns, &labels, &masses, None, Some(&fixed)).unwrap().unwrap();
+
+        let fits = fixed.fits.lock().unwrap();
+        let (rows, weights) = &fits[0];
+        assert!(rows.iter().all(|&row| masses[row as usize] > 0));
+        let of_class = |class: bool| -> f64 {
+            let rows =
+                rows.iter().zip(weights).filter(|(row, _)| positive[**row as usize] == class);
+            rows.map(|(_, weight)| weight).sum()
+        };
+        let half = rows.len() as f64 / 2.0;
+        assert!((of_class(true) - half).abs() < 1e-9 && (of_class(false) - half).abs() < 1e-9);
+
+        let Ranker::Scored { scorer, thresholds } = &found.ranker else { panic!("by score") };
+        assert_eq!(*scorer, RowScorer::Outside { number: 10, is_reversed: true });
+        assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]));
+        let Groups::Rows(groups) = &found.groups else { panic!("row by row") };
+        let mut sums = vec![ClassMasses::default(); thresholds.len() + 1];
+        for row in 1..60 {
+            let sum = &mut sums[groups[row] as usize];
+            if positive[row] {
+                sum.pos += masses[row]
+            } else {
+                sum.neg += masses[row]
+            }
+            for other in 1..60 {
+                if masses[row] > 0 && masses[other] > 0 {
+                    let by_score = (-scores[row]).total_cmp(&-scores[other]);
+                    assert_eq!(groups[row].cmp(&groups[other]), by_score);
+                }
+            }
+        }
+        assert_eq!(found.sums, sums);
+    }
+
+    #[test]
+    fn a_ranker_that_tells_nothing_is_let_go() {
+        let positive = [true, false, true, false];
+        let columns = Columns::from_row_major(&[0.0; 4], 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let fixed = Fixed::new(vec![3.0, 3.0, -0.0, 0.0]);
+        let weak = WeakRankerParams::Outside;
+        let found = ranked_by(&weak, &columns, &labels, &[1; 4], None, Some(&fixed)).unwrap();
+        assert!(found.is_none());
+        assert_eq!(*fixed.forgotten.lock().unwrap(), [10]);
+        let nan = Fixed::new(vec![3.0, 3.0, f64::NAN, 0.0]);
+        let err = ranked_by(&weak, &columns, &labels, &[1; 4], None, Some(&nan)).unwrap_err();
+        assert_eq!(err, RankError::NanScore(2));
+        let err = ranked_by(&weak, &columns, &labels, &[1; 4], None, None).unwrap_err();
+        assert_eq!(err, RankError::NeedsRankers);
+    }
+
+    #[test]
+    fn the_rankers_of_a_model_are_numbered_anew() {
+        let term = |number| {
+            let scorer = RowScorer::Outside { number, is_reversed: false };
+            Term::Scored(ScoredTerm::of_steps(scorer, &[0.0], &[0.0, 1.0]))
+        };
+        let mut terms = [term(40), term(10), term(20)];
+        let fixed = Fixed::new(Vec::new());
+        keep_rankers(terms.iter_mut(), Some(&fixed));
+        assert_eq!(terms, [term(0), term(1), term(2)]);
+        assert_eq!(*fixed.kept.lock().unwrap(), [40, 10, 20]);
+    }
+}
