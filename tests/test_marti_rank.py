@@ -5,10 +5,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import MartiRank, SMartiRank, load
+from aucrank import MartiRank, SMartiRank, TwoSidedClassifier, load
 from aucrank.boosting import BranchingProgram
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair, make_noisy_labels
+from aucrank.tree import LeafRank
 from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
 
 
 def sample(n_rows=60, seed=0, n_values=6):
@@ -270,6 +272,32 @@ def test_saved_copied_and_pickled_it_scores_the_same(model, tmp_path):
         assert again.program_.to_text() == model.program_.to_text()
 
 
+@pytest.mark.parametrize(
+    ("weak_ranker", "rule"),
+    [
+        ("threshold", "worst_"),
+        ("linear", "linear score >= "),
+        ("tree", "in the first "),
+        (LeafRank(max_depth=2), "in the first "),
+        (GaussianNB(), "score of ranker 0 >= "),
+    ],
+    ids=str,
+)
+def test_any_weak_ranker_makes_a_program(weak_ranker, rule):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = MartiRank(n_rounds=3, weak_ranker=weak_ranker).fit(X, y)
+    assert model.program_.nodes["rule"][0].startswith(rule)
+    assert model.score(X, y) > 0.97
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    # Lemma 4 at the root, by the ranker alone.
+    if isinstance(weak_ranker, GaussianNB):
+        alone = TwoSidedClassifier(GaussianNB()).fit(X, y)
+        nodes = model.program_.nodes
+        assert nodes["error"][0] == pytest.approx(alone.error_, abs=1e-6)
+        assert nodes["zeta"][0] == pytest.approx(alone.zeta_, abs=1e-6)
+
+
 def test_features_of_no_use_leave_the_walk_to_a_fair_coin():
     y = np.arange(40) % 4 == 0
     model = MartiRank(n_rounds=2).fit(np.zeros((40, 2)), y)
@@ -317,7 +345,8 @@ def test_bad_rows_are_named_and_odd_ones_are_not(kind):
     missing = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     assert 0.5 < kind().fit(missing, y).score(missing, y) < 1
     assert (
-        kind().fit(np.full((40, 1), np.nan), np.arange(40) > 15).score([[np.nan]] * 2, [0, 1]) == 0.5
+        kind().fit(np.full((40, 1), np.nan), np.arange(40) > 15).score([[np.nan]] * 2, [0, 1])
+        == 0.5
     )
 
 
@@ -348,8 +377,10 @@ def test_the_picture_shows_every_node_and_nothing_overlaps(plt, n_rounds, rules)
         assert not any(box.overlaps(other) for other in boxes[:place])
     for at, text in display.texts_.items():
         inside, outline = text.get_window_extent(), display.nodes_[at].get_window_extent()
-        assert outline.x0 <= inside.x0 and inside.x1 <= outline.x1
-        assert outline.y0 <= inside.y0 and inside.y1 <= outline.y1
+        assert outline.x0 <= inside.x0
+        assert outline.x1 >= inside.x1
+        assert outline.y0 <= inside.y0
+        assert outline.y1 >= inside.y1
 
 
 def test_wide_ways_are_those_of_many_rows_and_red_ones_of_positives(plt):

@@ -312,7 +312,9 @@ class Failing(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
-@pytest.mark.parametrize("error", [BoomError("in round 3"), KeyboardInterrupt()], ids=["own", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "error", [BoomError("in round 3"), KeyboardInterrupt()], ids=["own", "Ctrl-C"]
+)
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_what_a_guest_raises_comes_out_as_it_is(booster, error):
     Failing.error, Failing.n_calls = error, 0

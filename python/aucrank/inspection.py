@@ -12,8 +12,8 @@ from aucrank._grid import Column, make_grid
 from aucrank._params import check_bool, check_int
 from aucrank._pyplot import import_pyplot
 from aucrank._tree_plot import RankingTreeDisplay
-from aucrank.boosting._program_plot import BranchingProgramDisplay
 from aucrank._validation import encode_binary, match_labels
+from aucrank.boosting._program_plot import BranchingProgramDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,11 +2,11 @@
 
 import json
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._rules import Restriction, Words, number
@@ -247,9 +247,7 @@ class BranchingProgram:
         if "numeric" in term:
             values = term["numeric"]["values"]
             bounds = [-inf, *term["numeric"]["thresholds"], inf]
-            known = [
-                Restriction(low, high) for low, high in zip(bounds[:-1], bounds[1:], strict=True)
-            ]
+            known = [Restriction(low, high) for low, high in pairwise(bounds)]
         else:
             values = term["categorical"]["values"]
             known = [Restriction(levels=frozenset([code])) for code in range(len(values))]

@@ -2,26 +2,36 @@
 
 import json
 import warnings
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_real
+from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema
 from aucrank.boosting._branching_program import BranchingProgram
-from aucrank.boosting._weak_rankers import weak_ranker_params
+from aucrank.boosting._row_rankers import RowRankers
+from aucrank.boosting._weak_rankers import is_outside, ranker_learner, weak_ranker_params
 
 
-class ProgramRanker(BaseRanker):
+class ProgramRanker(KeepsModels, BaseRanker):
     """Base of rankers that are branching programs."""
 
     _family: ClassVar[str] = "branching_program"
+    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
+    _kept: ClassVar[str] = "_rankers"
     _model: _core.BranchingProgram
+    # Rankers of the user's own choice that the model asks, by number.
+    _rankers: tuple[Any, ...]
 
     n_rounds: int
     weak_ranker: Any
@@ -44,16 +54,16 @@ class ProgramRanker(BaseRanker):
         return self._model.threshold
 
     def _check_params(self) -> None:
-        self._core_params(seed=0)
+        self._core_params(seed=0, schema=None)
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         """Return the parameters as the core takes them, each checked."""
         return {
             "binning": {
                 "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65_535, optional=True),
                 "seed": seed,
             },
-            "weak_ranker": weak_ranker_params(self.weak_ranker),
+            "weak_ranker": weak_ranker_params(self.weak_ranker, schema),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1, high=1000),
             "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
             "routing": check_choice(self.routing, "routing", ("expected", "sampled")),
@@ -65,6 +75,9 @@ class ProgramRanker(BaseRanker):
             "seed": seed,
         }
 
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        return self._fit(X, y, sample_weight, partial(self._fit_model, rows=X))
+
     def _fit_model(
         self,
         columns: Columns,
@@ -73,9 +86,15 @@ class ProgramRanker(BaseRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
+        rows: Any = None,
     ) -> _core.BranchingProgram:
-        params = json.dumps(self._core_params(seed))
-        model = _core.fit_marti_rank(columns, schema.n_levels, positive, weight, params, n_threads)
+        params = json.dumps(self._core_params(seed, schema))
+        learner = ranker_learner(self.weak_ranker, rows, positive)
+        model = _core.fit_marti_rank(
+            columns, schema.n_levels, positive, weight, params, n_threads, learner
+        )
+        if learner is not None:
+            self._rankers = learner.kept
         kinds = BranchingProgram(model, schema).nodes["kind"].tolist()
         if kinds[0] == "frozen":
             warnings.warn(
@@ -88,6 +107,27 @@ class ProgramRanker(BaseRanker):
             nodes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
             print(f"{type(self).__name__}: {self.n_rounds} layers, nodes: {nodes}")
         return model
+
+    def _asked_models(self, model: Any) -> list[int]:
+        numbers: list[int] = model.outside_rankers()
+        return numbers
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        rankers = self.__dict__.get("_rankers")
+        asked = None if rankers is None else RowRankers(rankers, X)
+        return getattr(self._model, question)(columns, n_threads, asked)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        ranker = self.weak_ranker
+        # The tags of a pipeline do not tell of an imputer in it.
+        if (
+            is_outside(ranker)
+            and isinstance(ranker, BaseEstimator)
+            and not isinstance(ranker, Pipeline)
+        ):
+            tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
+        return tags
 
 
 class MartiRank(ProgramRanker):
@@ -106,9 +146,11 @@ class MartiRank(ProgramRanker):
     n_rounds : int, default=10
         Layers of rankers, the paper's T, from 1 to 1000. A program has T (T + 1) / 2 of them, and
         each needs rows of both classes to learn from.
-    weak_ranker : {"feature", "threshold"} or weak ranker, default="feature"
-        What is fitted at each node; "feature" is the single feature of the highest AUC there, in
-        either direction, "threshold" the single threshold of the largest TPR - FPR.
+    weak_ranker : {"feature", "threshold", "linear", "tree"} or estimator, default="feature"
+        What is fitted at each node: the single feature of the highest AUC there, in either
+        direction; the single threshold of the largest TPR - FPR; a linear score; a
+        ``TreeRank(max_depth=3, pruning=None)``; or a `TreeRank`, a `LeafRank` or any estimator of
+        scikit-learn with ``decision_function`` or ``predict_proba`` that takes ``sample_weight``.
     criterion : {"sum", "error"}, default="sum"
         How a ranking is cut into a classifier with one error rate for both classes: see
         `TwoSidedClassifier`.
@@ -241,7 +283,7 @@ class SMartiRank(ProgramRanker):
     sample_size : int or None, default=None
         Most rows of each class that a node is fitted to, drawn from those that reach it; None for
         all.
-    weak_ranker : {"feature", "threshold"} or weak ranker, default="feature"
+    weak_ranker : {"feature", "threshold", "linear", "tree"} or estimator, default="feature"
         What is fitted at each node: see `MartiRank`.
     criterion : {"sum", "error"}, default="sum"
         How a ranking is cut into a classifier with one error rate for both classes: see
@@ -339,9 +381,9 @@ class SMartiRank(ProgramRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         return {
-            **super()._core_params(seed),
+            **super()._core_params(seed, schema),
             "epsilon": check_real(
                 self.epsilon, "epsilon", low=0.0, high=1.0, low_open=True, high_open=True
             ),

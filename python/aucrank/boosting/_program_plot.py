@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-    from aucrank.boosting._branching_program import BranchingProgram
     from aucrank._table import Table
+    from aucrank.boosting._branching_program import BranchingProgram
 
 # Lengths in inches, for text of 8 points.
 _FONT_SIZE = 8.0
@@ -32,7 +32,7 @@ _BOX_WIDTH = 1.75
 _BOX_APART = 0.3
 _BOX_GAP = 0.5
 _CIRCLE_APART = 0.72
-_CIRCLE_LAYER = 0.72
+_CIRCLE_GAP = 0.18
 _SMALL, _LARGE = 0.19, 0.27
 _MARGIN = 0.15
 _SIDE = 0.95
@@ -81,14 +81,10 @@ def draw_program(
     nodes, edges, n_layers = program.nodes, program.edges, program.n_layers
     texts = [_text(nodes, place, with_rules=with_rules) for place in range(nodes.n_rows)]
     heights = _heights(nodes, texts, n_layers, with_rules=with_rules)
-    step, gap = (
-        (_BOX_WIDTH + _BOX_APART, _BOX_GAP) if with_rules else (_CIRCLE_APART, _CIRCLE_LAYER)
-    )
-    middles = (
-        np.cumsum(np.r_[0, (heights[1:] + heights[:-1]) / 2 + gap])
-        if with_rules
-        else (_CIRCLE_LAYER * np.arange(n_layers + 1))
-    )
+    step = _BOX_WIDTH + _BOX_APART if with_rules else _CIRCLE_APART
+    gap = _BOX_GAP if with_rules else _CIRCLE_GAP
+    middles = np.zeros(n_layers + 1)
+    middles[1:] = np.cumsum((heights[1:] + heights[:-1]) / 2 + gap)
     x = step * (nodes["index"] - (nodes["layer"] - 1) / 2)
     y = middles[nodes["layer"] - 1]
     half = step * (n_layers + 1) / 2
@@ -181,7 +177,7 @@ def _draw_edges(
     root: tuple[float, float],
     x: NDArray[np.float64],
     y: NDArray[np.float64],
-    colours: ScalarMappable,
+    colours: Any,
 ) -> LineCollection:
     from matplotlib.collections import LineCollection
 
@@ -206,7 +202,7 @@ def _draw_node(
     at: tuple[float, float],
     rates: tuple[float, float],
     lines: list[str],
-    colours: ScalarMappable,
+    colours: Any,
     *,
     height: float | None,
 ) -> tuple[Patch, Text | None]:

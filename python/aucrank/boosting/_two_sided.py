@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucrank import _core
 from aucrank._params import check_choice, check_real
-from aucrank._row_classifiers import weight_parameter
+from aucrank._row_models import weight_parameter
 from aucrank._threads import threads_for
 from aucrank._validation import check_class_weight, check_weight, encode_binary, match_labels
 

@@ -19,7 +19,6 @@ const EXPONENTS: i32 = 1200;
 /// `i` of layer `t + 1`, or to node `i + 1` where the classifier says "positive"; `i` is the number
 /// of votes for "positive" so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct BranchingProgram {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Layers of classifiers; the terminal nodes are one layer more.
