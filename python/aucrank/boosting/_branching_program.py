@@ -234,11 +234,13 @@ class BranchingProgram:
             case {"tree": {"values": values}}:
                 n_high = sum(value == max(values) for value in values)
                 return f"in the first {n_high} of {len(values)} leaves of a tree"
-            case {"scored": {"scorer": scorer, "shape": {"cut": cut}}}:
-                name = (
-                    "linear score" if "linear" in scorer else f"score of ranker {scorer['outside']}"
-                )
-                return f"{name} >= {number(cut['threshold'])}"
+            case {"scored": {"scorer": scorer, "thresholds": [threshold]}}:
+                if "linear" in scorer:
+                    return f"linear score >= {number(threshold)}"
+                name = f"score of ranker {scorer['outside']['number']}"
+                if scorer["outside"]["is_reversed"]:
+                    return f"{name} <= {number(-threshold)}"
+                return f"{name} >= {number(threshold)}"
             case other:
                 raise ValueError(f"unknown term {other!r}")
 
