@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from aucrank import RankingForest, TreeRank
+from aucrank import MartiRank, RankingForest, SMartiRank, TreeRank
 from aucrank._registry import public_estimators
 from aucrank.tree import (
     CrossValidatedPruning,
@@ -41,6 +41,11 @@ ESTIMATORS = [
     RankingForest(n_estimators=8, split="leafrank", aggregation="rank_median", oob_score=True),
     RankingForest(n_estimators=12, aggregation="kendall", leaf_order="tree", n_jobs=2),
     RankingForest(n_estimators=30, n_iter_no_change=10, max_samples=0.7),
+    MartiRank(),
+    MartiRank(n_rounds=3, criterion="error", routing="sampled", output="node_rate", n_jobs=2),
+    MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
+    SMartiRank(),
+    SMartiRank(n_rounds=4, min_samples_class=0, sample_size=20, weak_ranker="threshold"),
 ]
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.

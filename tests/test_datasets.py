@@ -280,6 +280,33 @@ def test_the_law_of_noisy_labels_is_that_of_the_flipped_classes(rates):
     assert roc_auc_score(noisy.y, noisy.eta(noisy.X)) == pytest.approx(noisy.auc_star, abs=0.01)
 
 
+@pytest.mark.parametrize("y", [[False, True] * 50, ["b", "a"] * 50, [3.0, -1.0] * 50], ids=str)
+def test_flipped_labels_are_told_on_request(y):
+    noisy, flipped = make_noisy_labels(y, 0.3, random_state=0, return_flipped=True)
+    np.testing.assert_array_equal(flipped, noisy != np.asarray(y))
+    assert noisy.dtype == np.asarray(y).dtype
+    assert set(noisy) == set(y)
+    assert binomtest(int(flipped.sum()), 100, 0.3).pvalue > 1e-4
+    np.testing.assert_array_equal(noisy, make_noisy_labels(y, 0.3, random_state=0))
+    # A law keeps its own.
+    xor = make_xor(50, random_state=1)
+    noisy, flipped = make_noisy_labels(xor, 0.3, random_state=0, return_flipped=True)
+    np.testing.assert_array_equal(flipped, noisy.y != xor.y)
+    assert 0 < flipped.sum() < 50
+
+
+@pytest.mark.parametrize("rates", [0.25, (0.1, 0.4), (0.5, 0.0)])
+def test_noise_shrinks_every_auc_towards_one_half_by_one_factor(rates):
+    law = make_gaussian_pair(200_000, positive_share=0.3, random_state=0)
+    noisy, flipped = make_noisy_labels(law.y, rates, random_state=1, return_flipped=True)
+    # Share of flipped rows in each class as the labels have it.
+    a, b = flipped[noisy == 1].mean(), flipped[noisy == 0].mean()
+    noise = np.random.default_rng(2).normal(size=200_000)
+    for scores in (law.eta(law.X), law.X[:, 1], law.X[:, 0], noise):
+        clean, found = roc_auc_score(law.y, scores), roc_auc_score(noisy, scores)
+        assert found - 0.5 == pytest.approx((1 - a - b) * (clean - 0.5), abs=4e-3)
+
+
 @pytest.mark.parametrize(
     ("y", "rate", "named"),
     [

@@ -13,19 +13,22 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucrank._persistence import load
-from aucrank._registry import ESTIMATORS, get_estimator
+from aucrank._registry import ESTIMATORS, META_ESTIMATORS, get_estimator
 from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
-    from aucrank.boosting import AUCBoost, RankBoost
+    from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
     "AUCBoost",
+    "MartiRank",
     "ModelFormatError",
     "RankBoost",
     "RankingForest",
+    "SMartiRank",
     "TreeRank",
+    "TwoSidedClassifier",
     "__version__",
     "load",
     "show_versions",
@@ -34,10 +37,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Estimators are imported when asked for: scikit-learn, their base, imports pandas if it can.
-    if name in ESTIMATORS:
+    if name in ESTIMATORS or name in META_ESTIMATORS:
         return globals().setdefault(name, get_estimator(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *ESTIMATORS})
+    return sorted({*globals(), *ESTIMATORS, *META_ESTIMATORS})

@@ -190,6 +190,14 @@ def fit_rank_boost(
     n_threads: int,
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
+def two_sided(
+    scores: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    criterion: str,
+    noise_rate: float,
+    n_threads: int,
+) -> dict[str, float]: ...
 
 @final
 class BranchingProgram:

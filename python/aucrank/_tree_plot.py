@@ -130,7 +130,7 @@ def draw_tree(
         texts[box.node] = tree_ax.text(
             box.x, tops[box.depth] + _PAD, box.text,
             ha="center", va="top", fontsize=_FONT_SIZE, linespacing=1.15, parse_math=False,
-            color=_readable_on(face), zorder=3,
+            color=readable_on(face), zorder=3,
             bbox={
                 "boxstyle": f"round,pad={_PAD * 72 / _FONT_SIZE:.3f},rounding_size=0.3",
                 "facecolor": face, "edgecolor": "0.35", "linewidth": 0.8,
@@ -338,7 +338,7 @@ def _number_places(ends: NDArray[np.float64], numbered: NDArray[np.intp]) -> NDA
     return found
 
 
-def _readable_on(face: Any) -> str:
+def readable_on(face: Any) -> str:
     """Black or white text, whichever has more contrast (relative luminance of WCAG)."""
     channels = np.asarray(face[:3])
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Integral, Real
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.random import RandomState
@@ -476,27 +476,50 @@ def _roots(
 @overload
 def make_noisy_labels(
     y: Simulation,
-    *,
     noise_rate: float | tuple[float, float] = ...,
+    *,
     random_state: int | RandomState | None = ...,
+    return_flipped: Literal[False] = ...,
 ) -> Simulation: ...
 
 
 @overload
 def make_noisy_labels(
-    y: ArrayLike,
-    *,
+    y: Simulation,
     noise_rate: float | tuple[float, float] = ...,
+    *,
     random_state: int | RandomState | None = ...,
+    return_flipped: Literal[True],
+) -> tuple[Simulation, NDArray[np.bool_]]: ...
+
+
+@overload
+def make_noisy_labels(
+    y: ArrayLike,
+    noise_rate: float | tuple[float, float] = ...,
+    *,
+    random_state: int | RandomState | None = ...,
+    return_flipped: Literal[False] = ...,
 ) -> NDArray[Any]: ...
+
+
+@overload
+def make_noisy_labels(
+    y: ArrayLike,
+    noise_rate: float | tuple[float, float] = ...,
+    *,
+    random_state: int | RandomState | None = ...,
+    return_flipped: Literal[True],
+) -> tuple[NDArray[Any], NDArray[np.bool_]]: ...
 
 
 def make_noisy_labels(
     y: ArrayLike | Simulation,
-    *,
     noise_rate: float | tuple[float, float] = 0.1,
+    *,
     random_state: int | RandomState | None = None,
-) -> NDArray[Any] | Simulation:
+    return_flipped: bool = False,
+) -> Any:
     """Flip labels at random, independently of the features.
 
     With one rate for both classes this is the noise model of section 4 in [1]_. A scoring function
@@ -512,12 +535,16 @@ def make_noisy_labels(
         second for positive ones. Each is at least 0, and their sum (twice a single rate) below 1.
     random_state : int, RandomState instance or None, default=None
         Seed of the flips.
+    return_flipped : bool, default=False
+        Return a tuple of the labels and of where they were flipped.
 
     Returns
     -------
     labels : ndarray of shape (n_samples,) or Simulation
         The noisy labels. For a simulation another one with the same rows, noisy ``y``, and the law
         of the noisy labels: ``positive_share``, ``eta``, ``auc_star`` and ``roc_star``.
+    flipped : ndarray of bool, shape (n_samples,)
+        Where the label is not that of ``y``; only if ``return_flipped``.
 
     Raises
     ------
@@ -566,7 +593,7 @@ def make_noisy_labels(
     flipped = uniform < np.where(positive, of_positive, of_negative)
     noisy: NDArray[Any] = classes[(positive ^ flipped).astype(np.intp)]
     if not isinstance(y, Simulation):
-        return noisy
+        return (noisy, flipped) if return_flipped else noisy
 
     share = of_negative + kept * y.positive_share
     # Of the noisy positives, and of the noisy negatives, those whose label was flipped.
@@ -578,7 +605,7 @@ def make_noisy_labels(
     def eta(X: ArrayLike) -> NDArray[np.float64]:
         return of_negative + kept * clean_eta(X)
 
-    return Simulation(
+    simulation = Simulation(
         y.X,
         noisy.astype(np.int64),
         share,
@@ -586,6 +613,7 @@ def make_noisy_labels(
         0.5 + (1 - a - b) * (y.auc_star - 0.5),
         ((1 - b) * fpr + b * tpr, a * fpr + (1 - a) * tpr),
     )
+    return (simulation, flipped) if return_flipped else simulation
 
 
 def _points_of_the_cube(X: ArrayLike, n_features: int) -> NDArray[np.float64]:

@@ -1,6 +1,16 @@
-"""Boosting the AUC: AUCBoost and RankBoost."""
+"""Boosting the AUC: AUCBoost, RankBoost, MartiRank, SMartiRank, and what they are made of."""
 
 from aucrank.boosting._auc_boost import AUCBoost
+from aucrank.boosting._branching_program import BranchingProgram
+from aucrank.boosting._marti import MartiRank, SMartiRank
 from aucrank.boosting._rank_boost import RankBoost
+from aucrank.boosting._two_sided import TwoSidedClassifier
 
-__all__ = ["AUCBoost", "RankBoost"]
+__all__ = [
+    "AUCBoost",
+    "BranchingProgram",
+    "MartiRank",
+    "RankBoost",
+    "SMartiRank",
+    "TwoSidedClassifier",
+]

@@ -15,6 +15,7 @@ mod roc;
 mod run;
 mod state;
 mod tree;
+mod two_sided;
 
 use pyo3::prelude::*;
 
@@ -47,6 +48,8 @@ mod _core {
     use super::state::RocState;
     #[pymodule_export]
     use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank};
+    #[pymodule_export]
+    use super::two_sided::two_sided;
 
     /// Rows from which on the functions of `aucrank.metrics` use more than one thread.
     #[pymodule_export]

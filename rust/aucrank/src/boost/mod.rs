@@ -33,7 +33,7 @@ pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::RoundParams;
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{FeatureTerm, Steps, Term, TreeTerm};
-pub use two_sided::{Criterion, TwoSided, two_sided};
+pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};
 pub use weak::WeakRankerParams;
 pub use weak::linear::LinearRanker;
 pub use weak::outside::{RowRanker, RowScores};

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::data::ClassMasses;
+use crate::data::{ClassMasses, Labels, midpoint};
+use crate::roc::curve_of;
 
 /// What the threshold is chosen by (DECISIONS B3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +92,50 @@ pub fn two_sided(
     Ok(best.1)
 }
 
+/// [`two_sided`] on the ranking of rows by their scores: the threshold, and what lies on its sides.
+///
+/// Rows that score at least the threshold are on the high side. It is in the middle between two scores
+/// of the sample, so that rows which are not of it are not all pushed one way; it is infinite where
+/// all rows of the sample are on one side. Rows of weight zero have no say.
+///
+/// # Errors
+///
+/// [`RankError`] if the lengths differ, a score is NaN, or `noise_rate` is refused by [`two_sided`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{Criterion, two_sided_by_scores};
+/// use aucrank::data::Labels;
+///
+/// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+/// let (threshold, cut) =
+///     two_sided_by_scores(&[0.0, 3.0, 1.0, 4.0], &labels, Criterion::Sum, 0.0).unwrap();
+/// assert_eq!((threshold, cut.error), (2.0, 0.0));
+/// ```
+pub fn two_sided_by_scores(
+    scores: &[f64],
+    labels: &Labels<'_>,
+    criterion: Criterion,
+    noise_rate: f64,
+) -> Result<(f64, TwoSided), RankError> {
+    let curve = curve_of(scores, labels)?;
+    // The curve descends from an infinite threshold, above which nothing is.
+    let (pos, neg) = (curve.true_positives(), curve.false_positives());
+    let groups: Vec<ClassMasses> = (1..pos.len())
+        .rev()
+        .map(|knot| ClassMasses { pos: pos[knot] - pos[knot - 1], neg: neg[knot] - neg[knot - 1] })
+        .collect();
+    let cut = two_sided(&groups, criterion, noise_rate)?;
+    let score = |group: usize| curve.thresholds()[groups.len() - group];
+    let threshold = match cut.n_low {
+        0 => f64::NEG_INFINITY,
+        n_low if n_low == groups.len() => f64::INFINITY,
+        n_low => midpoint(score(n_low - 1), score(n_low)),
+    };
+    Ok((threshold, cut))
+}
+
 /// `TPR - FPR` of a part of the whole, in units of `1/PN`: exact.
 pub(super) fn gain(total: ClassMasses, part: ClassMasses) -> i128 {
     let cross = |a: u64, b: u64| i128::from(a) * i128::from(b);
@@ -135,5 +180,146 @@ impl Denoised {
         let zeta = difference / (1.0 + difference);
         let (low, high) = if p_neg <= p_pos { (zeta, 1.0) } else { (0.0, 1.0 - zeta) };
         TwoSided { n_low, low, high, zeta, p_pos, p_neg, error: larger / (1.0 + difference) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn masses(groups: &[(u64, u64)]) -> Vec<ClassMasses> {
+        groups.iter().map(|&(pos, neg)| ClassMasses { pos, neg }).collect()
+    }
+
+    /// `(p_pos, p_neg, error)` of the threshold below group `n_low`, by their definitions and (1).
+    fn errors(groups: &[(u64, u64)], n_low: usize) -> (f64, f64, f64) {
+        let sum =
+            |part: &[(u64, u64)], of: fn(&(u64, u64)) -> u64| part.iter().map(of).sum::<u64>();
+        let (low, high) = groups.split_at(n_low);
+        let p_pos = sum(low, |g| g.0) as f64 / sum(groups, |g| g.0) as f64;
+        let p_neg = sum(high, |g| g.1) as f64 / sum(groups, |g| g.1) as f64;
+        let error = if p_neg <= p_pos {
+            p_pos / (1.0 + p_pos - p_neg)
+        } else {
+            p_neg / (1.0 + p_neg - p_pos)
+        };
+        (p_pos, p_neg, error)
+    }
+
+    /// Pair by pair, a tie counting one half.
+    fn auc(groups: &[(u64, u64)]) -> f64 {
+        let (mut wins, mut pairs) = (0, 0);
+        for (i, (pos, _)) in groups.iter().enumerate() {
+            for (j, (_, neg)) in groups.iter().enumerate() {
+                wins += pos * neg * (u64::from(i > j) + u64::from(i >= j));
+                pairs += 2 * pos * neg;
+            }
+        }
+        wins as f64 / pairs as f64
+    }
+
+    fn rankings() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        prop::collection::vec((0_u64..6, 0_u64..6), 1..9).prop_filter("both classes", |groups| {
+            groups.iter().any(|g| g.0 > 0) && groups.iter().any(|g| g.1 > 0)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_other_threshold_is_better(groups in rankings()) {
+            let found = two_sided(&masses(&groups), Criterion::Sum, 0.0).unwrap();
+            let least = two_sided(&masses(&groups), Criterion::Error, 0.0).unwrap();
+            for n_low in 0..=groups.len() {
+                let (p_pos, p_neg, error) = errors(&groups, n_low);
+                let more = p_pos + p_neg - (found.p_pos + found.p_neg);
+                prop_assert!(more > -1e-12);
+                // Equal ones: the smaller error, then the larger threshold (B2).
+                if more < 1e-12 {
+                    prop_assert!(error > found.error - 1e-12);
+                    prop_assert!(error > found.error + 1e-12 || n_low <= found.n_low);
+                }
+                prop_assert!(error > least.error - 1e-12);
+            }
+        }
+
+        #[test]
+        fn both_classes_have_the_error_of_equation_1_and_at_most_that_of_lemma_4(
+            groups in rankings()
+        ) {
+            for criterion in [Criterion::Sum, Criterion::Error] {
+                let cut = two_sided(&masses(&groups), criterion, 0.0).unwrap();
+                let (p_pos, p_neg, error) = errors(&groups, cut.n_low);
+                prop_assert_eq!((cut.p_pos, cut.p_neg), (p_pos, p_neg));
+                prop_assert!((cut.error - error).abs() < 1e-15);
+                let of_pos = p_pos * (1.0 - cut.low) + (1.0 - p_pos) * (1.0 - cut.high);
+                let of_neg = p_neg * cut.high + (1.0 - p_neg) * cut.low;
+                prop_assert!((of_pos - cut.error).abs() < 1e-15);
+                prop_assert!((of_neg - cut.error).abs() < 1e-15);
+                prop_assert!(cut.error <= 0.5 - (auc(&groups) - 0.5).max(0.0) / 4.0 + 1e-15);
+                let coin = if cut.high == 1.0 { cut.low } else { 1.0 - cut.high };
+                prop_assert!((coin - cut.zeta).abs() < 1e-15);
+            }
+        }
+
+        #[test]
+        fn the_true_error_rates_come_back_from_flipped_labels(groups in rankings()) {
+            // One label in four: a clean row counts as three that keep it and one that does not.
+            let noisy: Vec<_> = groups.iter().map(|(pos, neg)| (3 * pos + neg, 3 * neg + pos)).collect();
+            let clean = two_sided(&masses(&groups), Criterion::Sum, 0.0).unwrap();
+            let found = two_sided(&masses(&noisy), Criterion::Sum, 0.25).unwrap();
+            prop_assert_eq!(found, clean);
+        }
+
+        #[test]
+        fn scores_are_cut_as_their_groups_are(groups in rankings()) {
+            let (mut scores, mut positive, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+            for (group, &(pos, neg)) in groups.iter().enumerate() {
+                for (class, weight) in [(true, pos), (false, neg)] {
+                    scores.push(10.0 * group as f64);
+                    positive.push(class);
+                    weights.push(weight as f64);
+                }
+            }
+            let labels = Labels::new(&positive, Some(&weights)).unwrap();
+            for criterion in [Criterion::Sum, Criterion::Error] {
+                let (threshold, cut) = two_sided_by_scores(&scores, &labels, criterion, 0.0).unwrap();
+                let by_groups = two_sided(&masses(&groups), criterion, 0.0).unwrap();
+                prop_assert_eq!((cut.low, cut.high, cut.error), (by_groups.low, by_groups.high, by_groups.error));
+                // The middle of the nearest groups that hold rows.
+                let holds = |group: &usize| groups[*group] != (0, 0);
+                let below = (0..by_groups.n_low).rev().find(holds);
+                let above = (by_groups.n_low..groups.len()).find(holds);
+                let expected = match (below, above) {
+                    (None, _) => f64::NEG_INFINITY,
+                    (_, None) => f64::INFINITY,
+                    (Some(below), Some(above)) => 5.0 * (below + above) as f64,
+                };
+                prop_assert_eq!(threshold, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_weight_zero_do_not_move_the_threshold() {
+        let (scores, positive) = ([0.0, 0.9, 1.0, f64::NAN], [false, true, true, true]);
+        let labels = Labels::new(&positive, Some(&[1.0, 0.0, 2.0, 0.0])).unwrap();
+        let (threshold, _) = two_sided_by_scores(&scores, &labels, Criterion::Sum, 0.0).unwrap();
+        assert_eq!(threshold.to_bits(), 0.5_f64.to_bits());
+    }
+
+    #[test]
+    fn what_cannot_be_cut_is_refused() {
+        let groups = masses(&[(1, 3), (2, 1)]);
+        for noise_rate in [-0.1, 0.5, f64::NAN, 0.43] {
+            // Three rows of seven are positive: 0.43 is more than that.
+            let err = two_sided(&groups, Criterion::Sum, noise_rate).unwrap_err();
+            assert!(err.to_string().starts_with("noise_rate"), "{err}");
+        }
+        let labels = Labels::new(&[false, true], Some(&[1.0, 1.0])).unwrap();
+        for scores in [&[0.0][..], &[0.0, f64::NAN]] {
+            assert!(two_sided_by_scores(scores, &labels, Criterion::Sum, 0.0).is_err());
+        }
     }
 }

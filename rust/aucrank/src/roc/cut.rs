@@ -22,18 +22,7 @@ use crate::data::{Labels, midpoint};
 /// assert_eq!(largest_gap(&[0.0, 3.0, 1.0, 4.0], &labels), Ok(2.0));
 /// ```
 pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
-    let curve = match labels.weights() {
-        None => RocCurve::new(scores, labels.positive())?,
-        Some(weights) => {
-            let rows = labels.rows();
-            let of_rows = |values: &[f64]| rows.iter().map(|&row| values[row as usize]).collect();
-            let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
-            let (scores, units): (Vec<f64>, Vec<f64>) = (of_rows(scores), of_rows(&units));
-            let positive: Vec<bool> =
-                rows.iter().map(|&row| labels.positive()[row as usize]).collect();
-            RocCurve::weighted(&scores, &positive, &units)?
-        }
-    };
+    let curve = curve_of(scores, labels)?;
     let (fps, tps) = (curve.false_positives(), curve.true_positives());
     let total = |counts: &[u64]| i128::from(counts[counts.len() - 1]);
     let (n_neg, n_pos) = (total(fps), total(tps));
@@ -48,6 +37,27 @@ pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError
     }
     let thresholds = curve.thresholds();
     Ok(if best == 0 { thresholds[1] } else { midpoint(thresholds[best + 1], thresholds[best]) })
+}
+
+/// The curve of rows that count, one knot for each of their distinct scores, in units of their weights.
+///
+/// # Errors
+///
+/// [`RankError`] if the lengths differ, or a score is NaN.
+pub(crate) fn curve_of(scores: &[f64], labels: &Labels<'_>) -> Result<RocCurve, RankError> {
+    let Some(weights) = labels.weights() else {
+        return RocCurve::new(scores, labels.positive());
+    };
+    if scores.len() != labels.n_rows() {
+        let (found, expected) = (scores.len(), labels.n_rows());
+        return Err(RankError::LengthMismatch { name: "y_score", found, expected });
+    }
+    let rows = labels.rows();
+    let of_rows = |values: &[f64]| rows.iter().map(|&row| values[row as usize]).collect();
+    let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
+    let (scores, units): (Vec<f64>, Vec<f64>) = (of_rows(scores), of_rows(&units));
+    let positive: Vec<bool> = rows.iter().map(|&row| labels.positive()[row as usize]).collect();
+    RocCurve::weighted(&scores, &positive, &units)
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
 pub use compare::Norm;
 pub use curve::{Knots, RocCurve};
+pub(crate) use cut::curve_of;
 pub use cut::largest_gap;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub use ramp::{Ramp, RampGradient, by_coefficient};

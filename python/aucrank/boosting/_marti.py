@@ -1,0 +1,397 @@
+"""MartiRank and SMartiRank: martingale boosting over the two-sided classifiers of weak rankers."""
+
+import json
+import warnings
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._base import BaseRanker
+from aucrank._input import Columns
+from aucrank._params import check_choice, check_int, check_real
+from aucrank._row_models import KeepsModels
+from aucrank._schema import Schema
+from aucrank.boosting._branching_program import BranchingProgram
+from aucrank.boosting._row_rankers import RowRankers
+from aucrank.boosting._weak_rankers import is_outside, ranker_learner, weak_ranker_params
+
+
+class ProgramRanker(KeepsModels, BaseRanker):
+    """Base of rankers that are branching programs."""
+
+    _family: ClassVar[str] = "branching_program"
+    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
+    _kept: ClassVar[str] = "_rankers"
+    _model: _core.BranchingProgram
+    # Rankers of the user's own choice that the model asks, by number.
+    _rankers: tuple[Any, ...]
+
+    n_rounds: int
+    weak_ranker: Any
+    criterion: str
+    routing: str
+    output: str
+    max_bins: int | None
+    verbose: int
+
+    @property
+    def program_(self) -> BranchingProgram:
+        """The program: tables of its nodes and ways, in words, and as a picture."""
+        check_is_fitted(self)
+        return BranchingProgram(self._model, self._schema)
+
+    @property
+    def threshold_(self) -> float:
+        """Score above which a row is called positive, before it is subtracted."""
+        check_is_fitted(self)
+        return self._model.threshold
+
+    def _check_params(self) -> None:
+        self._core_params(seed=0, schema=None)
+
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+        """Return the parameters as the core takes them, each checked."""
+        return {
+            "binning": {
+                "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65_535, optional=True),
+                "seed": seed,
+            },
+            "weak_ranker": weak_ranker_params(self.weak_ranker, schema),
+            "n_rounds": check_int(self.n_rounds, "n_rounds", low=1, high=1000),
+            "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
+            "routing": check_choice(self.routing, "routing", ("expected", "sampled")),
+            "score": check_choice(self.output, "output", ("votes", "sign", "node_rate")),
+            "noise_rate": 0.0,
+            "epsilon": None,
+            "min_samples_class": 0,
+            "sample_size": None,
+            "seed": seed,
+        }
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        return self._fit(X, y, sample_weight, partial(self._fit_model, rows=X))
+
+    def _fit_model(
+        self,
+        columns: Columns,
+        schema: Schema,
+        positive: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None,
+        seed: int,
+        n_threads: int,
+        rows: Any = None,
+    ) -> _core.BranchingProgram:
+        params = json.dumps(self._core_params(seed, schema))
+        learner = ranker_learner(self.weak_ranker, rows, positive)
+        model = _core.fit_marti_rank(
+            columns, schema.n_levels, positive, weight, params, n_threads, learner
+        )
+        if learner is not None:
+            self._rankers = learner.kept
+        kinds = BranchingProgram(model, schema).nodes["kind"].tolist()
+        if kinds[0] == "frozen":
+            warnings.warn(
+                "A class has too few rows for a ranker (see min_samples_class), so that all rows"
+                " tie",
+                stacklevel=4,
+            )
+        if self.verbose > 0:
+            found = {kind: kinds.count(kind) for kind in ("ranker", "coin", "frozen", "unreached")}
+            nodes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+            print(f"{type(self).__name__}: {self.n_rounds} layers, nodes: {nodes}")
+        return model
+
+    def _asked_models(self, model: Any) -> list[int]:
+        numbers: list[int] = model.outside_rankers()
+        return numbers
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        rankers = self.__dict__.get("_rankers")
+        asked = None if rankers is None else RowRankers(rankers, X)
+        return getattr(self._model, question)(columns, n_threads, asked)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        ranker = self.weak_ranker
+        # The tags of a pipeline do not tell of an imputer in it.
+        if (
+            is_outside(ranker)
+            and isinstance(ranker, BaseEstimator)
+            and not isinstance(ranker, Pipeline)
+        ):
+            tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
+        return tags
+
+
+class MartiRank(ProgramRanker):
+    """Branching program of weak rankers, which withstands noise in the labels.
+
+    `AUCBoost` gives weight to rows that are ranked badly, and rows whose label is wrong gather
+    most of it. Here no row is ever reweighted: the rows that as many rankers have called positive
+    meet at one node, a weak ranker is fitted to just these, and they part again by what it says. So
+    the route of a row depends on its features alone, and flipped labels stay what they are, a
+    constant share of noise at every node, in which the better ranking is still the better one. A
+    row is drawn to the right as a positive one and to the left as a negative one, round by round: a
+    walk whose end ranks it (Basic MartiRank, section 4 of [1]_).
+
+    Parameters
+    ----------
+    n_rounds : int, default=10
+        Layers of rankers, the paper's T, from 1 to 1000. A program has T (T + 1) / 2 of them, and
+        each needs rows of both classes to learn from.
+    weak_ranker : {"feature", "threshold", "linear", "tree"} or estimator, default="feature"
+        What is fitted at each node: the single feature of the highest AUC there, in either
+        direction; the single threshold of the largest TPR - FPR; a linear score; a
+        ``TreeRank(max_depth=3, pruning=None)``; or a `TreeRank`, a `LeafRank` or any estimator of
+        scikit-learn with ``decision_function`` or ``predict_proba`` that takes ``sample_weight``.
+    criterion : {"sum", "error"}, default="sum"
+        How a ranking is cut into a classifier with one error rate for both classes: see
+        `TwoSidedClassifier`.
+    routing : {"expected", "sampled"}, default="expected"
+        How a row passes a coin, in fit and afterwards: in both directions, with the share of coins
+        that fall that way, which takes the time of T (T + 1) / 2 rankers a row and gives the mean
+        over all coins; or in one, by a coin that is a hash of the row, which takes T.
+    output : {"votes", "sign", "node_rate"}, default="votes"
+        What a row scores where its way ends, in the mean over its ways: the number of votes for
+        "positive"; 1 where they are half of the rounds or more and else -1, which is the ranker of
+        the paper's Theorem 8; or the share of positives among the training rows that ended there.
+    max_bins : int or None, default=255
+        Most bins that a numeric feature is cut into beforehand, at quantiles of at most 200,000
+        rows; a feature of no more distinct values is exact. None for one bin a value.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The program does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the coins of ``routing="sampled"``, a weak ranker that draws, and the sample that
+        bins are taken from where there are more than 200,000 rows.
+    verbose : int, default=0
+        If positive, print how many nodes of each kind there are.
+
+    Attributes
+    ----------
+    program_ : BranchingProgram
+        The program: tables of its nodes and ways, in words, and as a picture.
+    threshold_ : float
+        Score above which a row is called positive: where TPR - FPR was largest in training. It is
+        subtracted from what `decision_function` returns.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    SMartiRank : Ends ways that few rows of a class take, and knows of the noise.
+    AUCBoost : Reweights rows instead; sums of terms, which can be explained.
+
+    Notes
+    -----
+    If every node had a ranker with an AUC of at least 1/2 + gamma on the true labels, the error of
+    either class, and so 1 - AUC, would fall below epsilon after a number of rounds in the order of
+    log(1/epsilon) / gamma^2, at any rate of flipped labels below 1/2 (Theorem 8). On a sample, the
+    nodes far from the middle see few rows of one class, and their rankers fit noise: more rounds
+    are not better without end.
+
+    A node that rows of one class alone have reached is frozen: ways end there, with all votes that
+    are left for this class. Where no ranker is better than chance, a fair coin sends rows on.
+
+    The parameter is called ``output``, since every estimator has a method ``score``. There is no
+    ``predict_proba``; `~sklearn.calibration.CalibratedClassifierCV` provides it.
+
+    References
+    ----------
+    .. [1] Long and Servedio, "Boosting the area under the ROC curve", Advances in Neural
+       Information Processing Systems 20, 2007.
+    .. [2] Long and Servedio, "Martingale boosting", Conference on Learning Theory (COLT), 2005.
+       :doi:`10.1007/11503415_6`
+
+    Examples
+    --------
+    Learn from labels of which three in ten are wrong, and rank by the true ones:
+
+    >>> from aucrank import MartiRank
+    >>> from aucrank.datasets import make_gaussian_pair, make_noisy_labels
+    >>> train, fresh = (make_gaussian_pair(5000, random_state=seed) for seed in (0, 1))
+    >>> noisy = make_noisy_labels(train.y, 0.3, random_state=0)
+    >>> model = MartiRank().fit(train.X, noisy)
+    >>> print(f"{model.score(fresh.X, fresh.y):.2f}, at best {fresh.auc_star:.2f}")
+    0.73, at best 0.74
+    """
+
+    def __init__(
+        self,
+        *,
+        n_rounds: int = 10,
+        weak_ranker: Any = "feature",
+        criterion: str = "sum",
+        routing: str = "expected",
+        output: str = "votes",
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.weak_ranker = weak_ranker
+        self.criterion = criterion
+        self.routing = routing
+        self.output = output
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class SMartiRank(ProgramRanker):
+    """`MartiRank` that freezes nodes few rows of a class reach, and can be told the noise.
+
+    Nodes far from the middle are reached by a tiny share of one class, and a ranker learns nothing
+    there but noise. `SMartiRank` ends ways at such nodes; it does so only where all that end early
+    are at most the share ``epsilon`` / 2 of their class, so that the guarantee of `MartiRank` stays
+    (Theorem 9 of [1]_).
+
+    Parameters
+    ----------
+    n_rounds : int, default=10
+        Layers of rankers, the paper's T, from 1 to 1000.
+    epsilon : float, default=0.1
+        A node is frozen if it is reached by a smaller share of either class than epsilon / (T (T +
+        1)) (inequality 2 of [1]_); above 0 and below 1.
+    noise_rate : float, default=0.0
+        Share of labels known to be flipped at random, whatever the class; at least 0 and below the
+        share of the rarer class. Above 0, all that is counted is counted of the true labels, as
+        far as the rate tells it, and the bound on a share is a quarter as large, since it is held
+        against an estimate (section 5 of [1]_).
+    min_samples_class : float, default=10
+        A node is frozen with fewer training rows than this of either class, a row of
+        ``routing="expected"`` counting by its share in the node; the paper's m_A. 0 freezes by
+        ``epsilon`` alone.
+    sample_size : int or None, default=None
+        Most rows of each class that a node is fitted to, drawn from those that reach it; None for
+        all.
+    weak_ranker : {"feature", "threshold", "linear", "tree"} or estimator, default="feature"
+        What is fitted at each node: see `MartiRank`.
+    criterion : {"sum", "error"}, default="sum"
+        How a ranking is cut into a classifier with one error rate for both classes: see
+        `TwoSidedClassifier`.
+    routing : {"expected", "sampled"}, default="expected"
+        How a row passes a coin: see `MartiRank`.
+    output : {"votes", "sign", "node_rate"}, default="votes"
+        What a row scores where its way ends: see `MartiRank`.
+    max_bins : int or None, default=255
+        Most bins that a numeric feature is cut into beforehand, at quantiles of at most 200,000
+        rows; a feature of no more distinct values is exact. None for one bin a value.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The program does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the coins of ``routing="sampled"``, the rows of ``sample_size``, a weak ranker that
+        draws, and the sample that bins are taken from where there are more than 200,000 rows.
+    verbose : int, default=0
+        If positive, print how many nodes of each kind there are.
+
+    Attributes
+    ----------
+    program_ : BranchingProgram
+        The program: tables of its nodes and ways, in words, and as a picture.
+    threshold_ : float
+        Score above which a row is called positive: where TPR - FPR was largest in training. It is
+        subtracted from what `decision_function` returns.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    MartiRank : Freezes nothing but nodes of one class.
+
+    Notes
+    -----
+    The paper draws fresh rows for each node; here all nodes learn from one sample. A frozen node
+    casts all votes that are left for the class which is common there beside its share of all rows,
+    and against the one that is rare; the label that the paper prints, 1 - b, is meant as -b, since
+    its classes are -1 and 1. An estimate below 0 of the mass of a class counts as 0.
+
+    References
+    ----------
+    .. [1] Long and Servedio, "Boosting the area under the ROC curve", Advances in Neural
+       Information Processing Systems 20, 2007.
+
+    Examples
+    --------
+    >>> from aucrank import SMartiRank
+    >>> from aucrank.datasets import make_gaussian_pair, make_noisy_labels
+    >>> train, fresh = (make_gaussian_pair(5000, random_state=seed) for seed in (0, 1))
+    >>> noisy = make_noisy_labels(train.y, 0.3, random_state=0)
+    >>> model = SMartiRank(noise_rate=0.3).fit(train.X, noisy)
+    >>> print(f"{model.score(fresh.X, fresh.y):.2f}, at best {fresh.auc_star:.2f}")
+    0.73, at best 0.74
+    """
+
+    def __init__(
+        self,
+        *,
+        n_rounds: int = 10,
+        epsilon: float = 0.1,
+        noise_rate: float = 0.0,
+        min_samples_class: float = 10,
+        sample_size: int | None = None,
+        weak_ranker: Any = "feature",
+        criterion: str = "sum",
+        routing: str = "expected",
+        output: str = "votes",
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.epsilon = epsilon
+        self.noise_rate = noise_rate
+        self.min_samples_class = min_samples_class
+        self.sample_size = sample_size
+        self.weak_ranker = weak_ranker
+        self.criterion = criterion
+        self.routing = routing
+        self.output = output
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+        return {
+            **super()._core_params(seed, schema),
+            "epsilon": check_real(
+                self.epsilon, "epsilon", low=0.0, high=1.0, low_open=True, high_open=True
+            ),
+            "noise_rate": check_real(
+                self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True
+            ),
+            "min_samples_class": check_real(
+                self.min_samples_class, "min_samples_class", low=0.0, high_open=True
+            ),
+            "sample_size": check_int(self.sample_size, "sample_size", low=1, optional=True),
+        }

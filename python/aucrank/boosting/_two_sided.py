@@ -1,0 +1,372 @@
+"""Lemma 4 of paper 3: any ranker cut into a classifier that serves both classes alike."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from aucrank import _core
+from aucrank._params import check_choice, check_real
+from aucrank._row_models import weight_parameter
+from aucrank._threads import threads_for
+from aucrank._validation import check_class_weight, check_weight, encode_binary, match_labels
+
+
+class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Classifier with the same error rate on both classes, made of any ranker.
+
+    The rows that rank at or above a threshold are called positive. One class then suffers more
+    mistakes than the other, so on the side that has mistakes to spare a coin decides: it is biased
+    such that both classes end with the same error rate. If the ranker has an AUC of 1/2 + gamma on
+    the training rows, that rate is at most 1/2 - gamma/4, however rare a class is (Lemma 4 of
+    [1]_). This is what `AUCBoost` and `MartiRank` boost.
+
+    Parameters
+    ----------
+    ranker : estimator or None, default=None
+        What ranks: an estimator of aucrank, or any of scikit-learn with ``decision_function`` or
+        ``predict_proba``; of both, the first is taken. It is cloned, never fitted itself, and sees
+        ``X`` as it was passed. None for
+        ``TreeRank(random_state=0)``.
+    criterion : {"sum", "error"}, default="sum"
+        What the threshold is chosen by: the least sum of both error rates before the coin, as in
+        the paper, which is the largest TPR - FPR; or the least error rate after it.
+    noise_rate : float, default=0.0
+        Share of labels known to be flipped at random, whatever the class; at least 0 and below the
+        share of the rarer class. The error rates, and with them the coin, are then those of the
+        true labels.
+
+    Attributes
+    ----------
+    ranker_ : estimator
+        The fitted ranker.
+    theta_ : float
+        Threshold of its score, in the middle between two scores of training rows; infinite where
+        no threshold is better than calling all rows negative.
+    zeta_ : float
+        Chance of the coin, at most 1/2: that a row below the threshold is called positive, or that
+        one above it is called negative.
+    p_pos_, p_neg_ : float
+        Share of the positives below the threshold, and of the negatives above it.
+    error_ : float
+        Chance of a mistake on the training rows of either class.
+    advantage_ : float
+        How much better than chance that is: 1/2 - ``error_``.
+    votes_ : ndarray of shape (2,)
+        Expected vote of rows below the threshold and of those above it: the chance of being called
+        positive less that of being called negative.
+    threshold_ : float
+        Middle of the two votes; `decision_function` is the vote less this.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`, if the ranker tells.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if the ranker tells.
+
+    See Also
+    --------
+    sklearn.model_selection.TunedThresholdClassifierCV : Cuts a score by a metric, without a coin.
+
+    Notes
+    -----
+    Of several thresholds that are equal by ``criterion``, the one of the smaller error is taken,
+    then the highest. Rows of weight zero have no say.
+
+    The error rates are those of the rows that the ranker was fitted to: a ranker that overfits
+    makes them look better than they are.
+
+    Under noise the threshold stays where it is, since noise which spares no class changes all
+    differences TPR - FPR by one factor. What it does change is their size, and so the coin.
+
+    `predict` and `decision_function` follow the expected vote, and give the same answer each time;
+    `draw` flips the coin. The score has two values, so its AUC on the training rows is 1 less half
+    the sum of ``p_pos_`` and ``p_neg_``; that of a draw is 1 - ``error_`` on average (Lemma 5).
+
+    A file of aucrank cannot hold it, since its ranker may come from anywhere; pickle keeps it.
+
+    References
+    ----------
+    .. [1] Long and Servedio, "Boosting the area under the ROC curve", Advances in Neural
+       Information Processing Systems 20, 2007.
+
+    Examples
+    --------
+    >>> from aucrank.boosting import TwoSidedClassifier
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = TwoSidedClassifier(GaussianNB()).fit(X, y)
+    >>> print(f"{model.p_pos_:.3f} {model.p_neg_:.3f} -> {model.error_:.3f}")
+    0.038 0.062 -> 0.060
+    """
+
+    _FITTED: ClassVar[tuple[str, ...]] = (
+        "ranker_",
+        "classes_",
+        "theta_",
+        "zeta_",
+        "p_pos_",
+        "p_neg_",
+        "error_",
+        "votes_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
+
+    def __init__(
+        self, ranker: Any = None, *, criterion: str = "sum", noise_rate: float = 0.0
+    ) -> None:
+        self.ranker = ranker
+        self.criterion = criterion
+        self.noise_rate = noise_rate
+
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
+        """Fit the ranker, and cut its ranking of the same rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data, as the ranker takes it.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; the ranker must take weights, too.
+        **fit_params : dict
+            What else ``fit`` of the ranker takes; with metadata routing enabled, what it requests.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If the ranker is no estimator that ranks.
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        for name in self._FITTED:
+            self.__dict__.pop(name, None)
+        criterion = check_choice(self.criterion, "criterion", ("sum", "error"))
+        noise_rate = check_real(self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True)
+        assert noise_rate is not None
+        ranker = clone(_checked(self._ranker()))
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y"
+                " is None."
+            )
+        classes, positive = encode_binary(y)
+        weight = check_weight(sample_weight, len(positive))
+        check_class_weight(weight, positive, classes)
+        # A plain array, whatever library the labels came from.
+        labels = classes[positive.astype(np.intp)]
+        ranker.fit(X, labels, **self._routed(ranker, weight, fit_params))
+        scores = _scores(ranker, X)
+        if scores.shape != positive.shape:
+            raise ValueError(
+                f"{type(ranker).__name__} gave scores of shape {scores.shape} for"
+                f" {len(positive)} rows"
+            )
+        n_threads = threads_for(None, len(positive))
+        cut = _core.two_sided(scores, positive, weight, criterion, noise_rate, n_threads)
+        self.ranker_ = ranker
+        self.classes_ = classes
+        self.theta_ = cut["theta"]
+        self.zeta_ = cut["zeta"]
+        self.p_pos_, self.p_neg_ = cut["p_pos"], cut["p_neg"]
+        self.error_ = cut["error"]
+        self.votes_ = 2 * np.array([cut["low"], cut["high"]]) - 1
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(ranker, name):
+                setattr(self, name, getattr(ranker, name))
+        return self
+
+    @property
+    def advantage_(self) -> float:
+        """How much better than chance the classifier is on either class."""
+        return 0.5 - self.error_
+
+    @property
+    def threshold_(self) -> float:
+        """Middle of the two votes."""
+        return float(self.votes_.mean())
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score rows: the expected vote less ``threshold_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            One of two scores, above 0 for rows that rank at or above ``theta_``.
+        """
+        votes = self.expected_vote(X)
+        return votes - self.threshold_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label rows by which side of the threshold they rank on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            ``classes_[1]`` where `decision_function` is above 0, ``classes_[0]`` elsewhere.
+        """
+        high = self._is_high(X)
+        return self.classes_[high.astype(np.intp)]
+
+    def expected_vote(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean over the coin of 1 for rows called positive and -1 for others.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            From -1 to 1.
+        """
+        high = self._is_high(X)
+        votes: NDArray[np.float64] = self.votes_[high.astype(np.intp)]
+        return votes
+
+    def draw(self, X: Any, random_state: int | np.random.RandomState | None = None) -> NDArray[Any]:
+        """Label rows as the randomised classifier of the paper does, by a coin for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the coins.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels; of rows like those of the training sample, a share of ``error_`` is wrong in
+            either class.
+        """
+        chance = (1 + self.expected_vote(X)) / 2
+        # A stream of its own: the numbers of a seed that drew the rows would be those of the coins.
+        rng = np.random.RandomState(check_random_state(random_state).randint(2**31 - 1))
+        positive = rng.random_sample(len(chance)) < chance
+        return self.classes_[positive.astype(np.intp)]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the area under the ROC curve on the given rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+        y : array-like of shape (n,)
+            Their labels; both classes must occur.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            AUC, from 0 to 1; ties count one half.
+        """
+        from aucrank.metrics import roc_auc_score
+
+        scores = self.decision_function(X)
+        positive = match_labels(y, self.classes_)
+        return float(roc_auc_score(positive, scores, sample_weight=sample_weight))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which metadata ``fit`` takes, and what it hands to the ranker.
+
+        Returns
+        -------
+        MetadataRouter
+            As scikit-learn's guide on metadata routing describes it.
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return router.add(ranker=self._ranker(), method_mapping=mapping)
+
+    def _ranker(self) -> Any:
+        if self.ranker is None:
+            from aucrank.tree import TreeRank
+
+            return TreeRank(random_state=0)
+        return self.ranker
+
+    def _routed(
+        self, ranker: Any, weight: NDArray[np.float64] | None, fit_params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return what goes to ``fit`` of the ranker beside the data."""
+        if sklearn.get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", sample_weight=weight, **fit_params)
+            return dict(routed.ranker.fit)
+        if weight is None:
+            return fit_params
+        name, receiver = weight_parameter(ranker)
+        if not has_fit_parameter(receiver, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was passed, but fit of {type(receiver).__name__} takes none"
+            )
+        return {**fit_params, name: weight}
+
+    def _is_high(self, X: Any) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        scores = _scores(self.ranker_, X)
+        if np.isnan(scores).any():
+            raise ValueError(f"the score of row {int(np.isnan(scores).argmax())} is NaN")
+        high: NDArray[np.bool_] = scores >= self.theta_
+        return high
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        of_ranker = get_tags(self._ranker()).input_tags
+        tags.input_tags.allow_nan = of_ranker.allow_nan
+        tags.input_tags.sparse = of_ranker.sparse
+        tags.input_tags.string = of_ranker.string
+        return tags
+
+
+def _checked(ranker: Any) -> Any:
+    """Return an estimator that can be asked for scores."""
+    if isinstance(ranker, type):
+        raise TypeError(f"ranker must be an estimator, got the class {ranker.__name__}")
+    name = type(ranker).__name__
+    for method in ("fit", "get_params"):
+        if not callable(getattr(ranker, method, None)):
+            raise TypeError(f"ranker must be an estimator, but {name} has no {method}()")
+    if not any(hasattr(ranker, method) for method in ("decision_function", "predict_proba")):
+        raise TypeError(
+            f"ranker must have decision_function or predict_proba, but {name} has neither"
+        )
+    return ranker
+
+
+def _scores(ranker: Any, X: Any) -> NDArray[np.float64]:
+    """Return the score of each row, higher for the second class."""
+    if hasattr(ranker, "decision_function"):
+        scores = ranker.decision_function(X)
+    else:
+        scores = ranker.predict_proba(X)[:, 1]
+    return np.ascontiguousarray(scores, dtype=np.float64)
