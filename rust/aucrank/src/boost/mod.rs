@@ -3,7 +3,7 @@
 //! - `two_sided`: a ranking cut into a classifier that serves both classes alike (paper 3 Lemma 4);
 //! - `distribution`: the rows reweighted, class by class;
 //! - `weak`: weak rankers, one a file;
-//! - `term`, `scored`: what a ranker is worth in a score, `row_values`: at rows of raw data;
+//! - `term`, `scored`: what a ranker is worth in a score, `term_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
 
@@ -12,9 +12,9 @@ mod boosted_model;
 mod distribution;
 mod rank_boost;
 mod rounds;
-mod row_values;
 mod scored;
 mod term;
+mod term_values;
 mod two_sided;
 mod weak;
 
