@@ -3,7 +3,7 @@
 //! - `two_sided`: a ranking cut into a classifier that serves both classes alike (paper 3 Lemma 4);
 //! - `distribution`: the rows reweighted, class by class;
 //! - `weak`: weak rankers, one a file;
-//! - `term`, `scored`: what a ranker is worth in a score, `row_values`: at rows of raw data;
+//! - `term`, `scored`: what a ranker is worth in a score, `term_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
 //! - `explain`: the parts of a score, feature by feature;
 //! - `marti`: branching programs;
@@ -16,9 +16,9 @@ mod explain;
 mod marti;
 mod rank_boost;
 mod rounds;
-mod row_values;
 mod scored;
 mod term;
+mod term_values;
 mod two_sided;
 mod weak;
 
