@@ -56,15 +56,6 @@ impl PyBoostedModel {
         let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
         Ok(finish(py, rankers.as_ref(), scores)?.into_pyarray(py))
     }
-}
-
-/// What came of a call into the core in which rankers may have been called back.
-pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) -> PyResult<T> {
-    match rankers {
-        None => outcome,
-        Some(rankers) => rankers.finish(py, outcome),
-    }
-
     /// Whether every term asks one feature.
     #[getter]
     fn is_additive(&self) -> bool {
@@ -90,6 +81,14 @@ pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<
     /// The JSON form of the terms of single features, one for each feature that has any.
     fn merged_terms(&self) -> PyResult<String> {
         to_json(&self.0.merged_terms())
+    }
+}
+
+/// What came of a call into the core in which rankers may have been called back.
+pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) -> PyResult<T> {
+    match rankers {
+        None => outcome,
+        Some(rankers) => rankers.finish(py, outcome),
     }
 }
 

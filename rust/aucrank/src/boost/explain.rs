@@ -131,7 +131,8 @@ mod tests {
         let (values, positive) = sample();
         let model = fit(&values, &positive);
         let columns = Columns::from_row_major(&values, 3).unwrap();
-        let (parts, scores) = (model.explain(&columns).unwrap(), model.score(&columns, None).unwrap());
+        let (parts, scores) =
+            (model.explain(&columns).unwrap(), model.score(&columns, None).unwrap());
         assert_eq!(parts.len(), 3 * N_ROWS);
         for ((row, parts), score) in values.chunks(3).zip(parts.chunks(3)).zip(scores) {
             assert_eq!(parts.iter().sum::<f64>() - model.threshold(), score);
