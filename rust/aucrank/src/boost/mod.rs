@@ -4,22 +4,28 @@
 //! - `distribution`: the rows reweighted, class by class;
 //! - `weak`: weak rankers, one a file;
 //! - `term`, `scored`: what a ranker is worth in a score; `boosted_model`: a sum of terms;
+//! - `draws`, `held_out`, `row_values`: what a round learns from, how many rounds are kept, what a
+//!   round is worth on each row;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
 
 mod auc_boost;
 mod boosted_model;
 mod distribution;
+mod draws;
+mod held_out;
 mod rank_boost;
 mod rounds;
+mod row_values;
 mod scored;
 mod term;
 mod two_sided;
 mod weak;
 
-pub use auc_boost::{AucBoostParams, fit_auc_boost};
+pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
+pub use held_out::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
-pub use rounds::RoundParams;
+pub use rounds::{Given, RoundParams};
 pub use scored::{RowScorer, ScoredTerm, Shape};
 pub use term::{FeatureTerm, Steps, Term, TreeTerm};
 pub use two_sided::{Criterion, TwoSided, two_sided};

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
-use super::rounds::{RoundParams, RoundRule, RoundValues, boost};
+use super::rounds::{Given, RoundParams, RoundRule, RoundValues, boost};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -60,7 +60,8 @@ pub fn fit_rank_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &RankBoostParams,
+    given: &Given<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    boost(columns, labels, &params.rounds, &params.alpha, interrupt)
+    boost(columns, labels, &params.rounds, &params.alpha, given, interrupt)
 }

@@ -3,10 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::boosted_model::BoostedModel;
+use super::boosted_model::{BoostedModel, Parts};
 use super::distribution::Distribution;
+use super::draws::Draws;
+use super::held_out::{HeldOut, HeldOutParams};
+use super::row_values::RowValues;
 use super::term::{Term, snap};
-use super::weak::{WeakRankerParams, WeakSample, WeakTask};
+use super::weak::{Groups, Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Columns, FeatureBins, Labels, mix};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
@@ -19,12 +22,64 @@ pub struct RoundParams {
     pub binning: BinningParams,
     /// What is boosted.
     pub weak_ranker: WeakRankerParams,
-    /// Most rounds.
+    /// Most rounds, at least 1.
     pub n_rounds: usize,
     /// Factor on the value of each round, above 0 and at most 1.
     pub learning_rate: f64,
+    /// Share of the distinct rows that each round learns from, above 0 and at most 1.
+    pub subsample: f64,
+    /// Features that each round learns from, at least 1, or all.
+    pub max_features: Option<usize>,
+    /// How the number of rounds is chosen by rows held out, if it is.
+    pub held_out: Option<HeldOutParams>,
     /// For what is random.
     pub seed: u64,
+}
+
+impl Default for RoundParams {
+    fn default() -> Self {
+        Self {
+            binning: BinningParams::default(),
+            weak_ranker: WeakRankerParams::Feature,
+            n_rounds: 50,
+            learning_rate: 1.0,
+            subsample: 1.0,
+            max_features: None,
+            held_out: None,
+            seed: 0,
+        }
+    }
+}
+
+impl RoundParams {
+    fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        let is_share = |value: f64| value > 0.0 && value <= 1.0;
+        if self.n_rounds == 0 {
+            return bad("n_rounds", "0".to_owned(), "at least 1");
+        }
+        if self.max_features == Some(0) {
+            return bad("max_features", "0".to_owned(), "at least 1");
+        }
+        for (name, value) in
+            [("learning_rate", self.learning_rate), ("subsample", self.subsample)]
+        {
+            if !is_share(value) {
+                return bad(name, value.to_string(), "in (0, 1]");
+            }
+        }
+        self.held_out.iter().try_for_each(HeldOutParams::validate)
+    }
+}
+
+/// What a fit may be given beside its rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// A model to go on from: its rounds come first, and its seed is used. The rounds that follow on the
+    /// same rows are those of one longer fit.
+    pub earlier: Option<&'a BoostedModel>,
+    /// Rows to choose the number of rounds by, in place of a part of the rows of the fit.
+    pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
 }
 
 /// What a round makes of a ranking.
@@ -43,6 +98,11 @@ pub(super) trait RoundRule {
     /// `groups` has the masses of the groups in ascending order, both classes among them; `n_rows`
     /// is the number of rows.
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues>;
+
+    /// Whether a row is scored by the sign of the sum alone.
+    fn scores_by_sign(&self) -> bool {
+        false
+    }
 }
 
 /// Boosts.
@@ -51,44 +111,237 @@ pub(super) fn boost(
     labels: &Labels<'_>,
     params: &RoundParams,
     rule: &dyn RoundRule,
+    given: &Given<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
+    params.validate()?;
+    let mut params = params.clone();
+    params.seed = given.earlier.map_or(params.seed, BoostedModel::seed);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
+    let n_levels: Vec<Option<u32>> = binned
+        .features()
+        .iter()
+        .map(|bins| match bins {
+            FeatureBins::Numeric { .. } => None,
+            FeatureBins::Categorical { n_levels } => Some(*n_levels),
+        })
+        .collect();
+    if let Some(earlier) = given.earlier {
+        columns.check_kinds(earlier.n_levels())?;
+    }
     let sample = WeakSample { columns, binned: &binned, labels, interrupt };
     let weak = params.weak_ranker.ranker();
-    let rows = labels.rows();
-    let mut distribution = Distribution::new(labels);
-    let mut scores = vec![0.0; labels.n_rows()];
-    let mut terms: Vec<Term> = Vec::new();
-    let mut bounds = Vec::new();
-    for round in 0..params.n_rounds {
-        interrupt.check()?;
-        let seed = mix(params.seed ^ mix(round as u64));
-        let task = WeakTask { masses: distribution.masses(), rows: &rows, features: None, seed };
-        let Some(ranking) = weak.rank(&sample, &task)? else { break };
-        let Some(found) = rule.values(&ranking.sums, labels.total().rows) else { break };
-        let values: Vec<f64> =
-            found.values.iter().map(|value| snap(params.learning_rate * value)).collect();
-        let unseen = snap(params.learning_rate * found.unseen);
-        let value_of_row = ranking.groups.lookup(&binned, &values, 0.0);
-        for &row in &rows {
-            scores[row as usize] += value_of_row(row as usize);
-        }
-        drop(value_of_row);
-        let factors: Vec<[f64; 2]> = values.iter().map(|v| [v.exp(), (-v).exp()]).collect();
-        let factor_of_row = ranking.groups.lookup(&binned, &factors, [1.0; 2]);
-        distribution.reweight(factor_of_row);
-        bounds.push(distribution.mean_exponential());
-        terms.push(ranking.into_term(&sample, &values, unseen));
-        let left = distribution.total();
-        if found.is_last || left.pos == 0 || left.neg == 0 {
-            break;
+    let all = labels.rows();
+    let (mut held_out, mut kept) = (None, None);
+    if let Some(asked) = &params.held_out {
+        if let Some((columns, labels)) = given.validation {
+            columns.check_kinds(&n_levels)?;
+            if let Some(err) = columns.infinite_value() {
+                return Err(err);
+            }
+            held_out = Some(HeldOut::given(columns, labels));
+        } else if let Some((found, rest)) =
+            HeldOut::of_sample(&sample, asked.fraction, params.seed)?
+        {
+            (held_out, kept) = (Some(found), Some(rest));
         }
     }
-    let n_levels = binned.features().iter().map(|bins| match bins {
-        FeatureBins::Numeric { .. } => None,
-        FeatureBins::Categorical { n_levels } => Some(*n_levels),
+    let mut fit = Fit::new(&sample, &params, rule, kept.as_ref().unwrap_or(&all), held_out)?;
+    fit.replay(given.earlier)?;
+    fit.go_on(&*weak, params.n_rounds)?;
+    let path = fit.held_out.take().and_then(|held_out| {
+        let rule = params.held_out?.rule;
+        Some(rule.path(held_out.aucs))
     });
-    let threshold = largest_gap(&scores, labels)?;
-    Ok(BoostedModel::new(n_levels.collect(), terms, bounds, threshold))
+    if let (Some(path), Some(asked)) = (&path, params.held_out) {
+        if asked.refit {
+            fit = Fit::new(&sample, &params, rule, &all, None)?;
+            fit.go_on(&*weak, path.n_rounds)?;
+        } else {
+            fit.cut(path.n_rounds)?;
+        }
+    }
+    let by_sign = rule.scores_by_sign();
+    let threshold = if by_sign { 0.0 } else { largest_gap(&fit.scores, labels)? };
+    Ok(BoostedModel::new(Parts {
+        n_levels,
+        terms: fit.terms,
+        mean_exponentials: fit.mean_exponentials,
+        advantages: fit.advantages,
+        threshold,
+        by_sign,
+        held_out: path,
+        seed: params.seed,
+    }))
+}
+
+/// A model as it grows.
+struct Fit<'a> {
+    sample: &'a WeakSample<'a>,
+    params: &'a RoundParams,
+    rule: &'a dyn RoundRule,
+    rows: &'a [u32],
+    n_rows: u64,
+    draws: Draws,
+    distribution: Distribution<'a>,
+    held_out: Option<HeldOut<'a>>,
+    /// Of every row of the sample.
+    scores: Vec<f64>,
+    terms: Vec<Term>,
+    mean_exponentials: Vec<[f64; 2]>,
+    advantages: Vec<f64>,
+    is_complete: bool,
+}
+
+impl<'a> Fit<'a> {
+    fn new(
+        sample: &'a WeakSample<'a>,
+        params: &'a RoundParams,
+        rule: &'a dyn RoundRule,
+        rows: &'a [u32],
+        held_out: Option<HeldOut<'a>>,
+    ) -> Result<Self, RankError> {
+        let labels = sample.labels;
+        Ok(Self {
+            sample,
+            params,
+            rule,
+            rows,
+            n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
+            draws: Draws::new(sample, rows, params)?,
+            distribution: Distribution::new(labels, rows),
+            held_out,
+            scores: vec![0.0; labels.n_rows()],
+            terms: Vec::new(),
+            mean_exponentials: Vec::new(),
+            advantages: Vec::new(),
+            is_complete: false,
+        })
+    }
+
+    /// Takes over the rounds of a model.
+    fn replay(&mut self, earlier: Option<&BoostedModel>) -> Result<(), RankError> {
+        let Some(earlier) = earlier else { return Ok(()) };
+        for (term, &advantage) in earlier.terms().iter().zip(earlier.advantages()) {
+            self.sample.interrupt.check()?;
+            let values = RowValues::of_term(term, self.sample)?;
+            let is_last = self.terms.len() + 1 == earlier.terms().len();
+            // A fit ends where a ranker makes no mistake.
+            self.is_complete = is_last && self.is_separated_by(&values);
+            self.add(term.clone(), &values, advantage)?;
+        }
+        Ok(())
+    }
+
+    /// Runs rounds until there are `n_rounds`, or nothing is left to learn.
+    fn go_on(&mut self, weak: &dyn WeakRanker, n_rounds: usize) -> Result<(), RankError> {
+        while self.terms.len() < n_rounds && !self.is_complete {
+            self.sample.interrupt.check()?;
+            let total = self.distribution.total();
+            if total.pos == 0 || total.neg == 0 {
+                break;
+            }
+            let Some((ranking, found)) = self.rank(weak)? else { break };
+            self.is_complete = found.is_last;
+            self.take(ranking, &found)?;
+            if let (Some(held_out), Some(asked)) = (&self.held_out, self.params.held_out)
+                && asked.rule.stops(&held_out.aucs)
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next ranking and its values: of what was drawn for the round, or where that tells nothing
+    /// of all there is.
+    fn rank(&self, weak: &dyn WeakRanker) -> Result<Option<(Ranking, RoundValues)>, RankError> {
+        let seed = mix(self.params.seed ^ mix(self.terms.len() as u64));
+        let masses = self.distribution.masses();
+        let positive = self.sample.labels.positive();
+        let of = |rows: &[u32], features: Option<&[usize]>| -> Result<_, RankError> {
+            let task = WeakTask { masses, rows, features, seed };
+            let Some(ranking) = weak.rank(self.sample, &task)? else { return Ok(None) };
+            let found = self.rule.values(&ranking.sums, self.n_rows);
+            Ok(found.map(|found| (ranking, found)))
+        };
+        let rows = self.draws.rows(self.rows, seed, positive, masses);
+        let features = self.draws.features(seed);
+        let found = of(&rows, features.as_deref())?;
+        if found.is_none() && self.draws.are_partial() {
+            return of(self.rows, None);
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, mut ranking: Ranking, found: &RoundValues) -> Result<(), RankError> {
+        let values: Vec<f64> =
+            found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
+        let unseen = snap(self.params.learning_rate * found.unseen);
+        let advantage = advantage(&ranking.sums, &values);
+        let groups = match &mut ranking.groups {
+            Groups::Rows(of_row) => Groups::Rows(std::mem::take(of_row)),
+            Groups::Codes { feature, .. } => {
+                Groups::Codes { feature: *feature, of_code: Vec::new() }
+            }
+        };
+        let term = ranking.into_term(self.sample, &values, unseen);
+        let values = RowValues::of_ranking(&term, groups, values, self.sample.binned);
+        self.add(term, &values, advantage)
+    }
+
+    fn add(&mut self, term: Term, values: &RowValues, advantage: f64) -> Result<(), RankError> {
+        values.apply(self.sample.binned, &mut self.distribution, &mut self.scores);
+        if let Some(held_out) = &mut self.held_out {
+            held_out.follow(&term, values, self.sample)?;
+        }
+        self.mean_exponentials.push(self.distribution.mean_exponential());
+        self.advantages.push(advantage);
+        self.terms.push(term);
+        Ok(())
+    }
+
+    /// Whether all positive rows have one value, and all negative rows a lower one.
+    fn is_separated_by(&self, values: &RowValues) -> bool {
+        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        for row in self.rows.iter().map(|&row| row as usize) {
+            if self.distribution.masses()[row] > 0 {
+                let class = usize::from(self.sample.labels.positive()[row]);
+                let value = values.get(self.sample.binned, row);
+                (low[class], high[class]) = (low[class].min(value), high[class].max(value));
+            }
+        }
+        low[0] >= high[0] && low[1] >= high[1] && low[1] > high[0]
+    }
+
+    /// Keeps the first rounds only.
+    fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
+        for term in self.terms.drain(n_rounds..) {
+            // Values are such that taking them away leaves what was there.
+            let values = RowValues::of_term(&term, self.sample)?;
+            for (row, score) in self.scores.iter_mut().enumerate() {
+                *score -= values.get(self.sample.binned, row);
+            }
+        }
+        self.mean_exponentials.truncate(n_rounds);
+        self.advantages.truncate(n_rounds);
+        Ok(())
+    }
+}
+
+/// AUC, less one half, of the values of groups.
+#[expect(clippy::float_cmp, reason = "groups tie whose values are equal")]
+fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
+    let mut by_value: Vec<(f64, ClassMasses)> =
+        values.iter().copied().zip(groups.iter().copied()).collect();
+    by_value.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (mut below, mut twice_area) = (ClassMasses::default(), 0);
+    for tied in by_value.chunk_by(|(a, _), (b, _)| a == b) {
+        let tie: ClassMasses = tied.iter().map(|(_, masses)| *masses).sum();
+        twice_area += i128::from(tie.pos) * i128::from(below.neg)
+            - i128::from(tie.neg) * i128::from(below.pos);
+        below += tie;
+    }
+    // `below` is the total now.
+    twice_area as f64 / (2.0 * below.pos as f64 * below.neg as f64)
 }

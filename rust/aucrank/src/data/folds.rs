@@ -131,7 +131,7 @@ impl DistinctRows {
 
 /// Hash of the values of a row. Equal numbers hash alike: 0.0 and -0.0, a number in either width,
 /// any NaN.
-fn content_hash(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
+pub(crate) fn content_hash(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
     columns.iter().fold(mix(seed), |hash, column| {
         let word = match column {
             Column::F64(values) => number_word(values.get(row)),

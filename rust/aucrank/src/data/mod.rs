@@ -18,6 +18,7 @@ pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
 pub(crate) use cuts::midpoint;
+pub(crate) use folds::content_hash;
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;

@@ -228,8 +228,14 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             None => Arc::clone(&self.layout),
             Some(features) => Layout::of(self.binned, features.clone()),
         };
-        // Partial sums cost a histogram each, so a chunk has some rows for every bin.
-        let chunk = CHUNK_ROWS.max(4 * layout.n_narrow_bins());
+        // Partial sums cost a histogram each, so a chunk has some rows for every bin. There are as many
+        // for each thread, so that none waits for another.
+        let least = (4 * layout.n_narrow_bins()).max(1);
+        let n_chunks = match rows.len().div_ceil(CHUNK_ROWS.max(least)) {
+            n @ ..2 => n.max(1),
+            n => n.next_multiple_of(rayon::current_num_threads()).min(rows.len() / least),
+        };
+        let chunk = rows.len().div_ceil(n_chunks);
         let sums = |rows| match &wanted.features {
             None => self.narrow_sums(rows),
             Some(_) => self.narrow_sums_of(&layout, rows),
