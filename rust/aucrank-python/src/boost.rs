@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, read_params};
+use crate::run::{on_pool, read_params, to_py_err};
 
 /// A sum of terms, fitted by boosting.
 #[pyclass(name = "BoostedModel", module = "aucrank._core", frozen)]
@@ -69,6 +69,11 @@ impl PyBoostedModel {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let scores: Vec<f64> = sums.as_slice()?.iter().map(|&sum| self.0.score_of(sum)).collect();
         Ok(scores.into_pyarray(py))
+    }
+
+    fn check_columns(&self, py: Python<'_>, columns: ColumnsArg<'_>) -> PyResult<()> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        py.detach(|| self.0.check_columns(&columns)).map_err(to_py_err)
     }
 
     fn round_values<'py>(

@@ -164,7 +164,7 @@ impl BoostedModel {
 
     /// Sum of all terms for each row.
     fn sums(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.check_columns(columns)?;
+        columns.check_kinds(&self.0.n_levels)?;
         let terms = self.merged_terms();
         let n_features = columns.n_features();
         let mut sums = vec![0.0; columns.n_rows()];
@@ -198,26 +198,28 @@ impl BoostedModel {
         Ok(sums)
     }
 
-    /// What one round adds to the sum of each row.
+    /// Whether the columns are those of the fit in number and kind, and hold no infinity.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if not.
+    pub fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        columns.infinite_value().map_or(Ok(()), Err)
+    }
+
+    /// What one round adds to the sum of each row of [checked](BoostedModel::check_columns) columns.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind.
     ///
     /// # Panics
     ///
     /// If there is no such round.
-    pub fn round_values(
-        &self,
-        columns: &Columns<'_>,
-        round: usize,
-    ) -> Result<Vec<f64>, RankError> {
-        self.check_columns(columns)?;
+    pub fn round_values(&self, columns: &Columns<'_>, round: usize) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
         self.0.terms[round].values(columns)
-    }
-
-    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
-        columns.check_kinds(&self.0.n_levels)
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.

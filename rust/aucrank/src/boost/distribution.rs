@@ -140,18 +140,19 @@ impl<'a> Distribution<'a> {
 
     fn multiply(&mut self, scores: &mut [f64], worth: impl Fn(usize) -> Worth + Sync) {
         let positive = self.labels.positive();
-        let times = |row: usize, factor: f64| {
-            factor * worth(row).factors[usize::from(positive[row])]
-        };
+        let times =
+            |row: usize, factor: f64| factor * worth(row).factors[usize::from(positive[row])];
         // One pass does it all where the largest factors keep their power of two, as they mostly do.
         let mut pass = if scores.is_empty() {
             self.pass(&mut [], times, |_| 0.0)
         } else {
             self.pass(scores, times, |row| worth(row).value)
         };
-        let powers = pass.largest.map(|largest| {
-            if largest > 0.0 { largest.log2().ceil() as i32 } else { 0 }
-        });
+        let powers = pass.largest.map(
+            |largest| {
+                if largest > 0.0 { largest.log2().ceil() as i32 } else { 0 }
+            },
+        );
         if powers != [0; 2] {
             let rescale = powers.map(|power| times_power_of_two(1.0, -power));
             let times = |row: usize, factor: f64| factor * rescale[usize::from(positive[row])];
@@ -206,5 +207,105 @@ impl<'a> Distribution<'a> {
             },
         );
         passes.reduce(Pass::default, Pass::and)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    /// A number in [0, 1) that follows from two others.
+    fn draw(a: u64, b: u64) -> f64 {
+        (mix(mix(a) ^ b) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    #[test]
+    fn masses_and_means_are_those_of_the_definition() {
+        let n_rows = 500;
+        let positive: Vec<bool> = (0..n_rows).map(|row| row % 3 == 0).collect();
+        let weights: Vec<f64> = (0..n_rows as u64).map(|row| 0.1 + draw(row, 1)).collect();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let mut distribution = Distribution::new(&labels, &labels.rows());
+        let (mut plain, mut sums) = (weights.clone(), vec![0.0; n_rows]);
+        for round in 0..60 {
+            let value = |row: usize| 2.0 * draw(row as u64, 7 + round) - 0.7;
+            distribution.reweight(&mut sums, |row| Worth::of(value(row)));
+            for (row, weight) in plain.iter_mut().enumerate() {
+                *weight *= if positive[row] { (-value(row)).exp() } else { value(row).exp() };
+            }
+            let class_sum = |values: &[f64], class: bool| -> f64 {
+                (0..n_rows).filter(|&row| positive[row] == class).map(|row| values[row]).sum()
+            };
+            for class in [false, true] {
+                let total = class_sum(&plain, class);
+                let mean = total / class_sum(&weights, class);
+                let found = distribution.mean_exponential()[usize::from(class)];
+                assert!((found / mean - 1.0).abs() < 1e-10, "{found} {mean}");
+                let of_class = distribution.total();
+                let of_class = if class { of_class.pos } else { of_class.neg } as f64;
+                for row in (0..n_rows).filter(|&row| positive[row] == class) {
+                    let share = distribution.masses()[row] as f64 / of_class;
+                    // Rounding to fixed point, which is coarsest where a row outweighs the others.
+                    assert!((share - plain[row] / total).abs() < 1e-11);
+                }
+            }
+        }
+        let sum = |row: usize| (0..60).map(|round| 2.0 * draw(row as u64, 7 + round) - 0.7).sum();
+        assert!(sums.iter().enumerate().all(|(row, found)| {
+            let sum: f64 = sum(row);
+            (found - sum).abs() < 1e-12
+        }));
+    }
+
+    /// Masses after some rounds, row by row, values being those of `contents`.
+    fn masses(contents: &[u64], positive: &[bool], weights: Option<&[f64]>) -> Vec<u64> {
+        let labels = Labels::new(positive, weights).unwrap();
+        let mut distribution = Distribution::new(&labels, &labels.rows());
+        for round in 0..40 {
+            let of_row = |row: usize| Worth::of(draw(contents[row], round) - 0.4);
+            distribution.reweight(&mut vec![0.0; contents.len()], of_row);
+        }
+        distribution.masses().to_vec()
+    }
+
+    #[test]
+    fn neither_order_nor_threads_matter_and_weights_are_copies() {
+        // More rows than a chunk.
+        let contents: Vec<u64> = (0..20_000).collect();
+        let positive: Vec<bool> = contents.iter().map(|c| c % 5 < 2).collect();
+        let one = masses(&contents, &positive, None);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(one, pool.install(|| masses(&contents, &positive, None)));
+        let backwards: Vec<u64> = contents.iter().rev().copied().collect();
+        let backwards_positive: Vec<bool> = positive.iter().rev().copied().collect();
+        let mut other = masses(&backwards, &backwards_positive, None);
+        other.reverse();
+        assert_eq!(one, other);
+
+        let (contents, positive) = (&contents[..100], &positive[..100]);
+        let weights: Vec<f64> = (0..100).map(|row| f64::from(row % 4)).collect();
+        let of_copy = |row: usize| std::iter::repeat_n(row, row % 4);
+        let copies: Vec<usize> = (0..100).flat_map(of_copy).collect();
+        let copied: Vec<u64> = copies.iter().map(|&row| contents[row]).collect();
+        let copied_positive: Vec<bool> = copies.iter().map(|&row| positive[row]).collect();
+        let repeated = masses(&copied, &copied_positive, None);
+        let mut sums = vec![0; 100];
+        for (&row, mass) in copies.iter().zip(repeated) {
+            sums[row] += mass;
+        }
+        assert_eq!(masses(contents, positive, Some(&weights)), sums);
+    }
+
+    #[test]
+    fn rows_that_are_not_asked_for_never_have_mass() {
+        let positive = [true, false, true, false];
+        let labels = Labels::new(&positive, Some(&[0.5, 1.5, 2.0, 0.25])).unwrap();
+        let mut distribution = Distribution::new(&labels, &[0, 1, 3]);
+        distribution.reweight(&mut [0.0; 4], |_| Worth::of(1.0));
+        assert_eq!(distribution.masses()[2], 0);
+        let [neg, pos] = distribution.mean_exponential();
+        let e = std::f64::consts::E;
+        assert!((neg - e).abs() < 1e-12 && (pos - 1.0 / e).abs() < 1e-12);
     }
 }

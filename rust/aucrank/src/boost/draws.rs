@@ -102,3 +102,86 @@ impl Draws {
         Some(features)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::boost::WeakRankerParams;
+    use crate::data::{Binned, Columns, Labels};
+
+    fn with_draws(values: &[f64], n_features: usize, params: &RoundParams, test: impl Fn(&Draws)) {
+        let n_rows = values.len() / n_features;
+        let positive: Vec<bool> = (0..n_rows).map(|row| row % 4 == 0).collect();
+        let columns = Columns::from_row_major(values, n_features).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let interrupt = Interrupt::default();
+        let binned = Binned::new(&columns, &labels, params.binning, &interrupt).unwrap();
+        let sample = WeakSample {
+            columns: &columns,
+            binned: &binned,
+            labels: &labels,
+            interrupt: &interrupt,
+        };
+        test(&Draws::new(&sample, &labels.rows(), params).unwrap());
+    }
+
+    #[test]
+    fn copies_are_drawn_together_and_each_round_anew() {
+        // Rows 2k and 2k + 1000 are copies.
+        let values: Vec<f64> = (0..4000).map(|row| f64::from(row % 1000)).collect();
+        let params = RoundParams {
+            subsample: 0.3,
+            weak_ranker: WeakRankerParams::Feature,
+            ..RoundParams::default()
+        };
+        let positive: Vec<bool> = (0..4000).map(|row| row % 4 == 0).collect();
+        with_draws(&values, 1, &params, |draws| {
+            let rows: Vec<u32> = (0..4000).collect();
+            let drawn = |seed| draws.rows(&rows, seed, &positive, &[1; 4000]).into_owned();
+            let (first, second) = (drawn(1), drawn(2));
+            assert_ne!(first, second);
+            let share = first.len() as f64 / 4000.0;
+            assert!((share - 0.3).abs() < 0.05, "{share}");
+            assert!(first.is_sorted());
+            for row in 0..1000 {
+                let with = (0..4).filter(|k| first.contains(&(row + 1000 * k))).count();
+                assert!(with == 0 || with == 4);
+            }
+        });
+    }
+
+    #[test]
+    fn a_draw_has_mass_of_both_classes() {
+        let values: Vec<f64> = (0..8).map(f64::from).collect();
+        let params = RoundParams { subsample: 1e-9, ..RoundParams::default() };
+        let positive: Vec<bool> = (0..8).map(|row| row % 4 == 0).collect();
+        // Of the positive rows only the second has mass.
+        let masses = [0, 1, 1, 1, 1, 1, 1, 1];
+        with_draws(&values, 1, &params, |draws| {
+            for seed in 0..20 {
+                let drawn = draws.rows(&[], seed, &positive, &masses);
+                let n_pos = drawn.iter().filter(|&&row| positive[row as usize]).count();
+                assert_eq!((n_pos, drawn.len()), (1, 2));
+                assert!(drawn.contains(&4));
+            }
+        });
+    }
+
+    #[test]
+    fn features_are_drawn_without_repetition() {
+        let values = vec![0.5; 40];
+        let params = RoundParams { max_features: Some(3), ..RoundParams::default() };
+        with_draws(&values, 10, &params, |draws| {
+            let mut seen = [0; 10];
+            for seed in 0..2000 {
+                let features = draws.features(seed).unwrap();
+                assert_eq!(features.len(), 3);
+                assert!(features.windows(2).all(|pair| pair[0] < pair[1]));
+                features.into_iter().for_each(|feature| seen[feature] += 1);
+            }
+            // 600 each on average.
+            assert!(seen.iter().all(|n| (500..700).contains(n)), "{seen:?}");
+        });
+    }
+}

@@ -16,8 +16,8 @@ const HALF_WINDOW: usize = 7;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldOutParams {
-    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Without
-    /// effect where rows to validate on are given.
+    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Their values,
+    /// not their classes, have a say in the bins. Without effect where rows to validate on are given.
     pub fraction: f64,
     /// How the number of rounds is chosen.
     pub rule: HeldOutRule,
@@ -101,9 +101,10 @@ impl HeldOutPath {
     /// Whether the parts fit together, and to a model of `n_terms` rounds.
     pub(super) fn check(&self, n_terms: usize) -> Result<(), String> {
         let is_auc = |auc: &f64| (0.0..=1.0).contains(auc);
-        let fits = self.smoothed.as_ref().is_none_or(|smoothed| {
-            smoothed.len() == self.auc.len() && smoothed.iter().all(is_auc)
-        });
+        let fits = self
+            .smoothed
+            .as_ref()
+            .is_none_or(|smoothed| smoothed.len() == self.auc.len() && smoothed.iter().all(is_auc));
         if !(fits && self.auc.iter().all(is_auc)) {
             return Err("the AUC by round is not one of each round".to_owned());
         }
@@ -206,7 +207,6 @@ impl<'a> HeldOut<'a> {
         Ok(())
     }
 }
-
 
 #[cfg(test)]
 mod tests {

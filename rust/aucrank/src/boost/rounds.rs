@@ -61,8 +61,7 @@ impl RoundParams {
         if self.max_features == Some(0) {
             return bad("max_features", "0".to_owned(), "at least 1");
         }
-        for (name, value) in
-            [("learning_rate", self.learning_rate), ("subsample", self.subsample)]
+        for (name, value) in [("learning_rate", self.learning_rate), ("subsample", self.subsample)]
         {
             if !is_share(value) {
                 return bad(name, value.to_string(), "in (0, 1]");
@@ -344,4 +343,218 @@ fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
     }
     // `below` is the total now.
     twice_area as f64 / (2.0 * below.pos as f64 * below.neg as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boost::{
+        Alpha, AucBoostParams, Criterion, HeldOutRule, Output, RankBoostParams, fit_auc_boost,
+        fit_rank_boost,
+    };
+    use crate::data::{Column, hold_out};
+    use crate::roc::auc;
+
+    const N_ROWS: usize = 400;
+
+    /// Two numbers and a category, all of them with missing values, and labels that follow them a little.
+    struct Sample {
+        numbers: Vec<f64>,
+        codes: Vec<u32>,
+        positive: Vec<bool>,
+    }
+
+    fn sample(seed: u64) -> Sample {
+        let draw = |row: usize, j: u64| (mix(mix(row as u64 ^ seed << 32) ^ j) >> 40) as f64 / 2e7;
+        let rows = 0..N_ROWS;
+        let value = |row, j| if draw(row, j + 9) < 0.1 { f64::NAN } else { draw(row, j) };
+        let numbers: Vec<f64> =
+            rows.clone().flat_map(|row| [value(row, 0), value(row, 1)]).collect();
+        let codes: Vec<u32> = rows.clone().map(|row| (draw(row, 2) * 5.0) as u32).collect();
+        let known = |value: f64| if value.is_nan() { 0.3 } else { value };
+        let positive = rows
+            .map(|row| {
+                let sum = known(numbers[2 * row]) + (5.0 * known(numbers[2 * row + 1])).sin();
+                sum + f64::from(codes[row] % 3) / 2.0 + draw(row, 3) > 1.8
+            })
+            .collect();
+        Sample { numbers, codes, positive }
+    }
+
+    impl Sample {
+        fn columns(&self) -> Columns<'_> {
+            let column = |j: usize| {
+                let values = Columns::from_row_major(&self.numbers, 2).unwrap();
+                values[j]
+            };
+            let codes = Column::Codes { codes: &self.codes, n_levels: 6 };
+            Columns::new(vec![column(0), column(1), codes], N_ROWS).unwrap()
+        }
+
+        fn fit(&self, rounds: RoundParams, by_auc: bool, given: &Given<'_>) -> BoostedModel {
+            let labels = Labels::new(&self.positive, None).unwrap();
+            let (columns, interrupt) = (self.columns(), Interrupt::default());
+            if by_auc {
+                let (criterion, output) = (Criterion::Sum, Output::Real);
+                let params = AucBoostParams { rounds, criterion, output };
+                fit_auc_boost(&columns, &labels, &params, given, &interrupt).unwrap()
+            } else {
+                let params = RankBoostParams { rounds, alpha: Alpha::Third };
+                fit_rank_boost(&columns, &labels, &params, given, &interrupt).unwrap()
+            }
+        }
+    }
+
+    fn params(n_rounds: usize) -> RoundParams {
+        RoundParams { n_rounds, ..RoundParams::default() }
+    }
+
+    /// Sums of rounds, each from raw values.
+    fn stages(model: &BoostedModel, columns: &Columns<'_>) -> Vec<Vec<f64>> {
+        let mut sums = vec![0.0; columns.n_rows()];
+        let rounds = 0..model.terms().len();
+        rounds
+            .map(|round| {
+                for (sum, value) in sums.iter_mut().zip(model.round_values(columns, round).unwrap())
+                {
+                    *sum += value;
+                }
+                sums.clone()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn scores_are_the_sums_of_the_rounds_to_the_bit() {
+        let sample = sample(0);
+        let columns = sample.columns();
+        for by_auc in [true, false] {
+            for subsample in [1.0, 0.3] {
+                let rounds = RoundParams { subsample, ..params(40) };
+                let model = sample.fit(rounds, by_auc, &Given::default());
+                assert_eq!(model.terms().len(), 40);
+                let last = stages(&model, &columns).pop().unwrap();
+                let labels = Labels::new(&sample.positive, None).unwrap();
+                assert_eq!(largest_gap(&last, &labels).unwrap(), model.threshold());
+                let scores: Vec<f64> = last.iter().map(|sum| model.score_of(*sum)).collect();
+                assert_eq!(scores, model.score(&columns).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn the_means_of_exponentials_are_those_of_the_scores() {
+        let sample = sample(1);
+        for by_auc in [true, false] {
+            for subsample in [1.0, 0.4] {
+                let rounds = RoundParams { subsample, learning_rate: 0.7, ..params(25) };
+                let model = sample.fit(rounds, by_auc, &Given::default());
+                let stages = stages(&model, &sample.columns());
+                for (sums, means) in stages.iter().zip(model.mean_exponentials()) {
+                    for class in [false, true] {
+                        let of_class: Vec<f64> = (0..N_ROWS)
+                            .filter(|&row| sample.positive[row] == class)
+                            .map(|row| if class { (-sums[row]).exp() } else { sums[row].exp() })
+                            .collect();
+                        let mean = of_class.iter().sum::<f64>() / of_class.len() as f64;
+                        assert!((means[usize::from(class)] / mean - 1.0).abs() < 1e-9);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn going_on_gives_the_rounds_of_one_fit() {
+        let sample = sample(2);
+        for by_auc in [true, false] {
+            let rounds = |n| RoundParams { subsample: 0.5, max_features: Some(2), ..params(n) };
+            let whole = sample.fit(rounds(20), by_auc, &Given::default());
+            let half = sample.fit(rounds(10), by_auc, &Given::default());
+            let given = Given { earlier: Some(&half), validation: None };
+            assert_eq!(sample.fit(rounds(20), by_auc, &given), whole);
+        }
+    }
+
+    #[test]
+    fn going_on_adds_nothing_where_a_ranker_made_no_mistake() {
+        let mut sample = sample(3);
+        for row in 0..N_ROWS {
+            sample.numbers[2 * row] = f64::from(u8::from(sample.positive[row]));
+        }
+        for by_auc in [true, false] {
+            let first = sample.fit(params(1), by_auc, &Given::default());
+            let given = Given { earlier: Some(&first), validation: None };
+            assert_eq!(sample.fit(params(9), by_auc, &given), first);
+        }
+    }
+
+    #[test]
+    fn the_path_is_the_auc_of_the_rows_held_out() {
+        let mut sample = sample(4);
+        // Few values, so that cuts are the same with and without the rows held out.
+        sample.numbers.iter_mut().for_each(|value| *value = (*value * 20.0).floor());
+        let (columns, labels) = (sample.columns(), Labels::new(&sample.positive, None).unwrap());
+        let parts = hold_out(&columns, &labels, 0.25, 0, &Interrupt::default()).unwrap().unwrap();
+        let of_rows = |sums: &[f64]| -> Vec<f64> {
+            parts.held_out.iter().map(|&row| sums[row as usize]).collect()
+        };
+        let held_positive: Vec<bool> =
+            parts.held_out.iter().map(|&row| sample.positive[row as usize]).collect();
+        for rule in [HeldOutRule::Window, HeldOutRule::Patience { n_iter_no_change: 4, tol: 0.0 }] {
+            let asked = HeldOutParams { fraction: 0.25, rule, refit: false };
+            let rounds = RoundParams { held_out: Some(asked), ..params(60) };
+            let model = sample.fit(rounds, true, &Given::default());
+            let path = model.held_out().unwrap();
+            assert_eq!(path.n_rounds, model.terms().len());
+            for (sums, &found) in stages(&model, &columns).iter().zip(&path.auc) {
+                assert_eq!(auc(&of_rows(sums), &held_positive).unwrap(), found);
+            }
+            // What is kept was learned from the other rows, without those held out.
+            let kept: Vec<f64> = (0..N_ROWS)
+                .map(|row| f64::from(u8::from(!parts.held_out.contains(&(row as u32)))))
+                .collect();
+            let rest = Labels::new(&sample.positive, Some(&kept)).unwrap();
+            let (criterion, output) = (Criterion::Sum, Output::Real);
+            let plain = AucBoostParams { rounds: params(path.n_rounds), criterion, output };
+            let none = Given::default();
+            let plain =
+                fit_auc_boost(&columns, &rest, &plain, &none, &Interrupt::default()).unwrap();
+            assert_eq!(plain.terms(), model.terms());
+        }
+    }
+
+    #[test]
+    fn a_refit_is_a_fit_of_the_chosen_rounds() {
+        let sample = sample(5);
+        let rule = HeldOutRule::Window;
+        let asked = HeldOutParams { fraction: 0.25, rule, refit: true };
+        let model = sample.fit(
+            RoundParams { held_out: Some(asked), ..params(40) },
+            false,
+            &Given::default(),
+        );
+        let n_rounds = model.held_out().unwrap().n_rounds;
+        let plain = sample.fit(params(n_rounds), false, &Given::default());
+        assert_eq!((plain.terms(), plain.threshold()), (model.terms(), model.threshold()));
+    }
+
+    #[test]
+    fn rows_given_to_validate_on_are_scored_as_any() {
+        let (sample, other) = (sample(6), sample(7));
+        let weights: Vec<f64> = (0..N_ROWS).map(|row| f64::from(row as u32 % 3)).collect();
+        let labels = Labels::new(&other.positive, Some(&weights)).unwrap();
+        let columns = other.columns();
+        let rule = HeldOutRule::Patience { n_iter_no_change: 5, tol: 1e-3 };
+        let asked = HeldOutParams { fraction: 0.1, rule, refit: false };
+        let rounds = RoundParams { held_out: Some(asked), ..params(60) };
+        let given = Given { earlier: None, validation: Some((&columns, &labels)) };
+        let model = sample.fit(rounds, true, &given);
+        let path = model.held_out().unwrap();
+        assert!(path.auc.len() < 60, "it stopped");
+        for (sums, &found) in stages(&model, &columns).iter().zip(&path.auc) {
+            let expected = crate::roc::weighted_auc(sums, &other.positive, &weights).unwrap();
+            assert_eq!(expected, found);
+        }
+    }
 }
