@@ -36,7 +36,7 @@ def candidate_scores(X):
     """Return every feature in both directions, missing values below all others and above."""
     for values in X.T:
         for direction in (1, -1):
-            for missing in (-np.inf, np.inf):
+            for missing in (-1e9, 1e9):
                 yield np.where(np.isnan(values), missing, direction * values)
 
 

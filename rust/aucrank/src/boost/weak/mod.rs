@@ -129,32 +129,3 @@ impl Ranking {
         }
     }
 }
-
-impl Groups {
-    /// For each group and class (negatives first) a number; returns what each row gets, `none` where it is
-    /// in no group.
-    pub(super) fn lookup<'g, T: Copy>(
-        &'g self,
-        binned: &'g Binned,
-        of_group: &[T],
-        none: T,
-    ) -> Box<dyn Fn(usize) -> T + Sync + 'g>
-    where
-        T: Send + Sync + 'g,
-    {
-        match self {
-            Self::Codes { feature, of_code } => {
-                let of_code: Vec<T> = of_code
-                    .iter()
-                    .map(|group| group.map_or(none, |group| of_group[group as usize]))
-                    .collect();
-                let feature = *feature;
-                Box::new(move |row| of_code[binned.code(row, feature) as usize])
-            }
-            Self::Rows(groups) => {
-                let of_group = of_group.to_vec();
-                Box::new(move |row| of_group[groups[row] as usize])
-            }
-        }
-    }
-}
