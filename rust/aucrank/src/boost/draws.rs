@@ -137,8 +137,8 @@ mod tests {
         };
         let positive: Vec<bool> = (0..4000).map(|row| row % 4 == 0).collect();
         with_draws(&values, 1, &params, |draws| {
-            let rows: Vec<u32> = (0..4000).collect();
-            let drawn = |seed| draws.rows(&rows, seed, &positive, &[1; 4000]).into_owned();
+            let (rows, masses): (Vec<u32>, Vec<u64>) = (0..4000).map(|row| (row, 1)).unzip();
+            let drawn = |seed| draws.rows(&rows, seed, &positive, &masses).into_owned();
             let (first, second) = (drawn(1), drawn(2));
             assert_ne!(first, second);
             let share = first.len() as f64 / 4000.0;
@@ -178,7 +178,9 @@ mod tests {
                 let features = draws.features(seed).unwrap();
                 assert_eq!(features.len(), 3);
                 assert!(features.windows(2).all(|pair| pair[0] < pair[1]));
-                features.into_iter().for_each(|feature| seen[feature] += 1);
+                for feature in features {
+                    seen[feature] += 1;
+                }
             }
             // 600 each on average.
             assert!(seen.iter().all(|n| (500..700).contains(n)), "{seen:?}");
