@@ -106,8 +106,8 @@ class AUCBoost(BoostedRanker):
     A missing value is ranked above or below all others, whichever suits the AUC. Where no row
     missed a feature in training, it adds nothing to the score.
 
-    Each round takes one pass over the binned data. Beside its bins a row takes about 40 bytes: its
-    weight, its score and its number.
+    Each round takes one pass over the binned data. Beside its bins a row takes about 30 bytes: its
+    weight, its mass, its score and its number; 16 more where rows are drawn.
 
     References
     ----------
