@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from aucrank import MartiRank, RankingForest, SMartiRank, TreeRank
+from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
 from aucrank._registry import public_estimators
 from aucrank.tree import (
     CrossValidatedPruning,
@@ -41,6 +41,12 @@ ESTIMATORS = [
     RankingForest(n_estimators=8, split="leafrank", aggregation="rank_median", oob_score=True),
     RankingForest(n_estimators=12, aggregation="kendall", leaf_order="tree", n_jobs=2),
     RankingForest(n_estimators=30, n_iter_no_change=10, max_samples=0.7),
+    AUCBoost(),
+    AUCBoost(n_rounds=10, output="sign", criterion="error", n_jobs=2),
+    AUCBoost(n_rounds=30, subsample=0.5, max_features="sqrt", learning_rate=0.5),
+    AUCBoost(n_rounds=30, early_stopping=True, refit=True),
+    RankBoost(n_rounds=30),
+    RankBoost(n_rounds=30, selection="window", subsample=0.7),
     MartiRank(),
     MartiRank(n_rounds=3, criterion="error", routing="sampled", output="node_rate", n_jobs=2),
     MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
@@ -57,7 +63,10 @@ BOOTSTRAP = {
 
 # No check is expected to fail. Warnings about folds are the tiny samples of the checks.
 @pytest.mark.filterwarnings(
-    "ignore:A class has", "ignore:The tree has . leaves, too few", "ignore:Every tree has seen"
+    "ignore:A class has",
+    "ignore:The tree has . leaves, too few",
+    "ignore:Every tree has seen",
+    "ignore:No weak ranker",
 )
 @parametrize_with_checks(
     ESTIMATORS,

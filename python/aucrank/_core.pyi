@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal, Protocol, final
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +162,16 @@ class BoostedModel:
     def n_rounds(self) -> int: ...
     @property
     def threshold(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    def mean_exponentials(self) -> list[list[float]]: ...
+    def importances(self) -> NDArray[np.float64] | None: ...
+    def held_out(self) -> dict[str, Any] | None: ...
+    def scores_of(self, sums: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def check_columns(self, columns: _Columns) -> None: ...
+    def round_values(
+        self, columns: _Columns, round: int, n_threads: int, rankers: _RowScores | None = None
+    ) -> NDArray[np.float64]: ...
     def outside_rankers(self) -> list[int]: ...
     def score(
         self, columns: _Columns, n_threads: int, rankers: _RowScores | None = None
@@ -178,6 +188,8 @@ def fit_auc_boost(
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
     params: str,
+    earlier: BoostedModel | None,
+    validation: tuple[_Columns, NDArray[np.bool_], NDArray[np.float64] | None] | None,
     n_threads: int,
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
@@ -187,6 +199,8 @@ def fit_rank_boost(
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
     params: str,
+    earlier: BoostedModel | None,
+    validation: tuple[_Columns, NDArray[np.bool_], NDArray[np.float64] | None] | None,
     n_threads: int,
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
@@ -230,7 +244,7 @@ def fit_marti_rank(
 
 # Documents
 
-type _Model = TreeRankModel | RankingForest | BoostedModel | BranchingProgram
+_Model: TypeAlias = TreeRankModel | RankingForest | BoostedModel | BranchingProgram
 
 def write_document(header: str, model: _Model) -> str: ...
 def read_document(text: str) -> tuple[str, _Model]: ...

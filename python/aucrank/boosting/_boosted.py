@@ -1,5 +1,10 @@
 """What AUCBoost and RankBoost share: rounds that add terms to a score."""
 
+import json
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -8,16 +13,33 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
-from aucrank._input import Columns
-from aucrank._params import check_int, check_real
+from aucrank._held_out import HeldOut
+from aucrank._input import Columns, count_rows, read_columns
+from aucrank._params import check_bool, check_choice, check_int, check_max_features, check_real
 from aucrank._row_models import KeepsModels
-from aucrank._schema import Schema
-from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
+from aucrank._schema import Schema, errors_by_name
+from aucrank._table import Table
+from aucrank._threads import threads_for
+from aucrank.boosting._row_rankers import RowRankers
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import is_outside, ranker_learner, weak_ranker_params
+
+#: Share of the rows that paper 5 (sec. 3.5) holds out to select by.
+_WINDOW_FRACTION = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """The last fit, to go on from."""
+
+    model: _core.BoostedModel
+    schema: Schema
+    classes: NDArray[Any]
+    rankers: tuple[Any, ...]
 
 
 class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
@@ -29,14 +51,86 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
     _model: _core.BoostedModel
     # Rankers of the user's own choice that the model asks, by number.
     _rankers: tuple[Any, ...]
+    #: The fit of the core.
+    _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
 
     weak_ranker: Any
     n_rounds: int
     learning_rate: float
+    subsample: float
+    max_features: Any
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    refit: bool
+    warm_start: bool
     max_bins: int | None
+    verbose: int
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
+        """Boost on rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+        X_val : array-like or data frame of shape (n_val, n_features), default=None
+            Rows to choose the number of rounds by, where it is chosen: the columns of ``X``,
+            categories matched by value. None to hold out a part of ``X``.
+        y_val : array-like of shape (n_val,), default=None
+            Their labels, those of ``y``; both must occur.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Weight of each of them.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid; if there are rows to
+            choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
+            are not those of the last fit.
+        """
+        earlier = None
+        if self.warm_start and self.__sklearn_is_fitted__():
+            rankers = self.__dict__.get("_rankers", ())
+            earlier = _Earlier(self._model, self._schema, self.classes_, rankers)
+        held_out = HeldOut(X_val, y_val, sample_weight_val)
+        fit_model = partial(self._fit_model, rows=X, held_out=held_out, earlier=earlier)
+        return self._fit(X, y, sample_weight, fit_model)
+
+    def _check_params(self) -> None:
+        self._core_params(seed=0, schema=None)
+
+    @abstractmethod
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+        """Return the parameters as the core takes them, each checked.
+
+        Without a schema they are checked as far as they can be.
+        """
 
     def _round_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         """Return the parameters of the loop as the core takes them, each checked."""
+        check_bool(self.warm_start, "warm_start")
         return {
             "binning": {
                 "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65_535, optional=True),
@@ -47,11 +141,45 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
             "learning_rate": check_real(
                 self.learning_rate, "learning_rate", low=0.0, high=1.0, low_open=True
             ),
+            "subsample": check_real(self.subsample, "subsample", low=0.0, high=1.0, low_open=True),
+            "max_features": check_max_features(
+                self.max_features, 1 if schema is None else len(schema.features)
+            ),
+            "held_out": self._held_out_params(),
             "seed": seed,
         }
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        return self._fit(X, y, sample_weight, partial(self._fit_model, rows=X))
+    def _held_out_params(self) -> dict[str, Any] | None:
+        """Return how the number of rounds is chosen, as the core takes it."""
+        early_stopping = check_bool(self.early_stopping, "early_stopping")
+        selection = check_choice(getattr(self, "selection", None), "selection", (None, "window"))
+        fraction = check_real(
+            self.validation_fraction,
+            "validation_fraction",
+            low=0.0,
+            high=1.0,
+            low_open=True,
+            high_open=True,
+        )
+        patience = {
+            "n_iter_no_change": check_int(self.n_iter_no_change, "n_iter_no_change", low=1),
+            "tol": check_real(self.tol, "tol", low=0.0, high_open=True),
+        }
+        refit = check_bool(self.refit, "refit")
+        if early_stopping and selection is not None:
+            raise ValueError(
+                f"early_stopping does not go with selection={selection!r}, which runs all rounds"
+            )
+        if not early_stopping and selection is None:
+            return None
+        if refit and self.warm_start:
+            raise ValueError(
+                "refit does not go with warm_start: the rounds of the last fit have seen the rows"
+                " that would be held out"
+            )
+        if early_stopping:
+            return {"fraction": fraction, "rule": {"patience": patience}, "refit": refit}
+        return {"fraction": _WINDOW_FRACTION, "rule": selection, "refit": refit}
 
     def _fit_model(
         self,
@@ -62,34 +190,59 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
         seed: int,
         n_threads: int,
         rows: Any = None,
+        held_out: HeldOut | None = None,
+        earlier: _Earlier | None = None,
     ) -> _core.BoostedModel:
-        learner = ranker_learner(self.weak_ranker, rows, positive)
-        sample = (columns, schema, positive, weight)
-        model = self._fit_rounds(*sample, seed, n_threads, learner)
+        if earlier is not None:
+            self._check_earlier(earlier, schema)
+            # Also of the bins, which have to be the same.
+            seed = earlier.model.seed
+        params = self._core_params(seed, schema)
+        chosen = params["rounds"]["held_out"] is not None
+        validation = None
+        if held_out is not None and held_out.is_given:
+            if not chosen:
+                raise ValueError(
+                    "X_val, y_val and sample_weight_val are to choose the number of rounds by, and"
+                    f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
+                )
+            validation = held_out.read(self, schema, self.classes_)
+        rankers = () if earlier is None else earlier.rankers
+        learner = ranker_learner(self.weak_ranker, rows, positive, rankers)
+        model = type(self)._fit_core(
+            columns,
+            schema.n_levels,
+            positive,
+            weight,
+            json.dumps(params),
+            None if earlier is None else earlier.model,
+            validation,
+            n_threads,
+            learner,
+        )
         if learner is not None:
             self._rankers = learner.kept
+        if model.n_rounds == 0:
+            self._warn("No weak ranker is better than chance, so all scores are equal.")
+        elif chosen and model.held_out() is None:
+            self._warn(
+                "A class has one distinct row, so no rows can be held out: all rounds were kept."
+            )
+        if self.verbose > 0:
+            self._report(model)
         return model
-
-    def _fit_rounds(
-        self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
-        seed: int,
-        n_threads: int,
-        learner: RowRankerLearner | None,
-    ) -> _core.BoostedModel:
-        raise NotImplementedError
 
     def _asked_models(self, model: Any) -> list[int]:
         numbers: list[int] = model.outside_rankers()
         return numbers
 
     def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        return getattr(self._model, question)(columns, n_threads, self._row_rankers(X))
+
+    def _row_rankers(self, X: Any) -> RowRankers | None:
+        """Return the rankers of the user's own choice beside rows to ask them about."""
         rankers = self.__dict__.get("_rankers")
-        asked = None if rankers is None else RowRankers(rankers, X)
-        return getattr(self._model, question)(columns, n_threads, asked)
+        return None if rankers is None else RowRankers(rankers, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,3 +255,129 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
         ):
             tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
         return tags
+
+    def _check_earlier(self, earlier: _Earlier, schema: Schema) -> None:
+        if not np.array_equal(earlier.classes, self.classes_):
+            raise ValueError(
+                f"warm_start needs the classes of the last fit, {earlier.classes}; got"
+                f" {self.classes_}"
+            )
+        if earlier.schema != schema:
+            raise ValueError("warm_start needs the columns and categories of the last fit")
+        if earlier.model.n_rounds > self.n_rounds:
+            raise ValueError(
+                f"n_rounds={self.n_rounds} must be at least the {earlier.model.n_rounds} rounds of"
+                " the last fit when warm_start is set"
+            )
+
+    def _warn(self, message: str) -> None:
+        # The caller of `fit`, which calls `_fit`, `_fit_model` and this.
+        warnings.warn(message, UserWarning, stacklevel=5)
+
+    def _report(self, model: _core.BoostedModel) -> None:
+        found, name = model.held_out(), type(self).__name__
+        print(f"[{name}] {model.n_rounds} rounds")
+        if found is not None and found["n_rounds"] > 0:
+            auc = found["auc"]
+            print(
+                f"[{name}] chosen of {len(auc)} by the AUC of the rows held out,"
+                f" {auc[found['n_rounds'] - 1]:.4f}"
+            )
+
+    @property
+    def _fitted_model(self) -> _core.BoostedModel:
+        check_is_fitted(self)
+        return self._model
+
+    @property
+    def n_iter_(self) -> int:
+        """Return the number of rounds of the model.
+
+        Returns
+        -------
+        int
+            At most ``n_rounds``.
+        """
+        return self._fitted_model.n_rounds
+
+    @property
+    def threshold_(self) -> float:
+        """Return the sum of rounds from which on a row is called positive.
+
+        Returns
+        -------
+        float
+            `decision_function` is the sum less this.
+        """
+        return self._fitted_model.threshold
+
+    @property
+    def validation_path_(self) -> Table | None:
+        """Return the AUC of the rows held out, round by round.
+
+        Returns
+        -------
+        Table or None
+            Columns ``round``, from 1; ``auc``; ``smoothed``, if the number of rounds was selected
+            by the window; ``kept``, true for the last round that was kept. None where no rows were
+            held out.
+        """
+        found = self._fitted_model.held_out()
+        if found is None:
+            return None
+        rounds = np.arange(1, len(found["auc"]) + 1)
+        columns = {"round": rounds, "auc": found["auc"]}
+        if found["smoothed"] is not None:
+            columns["smoothed"] = found["smoothed"]
+        return Table(columns, kept=rounds == found["n_rounds"])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return how much each feature adds to the advantage over chance of the rounds.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Mean over the rounds of what a round on this feature has above an AUC of 1/2, on the
+            rows as they were weighted for it; 0 for rounds on other features. A round counts by
+            the range of the values that it adds to the score. The sum of all is the mean advantage
+            of a round, at most 1/2. What a tree has is divided by the squared gains of its stumps.
+
+        Raises
+        ------
+        AttributeError
+            If a weak ranker asks many features at once.
+        """
+        importances = self._fitted_model.importances()
+        if importances is None:
+            raise AttributeError(
+                "feature_importances_ is not defined for weak rankers that ask many features at"
+                " once; sklearn.inspection.permutation_importance measures any model"
+            )
+        return importances
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Score rows by the first round, by the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit. A category that was not seen there is missing.
+
+        Yields
+        ------
+        ndarray of float64, shape (n,)
+            The score after each round, less the ``threshold_`` of all; the last is what
+            `decision_function` returns.
+        """
+        model = self._fitted_model
+        columns = read_columns(self, X, self._schema)
+        n_rows = count_rows(columns)
+        n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
+        sums = np.zeros(n_rows)
+        with errors_by_name(self._schema):
+            model.check_columns(columns)
+        for number in range(model.n_rounds):
+            # Values are such that their sums are exact: no stage rounds.
+            sums += model.round_values(columns, number, n_threads, self._row_rankers(X))
+            yield model.scores_of(sums)

@@ -1,17 +1,11 @@
 """RankBoost: pairs of a positive and a negative row, whose weights factor."""
 
-import json
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from aucrank import _core
-from aucrank._input import Columns
 from aucrank._params import check_choice
 from aucrank._schema import Schema
 from aucrank.boosting._boosted import BoostedRanker
-from aucrank.boosting._row_rankers import RowRankerLearner
 
 
 class RankBoost(BoostedRanker):
@@ -115,13 +109,24 @@ class RankBoost(BoostedRanker):
     0.978
     """
 
+    _fit_core = staticmethod(_core.fit_rank_boost)
+
     def __init__(
         self,
         *,
         weak_ranker: Any = "threshold",
         n_rounds: int = 200,
         learning_rate: float = 1.0,
+        subsample: float = 1.0,
+        max_features: Any = None,
         alpha: str = "third",
+        selection: str | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-4,
+        refit: bool = False,
+        warm_start: bool = False,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -131,33 +136,24 @@ class RankBoost(BoostedRanker):
         self.weak_ranker = weak_ranker
         self.n_rounds = n_rounds
         self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.max_features = max_features
         self.alpha = alpha
+        self.selection = selection
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.refit = refit
+        self.warm_start = warm_start
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_params(self) -> None:
-        self._core_params(seed=0, schema=None)
-
     def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         return {
             "rounds": self._round_params(seed, schema),
             "alpha": check_choice(self.alpha, "alpha", ("third", "exact")),
         }
-
-    def _fit_rounds(
-        self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
-        seed: int,
-        n_threads: int,
-        learner: RowRankerLearner | None,
-    ) -> _core.BoostedModel:
-        params = json.dumps(self._core_params(seed, schema))
-        return _core.fit_rank_boost(
-            columns, schema.n_levels, positive, weight, params, n_threads, learner
-        )

@@ -1,15 +1,18 @@
 //! The room `aucrank::boost` as Python classes and functions.
 
-use aucrank::boost::{self, AucBoostParams, BoostedModel, RankBoostParams, RowRanker, RowScores};
+use aucrank::boost::{
+    self, AucBoostParams, BoostedModel, Given, RankBoostParams, RowRanker, RowScores,
+};
 use aucrank::data::{Columns, Labels};
 use aucrank::{Interrupt, RankError};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, read_params};
+use crate::run::{on_pool, read_params, to_py_err};
 
 /// A sum of terms, fitted by boosting.
 #[pyclass(name = "BoostedModel", module = "aucrank._core", frozen)]
@@ -35,6 +38,62 @@ impl PyBoostedModel {
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// For each round and class, negatives first, the mean of the exponentials.
+    fn mean_exponentials(&self) -> Vec<[f64; 2]> {
+        self.0.mean_exponentials().to_vec()
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        Some(self.0.importances()?.into_pyarray(py))
+    }
+
+    /// The path of the AUC of the rows held out, or `None` if there were none.
+    fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(path) = self.0.held_out() else { return Ok(None) };
+        let table = PyDict::new(py);
+        table.set_item("auc", path.auc.to_pyarray(py))?;
+        let smoothed = path.smoothed.as_ref().map(|smoothed| smoothed.to_pyarray(py));
+        table.set_item("smoothed", smoothed)?;
+        table.set_item("n_rounds", path.n_rounds)?;
+        Ok(Some(table))
+    }
+
+    /// The score that a sum of rounds stands for, for each sum.
+    fn scores_of<'py>(
+        &self,
+        py: Python<'py>,
+        sums: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let scores: Vec<f64> = sums.as_slice()?.iter().map(|&sum| self.0.score_of(sum)).collect();
+        Ok(scores.into_pyarray(py))
+    }
+
+    fn check_columns(&self, py: Python<'_>, columns: ColumnsArg<'_>) -> PyResult<()> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        py.detach(|| self.0.check_columns(&columns)).map_err(to_py_err)
+    }
+
+    #[pyo3(signature = (columns, round, n_threads, rankers=None))]
+    fn round_values<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        round: usize,
+        n_threads: usize,
+        rankers: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        let rankers = rankers.map(Callbacks::new);
+        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
+        let values = on_pool(py, n_threads, |_| self.0.round_values(&columns, round, outside));
+        Ok(finish(py, rankers.as_ref(), values)?.into_pyarray(py))
     }
 
     /// Numbers of the rankers of Python that it asks.
@@ -96,9 +155,15 @@ fn to_json<T: serde::Serialize>(terms: &[T]) -> PyResult<String> {
     serde_json::to_string(terms).map_err(|err| PyValueError::new_err(err.to_string()))
 }
 
+/// Rows to validate on: columns, labels, weights.
+type OtherRows<'py> =
+    (ColumnsArg<'py>, PyReadonlyArray1<'py, bool>, Option<PyReadonlyArray1<'py, f64>>);
+
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, rankers=None))]
+#[pyo3(signature = (
+    columns, n_levels, positive, weight, params, earlier, validation, n_threads, rankers=None
+))]
 #[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
@@ -107,27 +172,23 @@ pub fn fit_auc_boost<'py>(
     positive: PyReadonlyArray1<'py, bool>,
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
+    earlier: Option<PyRef<'py, PyBoostedModel>>,
+    validation: Option<OtherRows<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: AucBoostParams = read_params(params)?;
-    fit(
-        py,
-        &columns,
-        &n_levels,
-        &positive,
-        weight.as_ref(),
-        n_threads,
-        rankers,
-        |columns, labels, rankers, interrupt| {
-            boost::fit_auc_boost(columns, labels, &params, rankers, interrupt)
-        },
-    )
+    let sample = SampleArgs { columns, n_levels, positive, weight, earlier, validation, rankers };
+    sample.fit(py, n_threads, |columns, labels, given, interrupt| {
+        boost::fit_auc_boost(columns, labels, &params, given, interrupt)
+    })
 }
 
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, rankers=None))]
+#[pyo3(signature = (
+    columns, n_levels, positive, weight, params, earlier, validation, n_threads, rankers=None
+))]
 #[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
@@ -136,50 +197,67 @@ pub fn fit_rank_boost<'py>(
     positive: PyReadonlyArray1<'py, bool>,
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
+    earlier: Option<PyRef<'py, PyBoostedModel>>,
+    validation: Option<OtherRows<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: RankBoostParams = read_params(params)?;
-    fit(
-        py,
-        &columns,
-        &n_levels,
-        &positive,
-        weight.as_ref(),
-        n_threads,
-        rankers,
-        |columns, labels, rankers, interrupt| {
-            boost::fit_rank_boost(columns, labels, &params, rankers, interrupt)
-        },
-    )
+    let sample = SampleArgs { columns, n_levels, positive, weight, earlier, validation, rankers };
+    sample.fit(py, n_threads, |columns, labels, given, interrupt| {
+        boost::fit_rank_boost(columns, labels, &params, given, interrupt)
+    })
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
-fn fit(
-    py: Python<'_>,
-    columns: &ColumnsArg<'_>,
-    n_levels: &[Option<u32>],
-    positive: &PyReadonlyArray1<'_, bool>,
-    weight: Option<&PyReadonlyArray1<'_, f64>>,
-    n_threads: usize,
+/// What a fit is given, as Python has it.
+struct SampleArgs<'py> {
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    earlier: Option<PyRef<'py, PyBoostedModel>>,
+    validation: Option<OtherRows<'py>>,
     rankers: Option<Py<PyAny>>,
-    fit_model: impl Fn(
-        &Columns<'_>,
-        &Labels<'_>,
-        Option<&dyn RowRanker>,
-        &Interrupt,
-    ) -> Result<BoostedModel, RankError>
-    + Send
-    + Sync,
-) -> PyResult<PyBoostedModel> {
-    let columns = columns.borrow(n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.map(|weight| weight.as_slice()).transpose()?;
-    let rankers = rankers.map(Callbacks::new);
-    let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
-    let fitted = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        fit_model(&columns, &labels, outside, interrupt)
-    });
-    finish(py, rankers.as_ref(), fitted.map(PyBoostedModel))
+}
+
+impl SampleArgs<'_> {
+    fn fit(
+        self,
+        py: Python<'_>,
+        n_threads: usize,
+        fit_model: impl Fn(
+            &Columns<'_>,
+            &Labels<'_>,
+            &Given<'_>,
+            &Interrupt,
+        ) -> Result<BoostedModel, RankError>
+        + Send
+        + Sync,
+    ) -> PyResult<PyBoostedModel> {
+        let columns = self.columns.borrow(&self.n_levels)?;
+        let positive = self.positive.as_slice()?;
+        let weight = self.weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let earlier = self.earlier.as_ref().map(|model| &model.0);
+        let other = match &self.validation {
+            None => None,
+            Some((columns, positive, weight)) => {
+                let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+                Some((columns.borrow(&self.n_levels)?, positive.as_slice()?, weight))
+            }
+        };
+        let rankers = self.rankers.map(Callbacks::new);
+        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
+        let fitted = on_pool(py, n_threads, |interrupt| {
+            let labels = Labels::new(positive, weight)?;
+            let Some((other_columns, positive, weight)) = &other else {
+                let given = Given { earlier, validation: None, outside };
+                return fit_model(&columns, &labels, &given, interrupt);
+            };
+            let other_labels = Labels::new(positive, *weight)?;
+            let validation = Some((other_columns, &other_labels));
+            let given = Given { earlier, validation, outside };
+            fit_model(&columns, &labels, &given, interrupt)
+        });
+        finish(py, rankers.as_ref(), fitted.map(PyBoostedModel))
+    }
 }

@@ -371,7 +371,8 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::boost::{
-        Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams, fit_marti_rank,
+        AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
+        ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
     };
     use crate::data::{BinningParams, Column, Labels, mix};
     use crate::tree::{
@@ -481,7 +482,26 @@ mod tests {
         document_of("SMartiRank", Model::BranchingProgram(program))
     }
 
-    fn documents() -> [Document; 6] {
+    /// Of step functions of both features and of both kinds, with and without a path of rows held out.
+    fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
+        let rounds = RoundParams {
+            weak_ranker: WeakRankerParams::Threshold,
+            n_rounds: 5,
+            learning_rate: 0.5,
+            held_out: held_out.map(|rule| HeldOutParams { fraction: 0.25, rule, refit: true }),
+            ..RoundParams::default()
+        };
+        let output = if held_out.is_some() { Output::Sign } else { Output::Real };
+        let params = AucBoostParams { rounds, criterion: Criterion::Sum, output };
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let given = Given::default();
+        let model =
+            fit_auc_boost(&columns(), &labels, &params, &given, &Interrupt::default()).unwrap();
+        assert!(model.terms().len() > usize::from(held_out.is_none()));
+        document_of("AUCBoost", Model::Boosted(model))
+    }
+
+    fn documents() -> [Document; 8] {
         [
             document(),
             program_document(ProgramScore::Votes),
@@ -489,6 +509,8 @@ mod tests {
             forest_document(1, Aggregation::Eta),
             forest_document(1, Aggregation::Kendall),
             forest_document(2, Aggregation::RankMean),
+            boosted_document(None),
+            boosted_document(Some(HeldOutRule::Window)),
         ]
     }
 
@@ -659,6 +681,53 @@ mod tests {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
             assert!(matches!(err, ModelError::Malformed(_)), "change {i}: {err}");
             assert!(err.to_string().contains(what), "change {i}: {err}");
+        }
+    }
+
+    #[test]
+    fn a_forged_sum_of_terms_is_refused_not_believed() {
+        let document = boosted_document(Some(HeldOutRule::Window));
+        let features = json!({"feature": {"feature": 1, "numeric": {"thresholds": [], "values": [0.5]},
+            "missing": 0.0}});
+        let scored = json!({"scored": {"thresholds": [1.0, 0.0], "values": [0.0, 0.5, 1.0],
+            "scorer": {"outside": {"number": 0, "is_reversed": false}}}});
+        let of_first = |missing: f64, thresholds: Value, values: Value| {
+            json!({"feature": {"feature": 0, "missing": missing,
+                "numeric": {"thresholds": thresholds, "values": values}}})
+        };
+        let colours = |values: Value| json!({"feature": {"feature": 1, "missing": 0.0, "categorical": {"values": values}}});
+        let terms = [
+            ("another kind", features),
+            ("thresholds or values of a score", scored),
+            ("no feature 2", {
+                let mut term = of_first(0.0, json!([]), json!([0.5]));
+                term["feature"]["feature"] = json!(2);
+                term
+            }),
+            ("one value more", of_first(0.0, json!([0.5]), json!([0.5]))),
+            ("ascending", of_first(0.0, json!([0.5, 0.5]), json!([0.5, 0.0, 0.5]))),
+            ("no value of a term", of_first(0.0, json!([]), json!([0.1]))),
+            ("no value of a term", of_first(0.3, json!([]), json!([0.0]))),
+            ("no value of a term", of_first(1e7, json!([]), json!([0.0]))),
+            ("more values", colours(json!([0.0, 0.0, 0.5, 0.5]))),
+        ];
+        for (what, term) in terms {
+            let err = forged(&document, |body| body["model"]["terms"][0] = term).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+        let changes: [(&str, Change<'_>); 6] = [
+            ("not of as many", &|model| model["advantages"] = json!([])),
+            ("not of as many", &|model| model["mean_exponentials"] = json!([])),
+            ("below 0", &|model| model["mean_exponentials"][0][1] = json!(-0.5)),
+            ("not in [0, 1]", &|model| model["advantages"][0] = json!(0.7)),
+            ("too large", &|model| model["threshold"] = json!(1e300)),
+            ("the AUC by round", &|model| model["held_out"]["smoothed"] = json!([])),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
         }
     }
 

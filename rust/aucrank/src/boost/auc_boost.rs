@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
-use super::rounds::{RoundParams, RoundRule, RoundValues, boost};
+use super::rounds::{Given, RoundParams, RoundRule, RoundValues, boost};
 use super::two_sided::{Criterion, two_sided};
-use super::weak::outside::RowRanker;
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -20,11 +19,24 @@ pub struct AucBoostParams {
     pub rounds: RoundParams,
     /// How rankings are cut.
     pub criterion: Criterion,
+    /// What a row is scored by.
+    pub output: Output,
 }
 
-impl RoundRule for Criterion {
+/// What a row is scored by (DECISIONS B7).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// The sum of the rounds.
+    #[default]
+    Real,
+    /// Its sign, that of 0 being +1: the classifier of Theorem 2.
+    Sign,
+}
+
+impl RoundRule for AucBoostParams {
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues> {
-        let cut = two_sided(groups, *self, 0.0).ok()?;
+        let cut = two_sided(groups, self.criterion, 0.0).ok()?;
         if cut.error >= 0.5 - LEAST_ADVANTAGE {
             return None;
         }
@@ -36,6 +48,10 @@ impl RoundRule for Criterion {
             .map(|group| value(if group < cut.n_low { cut.low } else { cut.high }))
             .collect();
         Some(RoundValues { values, unseen: 0.0, is_last: cut.error == 0.0 })
+    }
+
+    fn scores_by_sign(&self) -> bool {
+        self.output == Output::Sign
     }
 }
 
@@ -49,8 +65,8 @@ pub fn fit_auc_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &AucBoostParams,
-    outside: Option<&dyn RowRanker>,
+    given: &Given<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    boost(columns, labels, &params.rounds, &params.criterion, outside, interrupt)
+    boost(columns, labels, &params.rounds, params, given, interrupt)
 }

@@ -1,9 +1,11 @@
 //! A sum of terms: what `AUCBoost` and `RankBoost` learn.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::held_out::HeldOutPath;
 use super::scored::{RowScorer, ScoredTerm};
-use super::term::{FeatureTerm, Term};
+use super::term::{FeatureTerm, Steps, Term, VALUE_UNIT};
 use super::weak::outside::RowScores;
 use crate::RankError;
 use crate::data::Columns;
@@ -11,50 +13,95 @@ use crate::data::Columns;
 /// Rows scored at a time.
 const TILE_ROWS: usize = 1024;
 
+/// Tiles that one thread takes at least.
+const LEAST_TILES: usize = 4;
+
+/// Sums of values are exact up to here.
+const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
+
 /// A sum of terms, one for each round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BoostedModel {
-    n_levels: Vec<Option<u32>>,
-    terms: Vec<Term>,
+#[serde(transparent)]
+pub struct BoostedModel(Parts);
+
+/// What a boosted model is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Parts {
+    pub(super) n_levels: Vec<Option<u32>>,
+    pub(super) terms: Vec<Term>,
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` on the
     /// training rows, which bounds the share of rows on the wrong side of 0.
-    mean_exponentials: Vec<[f64; 2]>,
-    threshold: f64,
+    pub(super) mean_exponentials: Vec<[f64; 2]>,
+    /// AUC less one half of each term on the rows as they were weighted for it.
+    pub(super) advantages: Vec<f64>,
+    pub(super) threshold: f64,
+    pub(super) by_sign: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) held_out: Option<HeldOutPath>,
+    pub(super) seed: u64,
 }
 
 impl BoostedModel {
-    pub(super) fn new(
-        n_levels: Vec<Option<u32>>,
-        terms: Vec<Term>,
-        mean_exponentials: Vec<[f64; 2]>,
-        threshold: f64,
-    ) -> Self {
-        Self { n_levels, terms, mean_exponentials, threshold }
+    pub(super) fn new(parts: Parts) -> Self {
+        Self(parts)
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
-        &self.n_levels
+        &self.0.n_levels
     }
 
     /// The terms, round by round.
     #[must_use]
     pub fn terms(&self) -> &[Term] {
-        &self.terms
+        &self.0.terms
     }
 
-    /// The sum of terms from which on a row is called positive.
+    /// The sum of terms from which on a row is called positive; 0 where rows are scored by sign.
     #[must_use]
     pub fn threshold(&self) -> f64 {
-        self.threshold
+        self.0.threshold
+    }
+
+    /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
+    /// distribution of the training rows that were learned from, `f` being the sum of the rounds so far
+    /// and `y` 1 or -1. It bounds the share of rows of the class on the wrong side of 0; both are
+    /// products of one factor a round.
+    #[must_use]
+    pub fn mean_exponentials(&self) -> &[[f64; 2]] {
+        &self.0.mean_exponentials
+    }
+
+    /// For each round the AUC of its term, less one half, on the rows as they were weighted for it.
+    #[must_use]
+    pub fn advantages(&self) -> &[f64] {
+        &self.0.advantages
+    }
+
+    /// The AUC of the rows held out, if the number of rounds was chosen by it.
+    #[must_use]
+    pub fn held_out(&self) -> Option<&HeldOutPath> {
+        self.0.held_out.as_ref()
+    }
+
+    /// The seed of the fit.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// Whether rows are scored by the sign of the sum.
+    #[must_use]
+    pub fn scores_by_sign(&self) -> bool {
+        self.0.by_sign
     }
 
     /// The terms of single features, one for each feature that has any, by feature.
     #[must_use]
     pub fn merged_terms(&self) -> Vec<FeatureTerm> {
-        let mut merged: Vec<Option<FeatureTerm>> = vec![None; self.n_levels.len()];
-        for term in &self.terms {
+        let mut merged: Vec<Option<FeatureTerm>> = vec![None; self.0.n_levels.len()];
+        for term in &self.0.terms {
             let Term::Feature(term) = term else { continue };
             match &mut merged[term.feature] {
                 Some(sum) => sum.add(term),
@@ -73,7 +120,33 @@ impl BoostedModel {
             }
             _ => None,
         };
-        self.terms.iter().filter_map(number).collect()
+        self.0.terms.iter().filter_map(number).collect()
+    }
+
+    /// For each feature the mean of [`BoostedModel::advantages`] over all rounds, each weighted by the
+    /// range of the values of its term, rounds on other features counting as 0; the share of a tree is
+    /// divided among its features by their squared gains. `None` where a term asks features together
+    /// in a way that cannot be told apart.
+    #[must_use]
+    pub fn importances(&self) -> Option<Vec<f64>> {
+        let (mut importances, mut total) = (vec![0.0; self.0.n_levels.len()], 0.0);
+        for (term, advantage) in self.0.terms.iter().zip(&self.0.advantages) {
+            let range = term.range();
+            total += range;
+            match term {
+                Term::Feature(term) => importances[term.feature] += range * advantage,
+                Term::Tree(term) if term.tree.has_importances() => {
+                    let gains = term.tree.importances();
+                    let all: f64 = gains.iter().sum();
+                    for (importance, gain) in importances.iter_mut().zip(gains) {
+                        *importance += range * advantage * gain / if all > 0.0 { all } else { 1.0 };
+                    }
+                }
+                Term::Tree(_) | Term::Scored(_) => return None,
+            }
+        }
+        let total = if total > 0.0 { total } else { 1.0 };
+        Some(importances.into_iter().map(|importance| importance / total).collect())
     }
 
     /// Score of each row, above 0 where it is called positive.
@@ -86,26 +159,92 @@ impl BoostedModel {
         columns: &Columns<'_>,
         outside: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
-        columns.check_kinds(&self.n_levels)?;
+        let mut scores = self.sums(columns, outside)?;
+        let scored = |sum: &mut f64| *sum = self.score_of(*sum);
+        scores.par_chunks_mut(TILE_ROWS).with_min_len(16).for_each(|scores| {
+            scores.iter_mut().for_each(scored);
+        });
+        Ok(scores)
+    }
+
+    /// The score that a sum of terms stands for.
+    #[inline]
+    #[must_use]
+    pub fn score_of(&self, sum: f64) -> f64 {
+        if !self.0.by_sign {
+            sum - self.0.threshold
+        } else if sum >= 0.0 {
+            1.0
+        } else {
+            -1.0
+        }
+    }
+
+    /// Sum of all terms for each row.
+    fn sums(
+        &self,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
         let terms = self.merged_terms();
-        let (n_rows, n_features) = (columns.n_rows(), columns.n_features());
-        let mut scores = vec![-self.threshold; n_rows];
-        let mut row = vec![0.0; TILE_ROWS * n_features];
-        for (tile, scores) in scores.chunks_mut(TILE_ROWS).enumerate() {
-            let start = tile * TILE_ROWS;
-            row.truncate(scores.len() * n_features);
-            columns.read_rows(start..start + scores.len(), &mut row);
-            for (score, row) in scores.iter_mut().zip(row.chunks(n_features)) {
-                *score += terms.iter().map(|term| term.value(row[term.feature])).sum::<f64>();
+        let n_features = columns.n_features();
+        let mut sums = vec![0.0; columns.n_rows()];
+        if n_features > 0 {
+            let tiles = sums.par_chunks_mut(TILE_ROWS).enumerate().with_min_len(LEAST_TILES);
+            let any_infinite = tiles.map_init(Vec::new, |tile, (chunk, sums)| {
+                let start = chunk * TILE_ROWS;
+                tile.resize(sums.len() * n_features, 0.0);
+                if columns.read_rows(start..start + sums.len(), tile) {
+                    return true;
+                }
+                for term in &terms {
+                    let raw = tile[term.feature..].iter().step_by(n_features);
+                    for (sum, &raw) in sums.iter_mut().zip(raw) {
+                        *sum += term.value(raw);
+                    }
+                }
+                false
+            });
+            if any_infinite.reduce(|| false, |a, b| a | b)
+                && let Some(err) = columns.infinite_value()
+            {
+                return Err(err);
             }
         }
-        if let Some(err) = columns.infinite_value() {
-            return Err(err);
+        for term in self.0.terms.iter().filter(|term| !matches!(term, Term::Feature(_))) {
+            term.add_values(columns, outside, &mut sums)?;
         }
-        for term in self.terms.iter().filter(|term| !matches!(term, Term::Feature(_))) {
-            term.add_values(columns, outside, &mut scores)?;
-        }
-        Ok(scores)
+        Ok(sums)
+    }
+
+    /// Whether the columns are those of the fit in number and kind, and hold no infinity.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if not.
+    pub fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        columns.infinite_value().map_or(Ok(()), Err)
+    }
+
+    /// What one round adds to the sum of each row of [checked](BoostedModel::check_columns) columns.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such round.
+    pub fn round_values(
+        &self,
+        columns: &Columns<'_>,
+        round: usize,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        self.0.terms[round].values(columns, outside)
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.
@@ -114,10 +253,100 @@ impl BoostedModel {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
-        self.terms.iter().try_for_each(|term| match term {
-            Term::Feature(_) => Ok(()),
-            Term::Tree(term) => term.check(&self.n_levels),
-            Term::Scored(term) => term.check(&self.n_levels),
-        })
+        let parts = &self.0;
+        let n_terms = parts.terms.len();
+        if parts.mean_exponentials.len() != n_terms || parts.advantages.len() != n_terms {
+            return Err(format!("what is told of {n_terms} rounds is not of as many"));
+        }
+        let is_mean = |mean: &f64| mean.is_finite() && *mean >= 0.0;
+        if !parts.mean_exponentials.as_flattened().iter().all(is_mean) {
+            return Err("a mean of exponentials is below 0 or not finite".to_owned());
+        }
+        if !parts.advantages.iter().all(|advantage| advantage.abs() <= 0.5) {
+            return Err("the AUC of a round is not in [0, 1]".to_owned());
+        }
+        let mut largest = 0.0;
+        for (round, term) in parts.terms.iter().enumerate() {
+            let found = term.check(&parts.n_levels);
+            largest += found.map_err(|what| format!("the term of round {round}: {what}"))?;
+        }
+        if !(largest <= LARGEST_SUM && parts.threshold.abs() <= LARGEST_SUM) {
+            return Err("the values of the terms are too large to be summed".to_owned());
+        }
+        parts.held_out.iter().try_for_each(|path| path.check(n_terms))
+    }
+}
+
+impl Term {
+    /// Largest value less the smallest.
+    fn range(&self) -> f64 {
+        let (values, missing): (&[f64], _) = match self {
+            Self::Feature(term) => (term.steps.values(), Some(&term.missing)),
+            Self::Tree(term) => (&term.values, None),
+            Self::Scored(term) => (&term.values, None),
+        };
+        let all = || values.iter().chain(missing).copied();
+        let (low, high) =
+            (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        if high > low { high - low } else { 0.0 }
+    }
+
+    /// Whether its parts fit together and to the features; returns its largest value.
+    fn check(&self, n_levels: &[Option<u32>]) -> Result<f64, String> {
+        match self {
+            Self::Feature(term) => {
+                let Some(n_levels) = n_levels.get(term.feature) else {
+                    return Err(format!("there is no feature {}", term.feature));
+                };
+                match (&term.steps, n_levels) {
+                    (Steps::Numeric { thresholds, values }, None) => {
+                        if values.len() != thresholds.len() + 1 {
+                            return Err("it has not one value more than thresholds".to_owned());
+                        }
+                        let ascend = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+                        if !(ascend && thresholds.iter().all(|t| t.is_finite())) {
+                            return Err("its thresholds are not finite and ascending".to_owned());
+                        }
+                    }
+                    (Steps::Categorical { values }, Some(n_levels)) => {
+                        if values.len() > *n_levels as usize {
+                            return Err("it has more values than there are categories".to_owned());
+                        }
+                    }
+                    _ => return Err(format!("feature {} is of another kind", term.feature)),
+                }
+                largest_value(term.steps.values().iter().chain([&term.missing]))
+            }
+            Self::Tree(term) => {
+                term.check(n_levels)?;
+                largest_value(&term.values)
+            }
+            Self::Scored(term) => {
+                term.check(n_levels)?;
+                largest_value(&term.values)
+            }
+        }
+    }
+}
+
+/// The largest size among values, all of them whole multiples of their unit.
+fn largest_value<'v>(values: impl IntoIterator<Item = &'v f64>) -> Result<f64, String> {
+    let mut largest = 0.0_f64;
+    for value in values {
+        let is_whole = (value / VALUE_UNIT).fract().abs() == 0.0;
+        if !is_whole || value.abs() > LARGEST_SUM {
+            return Err(format!("{value} is no value of a term"));
+        }
+        largest = largest.max(value.abs());
+    }
+    Ok(largest)
+}
+
+impl Steps {
+    /// All values but that of what is missing.
+    fn values(&self) -> &[f64] {
+        match self {
+            Self::Numeric { values, .. } | Self::Categorical { values } => values,
+        }
     }
 }

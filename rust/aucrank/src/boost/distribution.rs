@@ -1,5 +1,7 @@
 //! The distributions over the rows of each class that boosting reweights round by round.
 
+use rayon::prelude::*;
+
 use crate::data::{ClassMasses, FixedWeights, Labels, times_power_of_two};
 
 /// Bits that the mass of a class may take: sums are then exact in `f64`, too.
@@ -8,13 +10,30 @@ const CLASS_BITS: i32 = 52;
 /// Whole weights up to this total are counts of copies that are reweighted one by one.
 const MOST_COPIES: u64 = 1 << 32;
 
+/// Rows that one thread takes at a time.
+const CHUNK_ROWS: usize = 1 << 13;
+
+/// What a round is worth to a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Worth {
+    value: f64,
+    /// What it multiplies the mass of the row by, if the row is negative, and if it is positive.
+    factors: [f64; 2],
+}
+
+impl Worth {
+    pub(super) fn of(value: f64) -> Self {
+        Self { value, factors: [value.exp(), (-value).exp()] }
+    }
+}
+
 /// A distribution over the positive rows and one over the negative rows: the factored form of a
 /// distribution over pairs (DECISIONS K7), and that of `AUCBoost` on 1/2 D+ + 1/2 D- (B16), since no
 /// weak ranker asks how much one class weighs beside the other.
 ///
 /// What boosting makes of a row follows from the row alone, by the same steps in whatever order the
 /// rows come; it is rounded to fixed point before anything is summed, so that sums are exact, and a
-/// row of weight k is k copies of it.
+/// row of weight k is k copies of it. A row takes 16 bytes here.
 #[derive(Debug, Clone)]
 pub(super) struct Distribution<'a> {
     labels: &'a Labels<'a>,
@@ -26,37 +45,61 @@ pub(super) struct Distribution<'a> {
     /// The same in fixed point, times the copies.
     masses: Vec<u64>,
     total: ClassMasses,
-    /// For each class, negatives first, the power of two that a factor of 1 stands for.
+    /// For each class, negatives first, bits of the mass of one copy.
+    bits: [i32; 2],
+    /// For each class, the power of two that a factor of 1 stands for.
     powers: [i32; 2],
-    /// The same of one unit of mass.
-    exponents: [i32; 2],
     /// For each class, the log of the product of the normalisers so far.
     log_normalizer: [f64; 2],
 }
 
+/// What a pass over rows finds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pass {
+    /// Largest factor of each class, negatives first.
+    largest: [f64; 2],
+    total: ClassMasses,
+}
+
+impl Pass {
+    fn and(mut self, other: Self) -> Self {
+        for (largest, more) in self.largest.iter_mut().zip(other.largest) {
+            *largest = largest.max(more);
+        }
+        self.total += other.total;
+        self
+    }
+}
+
 impl<'a> Distribution<'a> {
-    /// Each class as its weights have it.
-    pub(super) fn new(labels: &'a Labels<'a>) -> Self {
+    /// Each class of the given rows as its weights have it; other rows have no mass, ever.
+    pub(super) fn new(labels: &'a Labels<'a>, rows: &[u32]) -> Self {
         let counts = |weights: &&FixedWeights| {
             let total = labels.total();
             weights.is_whole() && total.pos + total.neg <= MOST_COPIES
         };
         let copies = labels.weights().filter(counts).map(FixedWeights::units);
-        let factors = match (copies, labels.weights()) {
-            (None, Some(weights)) => weights.units().iter().map(|&units| units as f64).collect(),
-            _ => vec![1.0; labels.n_rows()],
-        };
+        let (mut factors, mut n_copies) = (vec![0.0; labels.n_rows()], [0_u64; 2]);
+        for row in rows.iter().map(|&row| row as usize) {
+            factors[row] = match (copies, labels.weights()) {
+                (None, Some(weights)) => weights.units()[row] as f64,
+                _ => 1.0,
+            };
+            n_copies[usize::from(labels.positive()[row])] += copies.map_or(1, |copies| copies[row]);
+        }
+        // All copies together, each of a factor of at most 1, fit the bits of a class.
+        let bits = n_copies.map(|n| CLASS_BITS - (n.max(1) as f64).log2().ceil() as i32);
         let mut distribution = Self {
             labels,
             copies,
             masses: vec![0; factors.len()],
             factors,
             total: ClassMasses::default(),
+            bits,
             powers: [0; 2],
-            exponents: [0; 2],
             log_normalizer: [0.0; 2],
         };
-        distribution.fix();
+        distribution.multiply(&mut [], |_| Worth { value: 0.0, factors: [1.0; 2] });
         distribution
     }
 
@@ -76,14 +119,11 @@ impl<'a> Distribution<'a> {
         self.log_normalizer.map(f64::exp)
     }
 
-    /// Takes mass off the rows that `value` ranks well: multiplies by `exp(-value)` where a row is
-    /// positive and `exp(value)` where it is not. `factors` returns both for a row.
-    pub(super) fn reweight(&mut self, factors: impl Fn(usize) -> [f64; 2]) {
+    /// Adds what a round is worth to the scores of the rows, and takes mass off those that it ranks
+    /// well: multiplies by `exp(-value)` where a row is positive and `exp(value)` where it is not.
+    pub(super) fn reweight(&mut self, scores: &mut [f64], worth: impl Fn(usize) -> Worth + Sync) {
         let before = self.log_total();
-        for (row, factor) in self.factors.iter_mut().enumerate() {
-            *factor *= factors(row)[usize::from(self.labels.positive()[row])];
-        }
-        self.fix();
+        self.multiply(scores, worth);
         let after = self.log_total();
         for class in 0..2 {
             self.log_normalizer[class] += after[class] - before[class];
@@ -91,46 +131,181 @@ impl<'a> Distribution<'a> {
     }
 
     fn log_total(&self) -> [f64; 2] {
-        let log = |mass: u64, exponent: i32| {
+        let log = |mass: u64, class: usize| {
+            let exponent = self.powers[class] - self.bits[class];
             (mass as f64).ln() + f64::from(exponent) * std::f64::consts::LN_2
         };
-        [log(self.total.neg, self.exponents[0]), log(self.total.pos, self.exponents[1])]
+        [log(self.total.neg, 0), log(self.total.pos, 1)]
     }
 
-    /// Rounds the factors to fixed point.
-    fn fix(&mut self) {
+    fn multiply(&mut self, scores: &mut [f64], worth: impl Fn(usize) -> Worth + Sync) {
         let positive = self.labels.positive();
-        let (mut largest, mut n_copies) = ([0.0_f64; 2], [0_u64; 2]);
-        for (row, &factor) in self.factors.iter().enumerate() {
-            let class = usize::from(positive[row]);
-            let copies = self.copies.map_or(1, |copies| copies[row]);
-            if copies > 0 {
-                largest[class] = largest[class].max(factor);
-            }
-            n_copies[class] += copies;
-        }
-        // The largest factor becomes at most 1, and at most 2^bits units, so that the sum of all fits.
-        let (mut rescale, mut unit) = ([1.0; 2], [0.0; 2]);
-        for class in 0..2 {
-            let bits = CLASS_BITS - (n_copies[class].max(1) as f64).log2().ceil() as i32;
-            let power = if largest[class] > 0.0 { largest[class].log2().ceil() as i32 } else { 0 };
-            self.powers[class] += power;
-            self.exponents[class] = self.powers[class] - bits;
-            rescale[class] = times_power_of_two(1.0, -power);
-            unit[class] = times_power_of_two(1.0, bits);
-        }
-        self.total = ClassMasses::default();
-        for (row, mass) in self.masses.iter_mut().enumerate() {
-            let class = usize::from(positive[row]);
-            let copies = self.copies.map_or(1, |copies| copies[row]);
-            let factor = &mut self.factors[row];
-            *factor *= rescale[class];
-            *mass = (*factor * unit[class]).round() as u64 * copies;
-            if class == 1 {
-                self.total.pos += *mass;
-            } else {
-                self.total.neg += *mass;
+        let times =
+            |row: usize, factor: f64| factor * worth(row).factors[usize::from(positive[row])];
+        // One pass does it all where the largest factors keep their power of two, as they mostly do.
+        let mut pass = if scores.is_empty() {
+            self.pass(&mut [], times, |_| 0.0)
+        } else {
+            self.pass(scores, times, |row| worth(row).value)
+        };
+        let powers = pass.largest.map(
+            |largest| {
+                if largest > 0.0 { largest.log2().ceil() as i32 } else { 0 }
+            },
+        );
+        if powers != [0; 2] {
+            let rescale = powers.map(|power| times_power_of_two(1.0, -power));
+            let times = |row: usize, factor: f64| factor * rescale[usize::from(positive[row])];
+            pass = self.pass(&mut [], times, |_| 0.0);
+            for (sum, power) in self.powers.iter_mut().zip(powers) {
+                *sum += power;
             }
         }
+        self.total = pass.total;
+    }
+
+    /// Changes every factor, and rounds it to fixed point: masses are right if no factor is above 1.
+    fn pass(
+        &mut self,
+        scores: &mut [f64],
+        times: impl Fn(usize, f64) -> f64 + Sync,
+        value: impl Fn(usize) -> f64 + Sync,
+    ) -> Pass {
+        let (positive, copies) = (self.labels.positive(), self.copies);
+        let unit = self.bits.map(|bits| times_power_of_two(1.0, bits));
+        let of_row = |row: usize, factor: &mut f64, mass: &mut u64, pass: &mut Pass| {
+            let class = usize::from(positive[row]);
+            *factor = times(row, *factor);
+            let copies = copies.map_or(1, |copies| copies[row]);
+            if *factor > pass.largest[class] && copies > 0 {
+                pass.largest[class] = *factor;
+            }
+            *mass = (factor.min(1.0) * unit[class] + 0.5) as u64 * copies;
+            let pos = *mass * class as u64;
+            pass.total += ClassMasses { pos, neg: *mass - pos };
+        };
+        let factors = self.factors.par_chunks_mut(CHUNK_ROWS);
+        let parts = factors.zip(self.masses.par_chunks_mut(CHUNK_ROWS)).enumerate();
+        let of_chunk = |chunk: usize, factors: &mut [f64], masses: &mut [u64]| {
+            let mut pass = Pass::default();
+            let rows = chunk * CHUNK_ROWS..;
+            for ((row, factor), mass) in rows.zip(factors).zip(masses) {
+                of_row(row, factor, mass, &mut pass);
+            }
+            pass
+        };
+        if scores.is_empty() {
+            let passes = parts.map(|(chunk, (factors, masses))| of_chunk(chunk, factors, masses));
+            return passes.reduce(Pass::default, Pass::and);
+        }
+        let passes = parts.zip(scores.par_chunks_mut(CHUNK_ROWS)).map(
+            |((chunk, (factors, masses)), scores)| {
+                for (row, score) in (chunk * CHUNK_ROWS..).zip(scores) {
+                    *score += value(row);
+                }
+                of_chunk(chunk, factors, masses)
+            },
+        );
+        passes.reduce(Pass::default, Pass::and)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    /// A number in [0, 1) that follows from two others.
+    fn draw(a: u64, b: u64) -> f64 {
+        (mix(mix(a) ^ b) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    #[test]
+    fn masses_and_means_are_those_of_the_definition() {
+        let n_rows = 500;
+        let positive: Vec<bool> = (0..n_rows).map(|row| row % 3 == 0).collect();
+        let weights: Vec<f64> = (0..n_rows as u64).map(|row| 0.1 + draw(row, 1)).collect();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let mut distribution = Distribution::new(&labels, &labels.rows());
+        let (mut plain, mut sums) = (weights.clone(), vec![0.0; n_rows]);
+        for round in 0..60 {
+            let value = |row: usize| 2.0 * draw(row as u64, 7 + round) - 0.7;
+            distribution.reweight(&mut sums, |row| Worth::of(value(row)));
+            for (row, weight) in plain.iter_mut().enumerate() {
+                *weight *= if positive[row] { (-value(row)).exp() } else { value(row).exp() };
+            }
+            let class_sum = |values: &[f64], class: bool| -> f64 {
+                (0..n_rows).filter(|&row| positive[row] == class).map(|row| values[row]).sum()
+            };
+            for class in [false, true] {
+                let total = class_sum(&plain, class);
+                let mean = total / class_sum(&weights, class);
+                let found = distribution.mean_exponential()[usize::from(class)];
+                assert!((found / mean - 1.0).abs() < 1e-10, "{found} {mean}");
+                let of_class = distribution.total();
+                let of_class = if class { of_class.pos } else { of_class.neg } as f64;
+                for row in (0..n_rows).filter(|&row| positive[row] == class) {
+                    let share = distribution.masses()[row] as f64 / of_class;
+                    // Rounding to fixed point, which is coarsest where a row outweighs the others.
+                    assert!((share - plain[row] / total).abs() < 1e-11);
+                }
+            }
+        }
+        let sum = |row: usize| (0..60).map(|round| 2.0 * draw(row as u64, 7 + round) - 0.7).sum();
+        assert!(sums.iter().enumerate().all(|(row, found)| {
+            let sum: f64 = sum(row);
+            (found - sum).abs() < 1e-12
+        }));
+    }
+
+    /// Masses after some rounds, row by row, values being those of `contents`.
+    fn masses(contents: &[u64], positive: &[bool], weights: Option<&[f64]>) -> Vec<u64> {
+        let labels = Labels::new(positive, weights).unwrap();
+        let mut distribution = Distribution::new(&labels, &labels.rows());
+        for round in 0..40 {
+            let of_row = |row: usize| Worth::of(draw(contents[row], round) - 0.4);
+            distribution.reweight(&mut vec![0.0; contents.len()], of_row);
+        }
+        distribution.masses().to_vec()
+    }
+
+    #[test]
+    fn neither_order_nor_threads_matter_and_weights_are_copies() {
+        // More rows than a chunk.
+        let contents: Vec<u64> = (0..20_000).collect();
+        let positive: Vec<bool> = contents.iter().map(|c| c % 5 < 2).collect();
+        let one = masses(&contents, &positive, None);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(one, pool.install(|| masses(&contents, &positive, None)));
+        let backwards: Vec<u64> = contents.iter().rev().copied().collect();
+        let backwards_positive: Vec<bool> = positive.iter().rev().copied().collect();
+        let mut other = masses(&backwards, &backwards_positive, None);
+        other.reverse();
+        assert_eq!(one, other);
+
+        let (contents, positive) = (&contents[..100], &positive[..100]);
+        let weights: Vec<f64> = (0..100).map(|row| f64::from(row % 4)).collect();
+        let of_copy = |row: usize| std::iter::repeat_n(row, row % 4);
+        let copies: Vec<usize> = (0..100).flat_map(of_copy).collect();
+        let copied: Vec<u64> = copies.iter().map(|&row| contents[row]).collect();
+        let copied_positive: Vec<bool> = copies.iter().map(|&row| positive[row]).collect();
+        let repeated = masses(&copied, &copied_positive, None);
+        let mut sums = vec![0; 100];
+        for (&row, mass) in copies.iter().zip(repeated) {
+            sums[row] += mass;
+        }
+        assert_eq!(masses(contents, positive, Some(&weights)), sums);
+    }
+
+    #[test]
+    fn rows_that_are_not_asked_for_never_have_mass() {
+        let positive = [true, false, true, false];
+        let labels = Labels::new(&positive, Some(&[0.5, 1.5, 2.0, 0.25])).unwrap();
+        let mut distribution = Distribution::new(&labels, &[0, 1, 3]);
+        distribution.reweight(&mut [0.0; 4], |_| Worth::of(1.0));
+        assert_eq!(distribution.masses()[2], 0);
+        let [neg, pos] = distribution.mean_exponential();
+        let e = std::f64::consts::E;
+        assert!((neg - e).abs() < 1e-12 && (pos - 1.0 / e).abs() < 1e-12);
     }
 }

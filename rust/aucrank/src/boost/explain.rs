@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::boost::{
-        Alpha, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
+        Alpha, Given, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
     };
     use crate::data::{BinningParams, Labels, mix};
     use crate::tree::{
@@ -90,16 +90,15 @@ mod tests {
 
     fn fit(values: &[f64], positive: &[bool]) -> BoostedModel {
         let rounds = RoundParams {
-            binning: BinningParams::default(),
             weak_ranker: WeakRankerParams::Threshold,
             n_rounds: 50,
-            learning_rate: 1.0,
-            seed: 0,
+            ..RoundParams::default()
         };
         let params = RankBoostParams { rounds, alpha: Alpha::Third };
         let columns = Columns::from_row_major(values, 3).unwrap();
         let labels = Labels::new(positive, None).unwrap();
-        fit_rank_boost(&columns, &labels, &params, None, &Interrupt::default()).unwrap()
+        fit_rank_boost(&columns, &labels, &params, &Given::default(), &Interrupt::default())
+            .unwrap()
     }
 
     fn tree(values: &[f64], positive: &[bool]) -> RankingTree {

@@ -5,6 +5,8 @@
 //! - `weak`: weak rankers, one a file;
 //! - `term`, `scored`: what a ranker is worth in a score, `term_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
+//! - `draws`, `held_out`, `row_values`: what a round learns from, how many rounds are kept, what a
+//!   round is worth on each row;
 //! - `explain`: the parts of a score, feature by feature;
 //! - `marti`: branching programs;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
@@ -12,25 +14,29 @@
 mod auc_boost;
 mod boosted_model;
 mod distribution;
+mod draws;
 mod explain;
+mod held_out;
 mod marti;
 mod rank_boost;
 mod rounds;
+mod row_values;
 mod scored;
 mod term;
 mod term_values;
 mod two_sided;
 mod weak;
 
-pub use auc_boost::{AucBoostParams, fit_auc_boost};
+pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
+pub use held_out::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, marti_boost,
 };
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
-pub use rounds::RoundParams;
+pub use rounds::{Given, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{FeatureTerm, Steps, Term, TreeTerm};
 pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};

@@ -14,8 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
-use super::rounds::{RoundParams, RoundRule, RoundValues, boost};
-use super::weak::outside::RowRanker;
+use super::rounds::{Given, RoundParams, RoundRule, RoundValues, boost};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -221,11 +220,11 @@ pub fn fit_rank_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &RankBoostParams,
-    outside: Option<&dyn RowRanker>,
+    given: &Given<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     let rule = PairRule::new(params.alpha, labels);
-    boost(columns, labels, &params.rounds, &rule, outside, interrupt)
+    boost(columns, labels, &params.rounds, &rule, given, interrupt)
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::boosted_model::BoostedModel;
+use super::boosted_model::{BoostedModel, Parts};
 use super::distribution::Distribution;
+use super::draws::Draws;
+use super::held_out::{HeldOut, HeldOutParams};
+use super::row_values::RowValues;
 use super::term::{Term, snap};
 use super::weak::outside::{RowRanker, keep_rankers};
-use super::weak::{WeakRankerParams, WeakSample, WeakTask};
+use super::weak::{Groups, Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Columns, FeatureBins, Labels, mix};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
@@ -20,12 +23,66 @@ pub struct RoundParams {
     pub binning: BinningParams,
     /// What is boosted.
     pub weak_ranker: WeakRankerParams,
-    /// Most rounds.
+    /// Most rounds, at least 1.
     pub n_rounds: usize,
     /// Factor on the value of each round, above 0 and at most 1.
     pub learning_rate: f64,
+    /// Share of the distinct rows that each round learns from, above 0 and at most 1.
+    pub subsample: f64,
+    /// Features that each round learns from, at least 1, or all.
+    pub max_features: Option<usize>,
+    /// How the number of rounds is chosen by rows held out, if it is.
+    pub held_out: Option<HeldOutParams>,
     /// For what is random.
     pub seed: u64,
+}
+
+impl Default for RoundParams {
+    fn default() -> Self {
+        Self {
+            binning: BinningParams::default(),
+            weak_ranker: WeakRankerParams::Feature,
+            n_rounds: 50,
+            learning_rate: 1.0,
+            subsample: 1.0,
+            max_features: None,
+            held_out: None,
+            seed: 0,
+        }
+    }
+}
+
+impl RoundParams {
+    fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        let is_share = |value: f64| value > 0.0 && value <= 1.0;
+        if self.n_rounds == 0 {
+            return bad("n_rounds", "0".to_owned(), "at least 1");
+        }
+        if self.max_features == Some(0) {
+            return bad("max_features", "0".to_owned(), "at least 1");
+        }
+        for (name, value) in [("learning_rate", self.learning_rate), ("subsample", self.subsample)]
+        {
+            if !is_share(value) {
+                return bad(name, value.to_string(), "in (0, 1]");
+            }
+        }
+        self.held_out.iter().try_for_each(HeldOutParams::validate)
+    }
+}
+
+/// What a fit may be given beside its rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// A model to go on from: its rounds come first, and its seed is used. The rounds that follow on the
+    /// same rows are those of one longer fit.
+    pub earlier: Option<&'a BoostedModel>,
+    /// Rows to choose the number of rounds by, in place of a part of the rows of the fit.
+    pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
+    /// The owner of rankers that live outside the core, where such are boosted. Where there is an
+    /// earlier model, he has its rankers by their numbers.
+    pub outside: Option<&'a dyn RowRanker>,
 }
 
 /// What a round makes of a ranking.
@@ -49,6 +106,11 @@ pub(super) trait RoundRule {
     fn most_groups(&self) -> usize {
         usize::MAX
     }
+
+    /// Whether a row is scored by the sign of the sum alone.
+    fn scores_by_sign(&self) -> bool {
+        false
+    }
 }
 
 /// Boosts.
@@ -57,47 +119,462 @@ pub(super) fn boost(
     labels: &Labels<'_>,
     params: &RoundParams,
     rule: &dyn RoundRule,
-    outside: Option<&dyn RowRanker>,
+    given: &Given<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
+    params.validate()?;
+    let mut params = params.clone();
+    params.seed = given.earlier.map_or(params.seed, BoostedModel::seed);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
+    let n_levels: Vec<Option<u32>> = binned
+        .features()
+        .iter()
+        .map(|bins| match bins {
+            FeatureBins::Numeric { .. } => None,
+            FeatureBins::Categorical { n_levels } => Some(*n_levels),
+        })
+        .collect();
+    if let Some(earlier) = given.earlier {
+        columns.check_kinds(earlier.n_levels())?;
+    }
+    let outside = given.outside;
     let sample = WeakSample { columns, binned: &binned, labels, outside, interrupt };
     let weak = params.weak_ranker.ranker(&sample)?;
-    let rows = labels.rows();
-    let mut distribution = Distribution::new(labels);
-    let mut scores = vec![0.0; labels.n_rows()];
-    let mut terms: Vec<Term> = Vec::new();
-    let mut bounds = Vec::new();
-    for round in 0..params.n_rounds {
-        interrupt.check()?;
-        let seed = mix(params.seed ^ mix(round as u64));
-        let task = WeakTask { masses: distribution.masses(), rows: &rows, features: None, seed };
-        let Some(ranking) = weak.rank(&sample, &task)? else { break };
-        let ranking = ranking.with_at_most(rule.most_groups());
-        let Some(found) = rule.values(&ranking.sums, labels.total().rows) else { break };
-        let values: Vec<f64> =
-            found.values.iter().map(|value| snap(params.learning_rate * value)).collect();
-        let unseen = snap(params.learning_rate * found.unseen);
-        let value_of_row = ranking.groups.lookup(&binned, &values, 0.0);
-        for &row in &rows {
-            scores[row as usize] += value_of_row(row as usize);
-        }
-        drop(value_of_row);
-        let factors: Vec<[f64; 2]> = values.iter().map(|v| [v.exp(), (-v).exp()]).collect();
-        let factor_of_row = ranking.groups.lookup(&binned, &factors, [1.0; 2]);
-        distribution.reweight(factor_of_row);
-        bounds.push(distribution.mean_exponential());
-        terms.push(ranking.into_term(&sample, &values, unseen));
-        let left = distribution.total();
-        if found.is_last || left.pos == 0 || left.neg == 0 {
-            break;
+    let all = labels.rows();
+    let (mut held_out, mut kept) = (None, None);
+    if let Some(asked) = &params.held_out {
+        if let Some((columns, labels)) = given.validation {
+            if outside.is_some() {
+                return Err(RankError::BadParameter {
+                    name: "X_val",
+                    value: "given".to_owned(),
+                    rule: "left out for a weak ranker of your own: a part of X is held out instead",
+                });
+            }
+            columns.check_kinds(&n_levels)?;
+            if let Some(err) = columns.infinite_value() {
+                return Err(err);
+            }
+            held_out = Some(HeldOut::given(columns, labels));
+        } else if let Some((found, rest)) =
+            HeldOut::of_sample(&sample, asked.fraction, params.seed)?
+        {
+            (held_out, kept) = (Some(found), Some(rest));
         }
     }
-    keep_rankers(terms.iter_mut(), outside);
-    let n_levels = binned.features().iter().map(|bins| match bins {
-        FeatureBins::Numeric { .. } => None,
-        FeatureBins::Categorical { n_levels } => Some(*n_levels),
+    let mut fit = Fit::new(&sample, &params, rule, kept.as_ref().unwrap_or(&all), held_out)?;
+    fit.replay(given.earlier)?;
+    fit.go_on(&*weak, params.n_rounds)?;
+    let path = fit.held_out.take().and_then(|held_out| {
+        let rule = params.held_out?.rule;
+        Some(rule.path(held_out.aucs))
     });
-    let threshold = largest_gap(&scores, labels)?;
-    Ok(BoostedModel::new(n_levels.collect(), terms, bounds, threshold))
+    if let (Some(path), Some(asked)) = (&path, params.held_out) {
+        if asked.refit {
+            fit = Fit::new(&sample, &params, rule, &all, None)?;
+            fit.go_on(&*weak, path.n_rounds)?;
+        } else {
+            fit.cut(path.n_rounds)?;
+        }
+    }
+    keep_rankers(fit.terms.iter_mut(), outside);
+    let by_sign = rule.scores_by_sign();
+    let threshold = if by_sign { 0.0 } else { largest_gap(&fit.scores, labels)? };
+    Ok(BoostedModel::new(Parts {
+        n_levels,
+        terms: fit.terms,
+        mean_exponentials: fit.mean_exponentials,
+        advantages: fit.advantages,
+        threshold,
+        by_sign,
+        held_out: path,
+        seed: params.seed,
+    }))
+}
+
+/// A model as it grows.
+struct Fit<'a> {
+    sample: &'a WeakSample<'a>,
+    params: &'a RoundParams,
+    rule: &'a dyn RoundRule,
+    rows: &'a [u32],
+    n_rows: u64,
+    draws: Draws,
+    distribution: Distribution<'a>,
+    held_out: Option<HeldOut<'a>>,
+    /// Of every row of the sample.
+    scores: Vec<f64>,
+    terms: Vec<Term>,
+    mean_exponentials: Vec<[f64; 2]>,
+    advantages: Vec<f64>,
+    is_complete: bool,
+}
+
+impl<'a> Fit<'a> {
+    fn new(
+        sample: &'a WeakSample<'a>,
+        params: &'a RoundParams,
+        rule: &'a dyn RoundRule,
+        rows: &'a [u32],
+        held_out: Option<HeldOut<'a>>,
+    ) -> Result<Self, RankError> {
+        let labels = sample.labels;
+        Ok(Self {
+            sample,
+            params,
+            rule,
+            rows,
+            n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
+            draws: Draws::new(sample, rows, params)?,
+            distribution: Distribution::new(labels, rows),
+            held_out,
+            scores: vec![0.0; labels.n_rows()],
+            terms: Vec::new(),
+            mean_exponentials: Vec::new(),
+            advantages: Vec::new(),
+            is_complete: false,
+        })
+    }
+
+    /// Takes over the rounds of a model.
+    fn replay(&mut self, earlier: Option<&BoostedModel>) -> Result<(), RankError> {
+        let Some(earlier) = earlier else { return Ok(()) };
+        for (term, &advantage) in earlier.terms().iter().zip(earlier.advantages()) {
+            self.sample.interrupt.check()?;
+            let values = RowValues::of_term(term, self.sample)?;
+            let is_last = self.terms.len() + 1 == earlier.terms().len();
+            // A fit ends where a ranker makes no mistake.
+            self.is_complete = is_last && self.is_separated_by(&values);
+            self.add(term.clone(), &values, advantage)?;
+        }
+        Ok(())
+    }
+
+    /// Runs rounds until there are `n_rounds`, or nothing is left to learn.
+    fn go_on(&mut self, weak: &dyn WeakRanker, n_rounds: usize) -> Result<(), RankError> {
+        while self.terms.len() < n_rounds && !self.is_complete {
+            self.sample.interrupt.check()?;
+            let total = self.distribution.total();
+            if total.pos == 0 || total.neg == 0 {
+                break;
+            }
+            let Some((ranking, found)) = self.rank(weak)? else { break };
+            self.is_complete = found.is_last;
+            self.take(ranking, &found)?;
+            if let (Some(held_out), Some(asked)) = (&self.held_out, self.params.held_out)
+                && asked.rule.stops(&held_out.aucs)
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next ranking and its values: of what was drawn for the round, or where that tells nothing
+    /// of all there is.
+    fn rank(&self, weak: &dyn WeakRanker) -> Result<Option<(Ranking, RoundValues)>, RankError> {
+        let seed = mix(self.params.seed ^ mix(self.terms.len() as u64));
+        let masses = self.distribution.masses();
+        let positive = self.sample.labels.positive();
+        let of = |rows: &[u32], features: Option<&[usize]>| -> Result<_, RankError> {
+            let task = WeakTask { masses, rows, features, seed };
+            let Some(ranking) = weak.rank(self.sample, &task)? else { return Ok(None) };
+            let ranking = ranking.with_at_most(self.rule.most_groups());
+            let found = self.rule.values(&ranking.sums, self.n_rows);
+            Ok(found.map(|found| (ranking, found)))
+        };
+        let rows = self.draws.rows(self.rows, seed, positive, masses);
+        let features = self.draws.features(seed);
+        let found = of(&rows, features.as_deref())?;
+        if found.is_none() && self.draws.are_partial() {
+            return of(self.rows, None);
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, mut ranking: Ranking, found: &RoundValues) -> Result<(), RankError> {
+        let values: Vec<f64> =
+            found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
+        let unseen = snap(self.params.learning_rate * found.unseen);
+        let advantage = advantage(&ranking.sums, &values);
+        let groups = match &mut ranking.groups {
+            Groups::Rows(of_row) => Groups::Rows(std::mem::take(of_row)),
+            Groups::Codes { feature, .. } => {
+                Groups::Codes { feature: *feature, of_code: Vec::new() }
+            }
+        };
+        let term = ranking.into_term(self.sample, &values, unseen);
+        let values = RowValues::of_ranking(&term, groups, values, self.sample.binned);
+        self.add(term, &values, advantage)
+    }
+
+    fn add(&mut self, term: Term, values: &RowValues, advantage: f64) -> Result<(), RankError> {
+        values.apply(self.sample.binned, &mut self.distribution, &mut self.scores);
+        if let Some(held_out) = &mut self.held_out {
+            held_out.follow(&term, values, self.sample)?;
+        }
+        self.mean_exponentials.push(self.distribution.mean_exponential());
+        self.advantages.push(advantage);
+        self.terms.push(term);
+        Ok(())
+    }
+
+    /// Whether all positive rows have one value, and all negative rows a lower one.
+    fn is_separated_by(&self, values: &RowValues) -> bool {
+        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        for row in self.rows.iter().map(|&row| row as usize) {
+            if self.distribution.masses()[row] > 0 {
+                let class = usize::from(self.sample.labels.positive()[row]);
+                let value = values.get(self.sample.binned, row);
+                (low[class], high[class]) = (low[class].min(value), high[class].max(value));
+            }
+        }
+        low[0] >= high[0] && low[1] >= high[1] && low[1] > high[0]
+    }
+
+    /// Keeps the first rounds only.
+    fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
+        for term in self.terms.drain(n_rounds..) {
+            // Values are such that taking them away leaves what was there.
+            let values = RowValues::of_term(&term, self.sample)?;
+            for (row, score) in self.scores.iter_mut().enumerate() {
+                *score -= values.get(self.sample.binned, row);
+            }
+        }
+        self.mean_exponentials.truncate(n_rounds);
+        self.advantages.truncate(n_rounds);
+        Ok(())
+    }
+}
+
+/// AUC, less one half, of the values of groups.
+#[expect(clippy::float_cmp, reason = "groups tie whose values are equal")]
+fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
+    let mut by_value: Vec<(f64, ClassMasses)> =
+        values.iter().copied().zip(groups.iter().copied()).collect();
+    by_value.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (mut below, mut twice_area) = (ClassMasses::default(), 0);
+    for tied in by_value.chunk_by(|(a, _), (b, _)| a == b) {
+        let tie: ClassMasses = tied.iter().map(|(_, masses)| *masses).sum();
+        twice_area += i128::from(tie.pos) * i128::from(below.neg)
+            - i128::from(tie.neg) * i128::from(below.pos);
+        below += tie;
+    }
+    // `below` is the total now.
+    twice_area as f64 / (2.0 * below.pos as f64 * below.neg as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boost::{
+        Alpha, AucBoostParams, Criterion, HeldOutRule, Output, RankBoostParams, fit_auc_boost,
+        fit_rank_boost,
+    };
+    use crate::data::{Column, hold_out};
+    use crate::roc::auc;
+
+    const N_ROWS: usize = 400;
+
+    /// Two numbers and a category, all of them with missing values, and labels that follow them a little.
+    struct Sample {
+        numbers: Vec<f64>,
+        codes: Vec<u32>,
+        positive: Vec<bool>,
+    }
+
+    fn sample(seed: u64) -> Sample {
+        let draw = |row: usize, j: u64| (mix(mix(row as u64 ^ seed << 32) ^ j) >> 40) as f64 / 2e7;
+        let rows = 0..N_ROWS;
+        let value = |row, j| if draw(row, j + 9) < 0.1 { f64::NAN } else { draw(row, j) };
+        let numbers: Vec<f64> =
+            rows.clone().flat_map(|row| [value(row, 0), value(row, 1)]).collect();
+        let codes: Vec<u32> = rows.clone().map(|row| (draw(row, 2) * 5.0) as u32).collect();
+        let known = |value: f64| if value.is_nan() { 0.3 } else { value };
+        let positive = rows
+            .map(|row| {
+                let sum = known(numbers[2 * row]) + (5.0 * known(numbers[2 * row + 1])).sin();
+                sum + f64::from(codes[row] % 3) / 2.0 + draw(row, 3) > 1.8
+            })
+            .collect();
+        Sample { numbers, codes, positive }
+    }
+
+    impl Sample {
+        fn columns(&self) -> Columns<'_> {
+            let column = |j: usize| {
+                let values = Columns::from_row_major(&self.numbers, 2).unwrap();
+                values[j]
+            };
+            let codes = Column::Codes { codes: &self.codes, n_levels: 6 };
+            Columns::new(vec![column(0), column(1), codes], N_ROWS).unwrap()
+        }
+
+        fn fit(&self, rounds: RoundParams, by_auc: bool, given: &Given<'_>) -> BoostedModel {
+            let labels = Labels::new(&self.positive, None).unwrap();
+            let (columns, interrupt) = (self.columns(), Interrupt::default());
+            if by_auc {
+                let (criterion, output) = (Criterion::Sum, Output::Real);
+                let params = AucBoostParams { rounds, criterion, output };
+                fit_auc_boost(&columns, &labels, &params, given, &interrupt).unwrap()
+            } else {
+                let params = RankBoostParams { rounds, alpha: Alpha::Third };
+                fit_rank_boost(&columns, &labels, &params, given, &interrupt).unwrap()
+            }
+        }
+    }
+
+    fn params(n_rounds: usize) -> RoundParams {
+        RoundParams { n_rounds, ..RoundParams::default() }
+    }
+
+    /// Sums of rounds, each from raw values.
+    fn stages(model: &BoostedModel, columns: &Columns<'_>) -> Vec<Vec<f64>> {
+        let mut sums = vec![0.0; columns.n_rows()];
+        let rounds = 0..model.terms().len();
+        rounds
+            .map(|round| {
+                for (sum, value) in
+                    sums.iter_mut().zip(model.round_values(columns, round, None).unwrap())
+                {
+                    *sum += value;
+                }
+                sums.clone()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn scores_are_the_sums_of_the_rounds_to_the_bit() {
+        let sample = sample(0);
+        let columns = sample.columns();
+        for by_auc in [true, false] {
+            for subsample in [1.0, 0.3] {
+                let rounds = RoundParams { subsample, ..params(40) };
+                let model = sample.fit(rounds, by_auc, &Given::default());
+                assert_eq!(model.terms().len(), 40);
+                let last = stages(&model, &columns).pop().unwrap();
+                let labels = Labels::new(&sample.positive, None).unwrap();
+                assert_eq!(largest_gap(&last, &labels).unwrap(), model.threshold());
+                let scores: Vec<f64> = last.iter().map(|sum| model.score_of(*sum)).collect();
+                assert_eq!(scores, model.score(&columns, None).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn the_means_of_exponentials_are_those_of_the_scores() {
+        let sample = sample(1);
+        for by_auc in [true, false] {
+            for subsample in [1.0, 0.4] {
+                let rounds = RoundParams { subsample, learning_rate: 0.7, ..params(25) };
+                let model = sample.fit(rounds, by_auc, &Given::default());
+                let stages = stages(&model, &sample.columns());
+                for (sums, means) in stages.iter().zip(model.mean_exponentials()) {
+                    for class in [false, true] {
+                        let of_class: Vec<f64> = (0..N_ROWS)
+                            .filter(|&row| sample.positive[row] == class)
+                            .map(|row| if class { (-sums[row]).exp() } else { sums[row].exp() })
+                            .collect();
+                        let mean = of_class.iter().sum::<f64>() / of_class.len() as f64;
+                        assert!((means[usize::from(class)] / mean - 1.0).abs() < 1e-9);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn going_on_gives_the_rounds_of_one_fit() {
+        let sample = sample(2);
+        for by_auc in [true, false] {
+            let rounds = |n| RoundParams { subsample: 0.5, max_features: Some(2), ..params(n) };
+            let whole = sample.fit(rounds(20), by_auc, &Given::default());
+            let half = sample.fit(rounds(10), by_auc, &Given::default());
+            let given = Given { earlier: Some(&half), ..Given::default() };
+            assert_eq!(sample.fit(rounds(20), by_auc, &given), whole);
+        }
+    }
+
+    #[test]
+    fn going_on_adds_nothing_where_a_ranker_made_no_mistake() {
+        let mut sample = sample(3);
+        for row in 0..N_ROWS {
+            sample.numbers[2 * row] = f64::from(u8::from(sample.positive[row]));
+        }
+        for by_auc in [true, false] {
+            let first = sample.fit(params(1), by_auc, &Given::default());
+            let given = Given { earlier: Some(&first), ..Given::default() };
+            assert_eq!(sample.fit(params(9), by_auc, &given), first);
+        }
+    }
+
+    #[test]
+    fn the_path_is_the_auc_of_the_rows_held_out() {
+        let mut sample = sample(4);
+        // Few values, so that cuts are the same with and without the rows held out.
+        sample.numbers.iter_mut().for_each(|value| *value = (*value * 20.0).floor());
+        let (columns, labels) = (sample.columns(), Labels::new(&sample.positive, None).unwrap());
+        let parts = hold_out(&columns, &labels, 0.25, 0, &Interrupt::default()).unwrap().unwrap();
+        let of_rows = |sums: &[f64]| -> Vec<f64> {
+            parts.held_out.iter().map(|&row| sums[row as usize]).collect()
+        };
+        let held_positive: Vec<bool> =
+            parts.held_out.iter().map(|&row| sample.positive[row as usize]).collect();
+        for rule in [HeldOutRule::Window, HeldOutRule::Patience { n_iter_no_change: 4, tol: 0.0 }] {
+            let asked = HeldOutParams { fraction: 0.25, rule, refit: false };
+            let rounds = RoundParams { held_out: Some(asked), ..params(60) };
+            let model = sample.fit(rounds, true, &Given::default());
+            let path = model.held_out().unwrap();
+            assert_eq!(path.n_rounds, model.terms().len());
+            for (sums, &found) in stages(&model, &columns).iter().zip(&path.auc) {
+                assert_eq!(auc(&of_rows(sums), &held_positive).unwrap(), found);
+            }
+            // What is kept was learned from the other rows, without those held out.
+            let kept: Vec<f64> = (0..N_ROWS)
+                .map(|row| f64::from(u8::from(!parts.held_out.contains(&(row as u32)))))
+                .collect();
+            let rest = Labels::new(&sample.positive, Some(&kept)).unwrap();
+            let (criterion, output) = (Criterion::Sum, Output::Real);
+            let plain = AucBoostParams { rounds: params(path.n_rounds), criterion, output };
+            let none = Given::default();
+            let plain =
+                fit_auc_boost(&columns, &rest, &plain, &none, &Interrupt::default()).unwrap();
+            assert_eq!(plain.terms(), model.terms());
+        }
+    }
+
+    #[test]
+    fn a_refit_is_a_fit_of_the_chosen_rounds() {
+        let sample = sample(5);
+        let rule = HeldOutRule::Window;
+        let asked = HeldOutParams { fraction: 0.25, rule, refit: true };
+        let model = sample.fit(
+            RoundParams { held_out: Some(asked), ..params(40) },
+            false,
+            &Given::default(),
+        );
+        let n_rounds = model.held_out().unwrap().n_rounds;
+        let plain = sample.fit(params(n_rounds), false, &Given::default());
+        assert_eq!((plain.terms(), plain.threshold()), (model.terms(), model.threshold()));
+    }
+
+    #[test]
+    fn rows_given_to_validate_on_are_scored_as_any() {
+        let (sample, other) = (sample(6), sample(7));
+        let weights: Vec<f64> = (0..N_ROWS).map(|row| f64::from(row as u32 % 3)).collect();
+        let labels = Labels::new(&other.positive, Some(&weights)).unwrap();
+        let columns = other.columns();
+        let rule = HeldOutRule::Patience { n_iter_no_change: 5, tol: 1e-3 };
+        let asked = HeldOutParams { fraction: 0.1, rule, refit: false };
+        let rounds = RoundParams { held_out: Some(asked), ..params(60) };
+        let given = Given { validation: Some((&columns, &labels)), ..Given::default() };
+        let model = sample.fit(rounds, true, &given);
+        let path = model.held_out().unwrap();
+        assert!(path.auc.len() < 60, "it stopped");
+        for (sums, &found) in stages(&model, &columns).iter().zip(&path.auc) {
+            let expected = crate::roc::weighted_auc(sums, &other.positive, &weights).unwrap();
+            assert_eq!(expected, found);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::tree::RankingTree;
 /// Values are whole multiples of this, so that sums of them are exact up to 2^20 in any order: rows
 /// that tie, tie exactly; a step function merged of many rounds gives the sum of the rounds; and the
 /// parts of an explanation add up to the score (DECISIONS K10).
-const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
+pub(super) const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// The multiple of the unit that is nearest to a value.
 pub(super) fn snap(value: f64) -> f64 {

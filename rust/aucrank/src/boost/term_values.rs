@@ -12,6 +12,17 @@ use crate::data::{Column, Columns, MISSING_CODE};
 const CHUNK_ROWS: usize = 1 << 12;
 
 impl Term {
+    /// The value of each row, as [`Term::add_values`] adds it.
+    pub(super) fn values(
+        &self,
+        columns: &Columns<'_>,
+        outside: Option<&dyn RowScores>,
+    ) -> Result<Vec<f64>, RankError> {
+        let mut values = vec![0.0; columns.n_rows()];
+        self.add_values(columns, outside, &mut values)?;
+        Ok(values)
+    }
+
     /// Adds the value of each row to `out`; `outside` has the scores of rankers that live outside.
     ///
     /// The columns must be those of the fit in number and kind, and finite.

@@ -1,5 +1,6 @@
 //! Where sums come from: the one thing a learner asks of its data, and its answer in memory.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -146,7 +147,8 @@ pub struct MemorySource<'a, R> {
     layout: Arc<Layout>,
     groups: Vec<Range<usize>>,
     /// Row numbers; each cell is a range of them.
-    order: Vec<u32>,
+    order: Cow<'a, [u32]>,
+    /// As long as `order` once a cell is split.
     scratch: Vec<u32>,
     cells: Vec<Range<usize>>,
 }
@@ -158,15 +160,34 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         Self::with_scratch(binned, row_tally, rows, Vec::new(), interrupt)
     }
 
+    /// The same of borrowed rows, which are copied once a cell is split.
+    pub(crate) fn borrowing(
+        binned: &'a Binned,
+        row_tally: R,
+        rows: &'a [u32],
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        Self::of(binned, row_tally, Cow::Borrowed(rows), Vec::new(), interrupt)
+    }
+
     /// The same in memory that was used before; [`MemorySource::into_buffers`] gives it back.
     pub(crate) fn with_scratch(
         binned: &'a Binned,
         row_tally: R,
         rows: Vec<u32>,
-        mut scratch: Vec<u32>,
+        scratch: Vec<u32>,
         interrupt: &'a Interrupt,
     ) -> Self {
-        scratch.resize(rows.len(), 0);
+        Self::of(binned, row_tally, Cow::Owned(rows), scratch, interrupt)
+    }
+
+    fn of(
+        binned: &'a Binned,
+        row_tally: R,
+        rows: Cow<'a, [u32]>,
+        scratch: Vec<u32>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
         let layout = Layout::of(binned, (0..binned.features().len()).collect());
         Self {
             binned,
@@ -183,7 +204,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
 
     /// Its two buffers of row numbers.
     pub(crate) fn into_buffers(self) -> [Vec<u32>; 2] {
-        [self.order, self.scratch]
+        [self.order.into_owned(), self.scratch]
     }
 
     /// The same, whose histograms also hold the sum of the known values of each numeric feature, in
@@ -205,14 +226,16 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         let Range { start, end } = self.cells[cell].clone();
         debug_assert_eq!(goes_left.len(), end - start);
         let (mut n_left, mut n_right) = (0, 0);
+        self.scratch.resize(self.order.len(), 0);
+        let order = self.order.to_mut();
         for (place, &is_left) in (start..end).zip(goes_left) {
-            let row = self.order[place];
-            self.order[start + n_left] = row;
+            let row = order[place];
+            order[start + n_left] = row;
             self.scratch[n_right] = row;
             n_left += usize::from(is_left);
             n_right += usize::from(!is_left);
         }
-        self.order[start + n_left..end].copy_from_slice(&self.scratch[..n_right]);
+        order[start + n_left..end].copy_from_slice(&self.scratch[..n_right]);
         self.set_cell(left, start..start + n_left);
         self.set_cell(right, start + n_left..end);
     }
@@ -228,8 +251,14 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             None => Arc::clone(&self.layout),
             Some(features) => Layout::of(self.binned, features.clone()),
         };
-        // Partial sums cost a histogram each, so a chunk has some rows for every bin.
-        let chunk = CHUNK_ROWS.max(4 * layout.n_narrow_bins());
+        // Partial sums cost a histogram each, so a chunk has some rows for every bin. There are as many
+        // for each thread, so that none waits for another.
+        let least = (4 * layout.n_narrow_bins()).max(1);
+        let n_chunks = match rows.len().div_ceil(CHUNK_ROWS.max(least)) {
+            n @ ..2 => n.max(1),
+            n => n.next_multiple_of(rayon::current_num_threads()).min(rows.len() / least),
+        };
+        let chunk = rows.len().div_ceil(n_chunks);
         let sums = |rows| match &wanted.features {
             None => self.narrow_sums(rows),
             Some(_) => self.narrow_sums_of(&layout, rows),
@@ -378,7 +407,8 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         self.interrupt.check()?;
         let mut by_start: Vec<&CellSplit> = splits.iter().collect();
         by_start.sort_unstable_by_key(|split| self.cells[split.cell].start);
-        let (mut order, mut scratch) = (&mut self.order[..], &mut self.scratch[..]);
+        self.scratch.resize(self.order.len(), 0);
+        let (mut order, mut scratch) = (&mut self.order.to_mut()[..], &mut self.scratch[..]);
         let mut taken = 0;
         let mut tasks = Vec::with_capacity(splits.len());
         for split in by_start {
@@ -405,6 +435,7 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
 
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError> {
         self.interrupt.check()?;
+        self.scratch.resize(self.order.len(), 0);
         for regroup in regroups {
             if let ([left], [right]) = (&regroup.left_cells[..], &regroup.right_cells[..])
                 && self.cells[*left].end == self.cells[*right].start
@@ -424,9 +455,10 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
                 end += range.len();
             }
             let n_left: usize = regroup.left_cells.iter().map(|&c| self.cells[c].len()).sum();
-            self.order[start..end].copy_from_slice(&self.scratch[start..end]);
+            let order = &mut self.order.to_mut()[start..end];
+            order.copy_from_slice(&self.scratch[start..end]);
             // Ascending rows again, for the sake of the cache. Few ascending runs: a stable sort merges.
-            let (left, right) = self.order[start..end].split_at_mut(n_left);
+            let (left, right) = order.split_at_mut(n_left);
             #[expect(clippy::stable_sort_primitive, reason = "it merges runs")]
             rayon::join(|| left.sort(), || right.sort());
             self.set_cell(regroup.left, start..start + n_left);

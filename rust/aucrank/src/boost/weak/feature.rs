@@ -52,8 +52,7 @@ fn histogram(
     task: &WeakTask<'_>,
 ) -> Result<Histogram<ClassMasses>, RankError> {
     let row_tally = MassRows { positive: sample.labels.positive(), masses: task.masses };
-    let rows = task.rows.to_vec();
-    let source = MemorySource::new(sample.binned, row_tally, rows, sample.interrupt);
+    let source = MemorySource::borrowing(sample.binned, row_tally, task.rows, sample.interrupt);
     let wanted = Wanted { cell: 0, features: task.features.map(<[usize]>::to_vec) };
     Ok(source.histograms(&[wanted])?.pop().expect("one was wanted"))
 }

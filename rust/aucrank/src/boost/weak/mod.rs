@@ -181,6 +181,7 @@ impl Ranking {
 impl Groups {
     /// For each group and class (negatives first) a number; returns what each row gets, `none` where it is
     /// in no group.
+    #[cfg(test)]
     pub(super) fn lookup<'g, T>(
         &'g self,
         binned: &'g Binned,

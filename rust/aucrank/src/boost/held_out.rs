@@ -1,0 +1,247 @@
+//! How many rounds are kept: by rows that were not learned from.
+
+use serde::{Deserialize, Serialize};
+
+use super::row_values::RowValues;
+use super::term::Term;
+use super::weak::WeakSample;
+use crate::RankError;
+use crate::data::{Columns, FixedWeights, Labels, hold_out};
+use crate::roc::{auc, weighted_auc};
+
+/// Taps of the triangular window on each side of its middle (DECISIONS A18).
+const HALF_WINDOW: usize = 7;
+
+/// What is done on rows held out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeldOutParams {
+    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Their values,
+    /// not their classes, have a say in the bins. Without effect where rows to validate on are given.
+    pub fraction: f64,
+    /// How the number of rounds is chosen.
+    pub rule: HeldOutRule,
+    /// Whether the chosen number of rounds is fitted anew to all rows.
+    pub refit: bool,
+}
+
+/// How the number of rounds is chosen by the AUC of the rows held out. Of equal ones the fewest rounds are
+/// taken.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldOutRule {
+    /// The highest AUC; no more rounds once `n_iter_no_change` of them have not raised it by more than
+    /// `tol`.
+    Patience {
+        /// At least 1.
+        n_iter_no_change: usize,
+        /// At least 0.
+        tol: f64,
+    },
+    /// The highest AUC after smoothing by a triangular window of 15 rounds, of all rounds (paper 5 sec.
+    /// 3.5).
+    Window,
+}
+
+/// The AUC of the rows held out, round by round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldOutPath {
+    /// After each round.
+    pub auc: Vec<f64>,
+    /// The same smoothed by the triangular window, if the rounds were chosen by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothed: Option<Vec<f64>>,
+    /// Rounds that were kept.
+    pub n_rounds: usize,
+}
+
+impl HeldOutParams {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        if !(self.fraction > 0.0 && self.fraction < 1.0) {
+            return bad("validation_fraction", self.fraction.to_string(), "in (0, 1)");
+        }
+        match self.rule {
+            HeldOutRule::Patience { n_iter_no_change: 0, .. } => {
+                bad("n_iter_no_change", "0".to_owned(), "at least 1")
+            }
+            HeldOutRule::Patience { tol, .. } if !(0.0..f64::INFINITY).contains(&tol) => {
+                bad("tol", tol.to_string(), "at least 0 and finite")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl HeldOutRule {
+    /// Whether more rounds are not worth their time.
+    pub(super) fn stops(self, aucs: &[f64]) -> bool {
+        let Self::Patience { n_iter_no_change, tol } = self else { return false };
+        let Some(n_before) = aucs.len().checked_sub(n_iter_no_change).filter(|&n| n > 0) else {
+            return false;
+        };
+        let best = |aucs: &[f64]| aucs.iter().copied().fold(0.0, f64::max);
+        best(&aucs[n_before..]) <= best(&aucs[..n_before]) + tol
+    }
+
+    /// Chooses among the rounds.
+    pub(super) fn path(self, auc: Vec<f64>) -> HeldOutPath {
+        let smoothed = (self == Self::Window).then(|| smooth(&auc));
+        let (mut n_rounds, mut best) = (0, f64::NEG_INFINITY);
+        for (n, &value) in (1..).zip(smoothed.as_ref().unwrap_or(&auc)) {
+            if value > best {
+                (n_rounds, best) = (n, value);
+            }
+        }
+        HeldOutPath { auc, smoothed, n_rounds }
+    }
+}
+
+impl HeldOutPath {
+    /// Whether the parts fit together, and to a model of `n_terms` rounds.
+    pub(super) fn check(&self, n_terms: usize) -> Result<(), String> {
+        let is_auc = |auc: &f64| (0.0..=1.0).contains(auc);
+        let fits = self
+            .smoothed
+            .as_ref()
+            .is_none_or(|smoothed| smoothed.len() == self.auc.len() && smoothed.iter().all(is_auc));
+        if !(fits && self.auc.iter().all(is_auc)) {
+            return Err("the AUC by round is not one of each round".to_owned());
+        }
+        // A refit on all rows may find less to learn.
+        if self.n_rounds > self.auc.len() || n_terms > self.n_rounds {
+            return Err(format!("{n_terms} rounds are not the {} chosen", self.n_rounds));
+        }
+        Ok(())
+    }
+}
+
+/// Mean under weights 8 - |i| of up to 7 neighbours on each side; at the ends, of those that there are.
+fn smooth(values: &[f64]) -> Vec<f64> {
+    let at = |place: usize| {
+        let window = place.saturating_sub(HALF_WINDOW)..values.len().min(place + HALF_WINDOW + 1);
+        let weight = |other: usize| (HALF_WINDOW + 1 - other.abs_diff(place)) as f64;
+        let (mut sum, mut total) = (0.0, 0.0);
+        for other in window {
+            sum += weight(other) * values[other];
+            total += weight(other);
+        }
+        sum / total
+    };
+    (0..values.len()).map(at).collect()
+}
+
+/// Rows to validate on, and their scores so far.
+pub(super) struct HeldOut<'a> {
+    place: Place<'a>,
+    positive: Vec<bool>,
+    weights: Option<Vec<f64>>,
+    scores: Vec<f64>,
+    pub(super) aucs: Vec<f64>,
+}
+
+/// Where they are.
+enum Place<'a> {
+    /// Rows of the sample.
+    Inside(Vec<u32>),
+    /// Other rows.
+    Outside(&'a Columns<'a>),
+}
+
+impl<'a> HeldOut<'a> {
+    /// Rows given to validate on; those of weight zero have no say.
+    pub(super) fn given(columns: &'a Columns<'a>, labels: &Labels<'_>) -> Self {
+        let all: Vec<u32> = (0..labels.n_rows() as u32).collect();
+        Self::new(Place::Outside(columns), &all, labels)
+    }
+
+    /// Holds rows of the sample out; also returns the others. `None` where a class has a single
+    /// distinct row.
+    pub(super) fn of_sample(
+        sample: &WeakSample<'_>,
+        fraction: f64,
+        seed: u64,
+    ) -> Result<Option<(Self, Vec<u32>)>, RankError> {
+        let parts = hold_out(sample.columns, sample.labels, fraction, seed, sample.interrupt)?;
+        Ok(parts.map(|parts| {
+            let held_out = parts.held_out;
+            (Self::new(Place::Inside(held_out.clone()), &held_out, sample.labels), parts.kept)
+        }))
+    }
+
+    fn new(place: Place<'a>, rows: &[u32], labels: &Labels<'_>) -> Self {
+        let rows = rows.iter().map(|&row| row as usize);
+        let weights = labels.weights().map(FixedWeights::units);
+        Self {
+            place,
+            positive: rows.clone().map(|row| labels.positive()[row]).collect(),
+            weights: weights.map(|units| rows.clone().map(|row| units[row] as f64).collect()),
+            scores: vec![0.0; rows.len()],
+            aucs: Vec::new(),
+        }
+    }
+
+    /// Adds a round.
+    pub(super) fn follow(
+        &mut self,
+        term: &Term,
+        values: &RowValues,
+        sample: &WeakSample<'_>,
+    ) -> Result<(), RankError> {
+        match &self.place {
+            Place::Inside(rows) => {
+                for (score, &row) in self.scores.iter_mut().zip(rows) {
+                    *score += values.get(sample.binned, row as usize);
+                }
+            }
+            Place::Outside(columns) => {
+                for (score, value) in self.scores.iter_mut().zip(term.values(columns, None)?) {
+                    *score += value;
+                }
+            }
+        }
+        self.aucs.push(match &self.weights {
+            None => auc(&self.scores, &self.positive)?,
+            Some(weights) => weighted_auc(&self.scores, &self.positive, weights)?,
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_a_triangle_of_fifteen_cut_at_the_ends() {
+        let mut values = vec![0.0; 40];
+        values[20] = 64.0;
+        let smoothed = smooth(&values);
+        // Its weights add up to 64.
+        let expected: Vec<f64> =
+            (0..40_i32).map(|i| f64::from((8 - (i - 20).abs()).max(0))).collect();
+        assert_eq!(smoothed, expected);
+        // At the end 8 + 7 + ... + 1 is left.
+        let first = smooth(&[36.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(first[0].to_bits(), 8.0_f64.to_bits());
+        assert_eq!(smooth(&[0.5; 3]), [0.5; 3]);
+        assert!(smooth(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_fewest_of_equal_rounds_are_chosen() {
+        let patience = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
+        assert_eq!(patience.path(vec![0.5, 0.7, 0.6, 0.7]).n_rounds, 2);
+        assert_eq!(HeldOutRule::Window.path(vec![0.6; 20]).n_rounds, 1);
+    }
+
+    #[test]
+    fn patience_ends_when_no_round_of_late_has_raised_the_best() {
+        let rule = HeldOutRule::Patience { n_iter_no_change: 2, tol: 0.01 };
+        assert!(!rule.stops(&[0.5, 0.6]));
+        assert!(!rule.stops(&[0.5, 0.5, 0.6]));
+        assert!(rule.stops(&[0.5, 0.6, 0.6, 0.605]));
+        assert!(!rule.stops(&[0.5, 0.6, 0.6, 0.62]));
+        assert!(!HeldOutRule::Window.stops(&[0.9; 100]));
+    }
+}

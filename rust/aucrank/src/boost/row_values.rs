@@ -1,0 +1,103 @@
+//! What a term adds to every row of a sample.
+
+use super::distribution::{Distribution, Worth};
+use super::term::{FeatureTerm, Steps, Term};
+use super::weak::{Groups, WeakSample};
+use crate::RankError;
+use crate::data::{Binned, FeatureBins};
+
+/// A value for every row, those of weight zero and those held out among them.
+#[derive(Debug)]
+pub(super) enum RowValues {
+    /// By the code of a feature.
+    Codes { feature: usize, of_code: Vec<f64> },
+    /// By the group of the row.
+    Groups { of_row: Vec<u32>, of_group: Vec<f64> },
+    /// Row by row.
+    Rows(Vec<f64>),
+}
+
+impl RowValues {
+    /// Of the term that a ranking has become, `values` being those of its groups.
+    pub(super) fn of_ranking(
+        term: &Term,
+        groups: Groups,
+        values: Vec<f64>,
+        binned: &Binned,
+    ) -> Self {
+        match (term, groups) {
+            // Codes in no group have a value too: rows may have them that were not learned from.
+            (Term::Feature(term), _) => Self::of_feature(term, binned),
+            (_, Groups::Rows(of_row)) => Self::Groups { of_row, of_group: values },
+            (_, Groups::Codes { .. }) => unreachable!("codes make a step function"),
+        }
+    }
+
+    /// Of any term.
+    pub(super) fn of_term(term: &Term, sample: &WeakSample<'_>) -> Result<Self, RankError> {
+        match term {
+            Term::Feature(term) if is_of_codes(term, sample.binned) => {
+                Ok(Self::of_feature(term, sample.binned))
+            }
+            _ => Ok(Self::Rows(term.values(sample.columns, sample.outside.map(|o| o as _))?)),
+        }
+    }
+
+    fn of_feature(term: &FeatureTerm, binned: &Binned) -> Self {
+        let bins = &binned.features()[term.feature];
+        let mut of_code: Vec<f64> = match bins {
+            FeatureBins::Categorical { n_levels } => {
+                (0..*n_levels).map(|level| term.value(level.into())).collect()
+            }
+            // A value equal to a cut has the code above it.
+            FeatureBins::Numeric { cuts } => {
+                let least = std::iter::once(f64::NEG_INFINITY);
+                least.chain(cuts.iter().copied()).map(|value| term.value(value)).collect()
+            }
+        };
+        of_code.push(term.missing);
+        Self::Codes { feature: term.feature, of_code }
+    }
+
+    /// Adds the values to the scores of the rows, and reweights the rows by them.
+    pub(super) fn apply(
+        &self,
+        binned: &Binned,
+        distribution: &mut Distribution<'_>,
+        scores: &mut [f64],
+    ) {
+        let worth = |values: &[f64]| values.iter().map(|&value| Worth::of(value)).collect();
+        match self {
+            Self::Codes { feature, of_code } => {
+                let worth: Vec<Worth> = worth(of_code);
+                let of_row = |row| worth[binned.code(row, *feature) as usize];
+                distribution.reweight(scores, of_row);
+            }
+            Self::Groups { of_row, of_group } => {
+                let worth: Vec<Worth> = worth(of_group);
+                distribution.reweight(scores, |row| worth[of_row[row] as usize]);
+            }
+            Self::Rows(values) => distribution.reweight(scores, |row| Worth::of(values[row])),
+        }
+    }
+
+    /// The value of a row.
+    pub(super) fn get(&self, binned: &Binned, row: usize) -> f64 {
+        match self {
+            Self::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
+            Self::Groups { of_row, of_group } => of_group[of_row[row] as usize],
+            Self::Rows(values) => values[row],
+        }
+    }
+}
+
+/// Whether every step is at a cut.
+fn is_of_codes(term: &FeatureTerm, binned: &Binned) -> bool {
+    match (&term.steps, &binned.features()[term.feature]) {
+        (Steps::Numeric { thresholds, .. }, FeatureBins::Numeric { cuts }) => {
+            let is_cut = |t: &f64| cuts.binary_search_by(|cut| cut.total_cmp(t)).is_ok();
+            thresholds.iter().all(is_cut)
+        }
+        _ => true,
+    }
+}
