@@ -370,6 +370,9 @@ mod tests {
 
     use super::*;
     use crate::Interrupt;
+    use crate::boost::{
+        Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams, fit_marti_rank,
+    };
     use crate::data::{BinningParams, Column, Labels, mix};
     use crate::tree::{
         Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder,
@@ -457,9 +460,32 @@ mod tests {
         document_of("RankingForest", Model::RankingForest(forest))
     }
 
-    fn documents() -> [Document; 4] {
+    /// Of nodes of all kinds.
+    fn program_document(score: ProgramScore) -> Document {
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let params = MartiParams {
+            binning: BinningParams::default(),
+            weak_ranker: WeakRankerParams::Feature,
+            n_rounds: 3,
+            criterion: Criterion::Sum,
+            routing: Routing::Expected,
+            score,
+            noise_rate: 0.0,
+            epsilon: Some(0.9),
+            min_samples_class: 0.5,
+            sample_size: None,
+            seed: 0,
+        };
+        let program =
+            fit_marti_rank(&columns(), &labels, &params, None, &Interrupt::default()).unwrap();
+        document_of("SMartiRank", Model::BranchingProgram(program))
+    }
+
+    fn documents() -> [Document; 6] {
         [
             document(),
+            program_document(ProgramScore::Votes),
+            program_document(ProgramScore::NodeRate),
             forest_document(1, Aggregation::Eta),
             forest_document(1, Aggregation::Kendall),
             forest_document(2, Aggregation::RankMean),
@@ -482,8 +508,8 @@ mod tests {
 
     #[test]
     fn the_trees_of_a_forest_are_read_as_they_were_written() {
-        for document in &documents()[1..] {
-            let Model::RankingForest(forest) = &document.model else { unreachable!() };
+        for document in &documents() {
+            let Model::RankingForest(forest) = &document.model else { continue };
             let read = Document::from_json(&document.to_json().unwrap()).unwrap();
             let Model::RankingForest(read) = &read.model else { unreachable!() };
             assert_eq!(read.trees().len(), forest.trees().len());
@@ -589,6 +615,45 @@ mod tests {
                 model["trees"][0].as_object_mut().unwrap().remove("levels");
             }),
             ("a calibration", &|model| model["aggregation"] = json!("rank_mean")),
+        ];
+        for (i, (what, change)) in changes.into_iter().enumerate() {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "change {i}: {err}");
+            assert!(err.to_string().contains(what), "change {i}: {err}");
+        }
+    }
+
+    #[test]
+    fn a_forged_program_is_refused_not_believed() {
+        let document = program_document(ProgramScore::Votes);
+        let Model::BranchingProgram(program) = &document.model else { unreachable!() };
+        let asks_number =
+            |node: &&Value| !node["kind"]["ranker"]["term"]["feature"]["numeric"].is_null();
+        let value = serde_json::to_value(program).unwrap();
+        let nodes = value["nodes"].as_array().unwrap();
+        let place = nodes.iter().position(|node| asks_number(&node)).unwrap();
+        assert!(nodes.iter().any(|node| !node["kind"]["frozen"].is_null()));
+        let end = nodes.iter().position(|node| node["kind"] == json!("terminal")).unwrap();
+        let term = |model: &mut Value, change: &dyn Fn(&mut Value)| {
+            change(&mut model["nodes"][place]["kind"]["ranker"]["term"]["feature"]);
+        };
+        let changes: [(&str, Change<'_>); 14] = [
+            ("10 nodes for 4 rounds", &|model| model["n_rounds"] = json!(4)),
+            ("nodes for", &|model| model["n_rounds"] = json!(u64::MAX)),
+            ("nodes for", &|model| model["nodes"] = json!([])),
+            ("a row of 32 bits", &|model| model["row_bits"] = json!(32)),
+            ("a row of 0 bits", &|model| model["row_bits"] = json!(0)),
+            ("a unit of", &|model| model["exponent"] = json!(i32::MIN)),
+            ("too large a mass", &|model| model["nodes"][0]["masses"]["pos"] = json!(u64::MAX)),
+            ("its masses belie", &|model| model["nodes"][0]["kind"] = json!("unreached")),
+            ("its layer belies", &|model| model["nodes"][0]["kind"] = json!("terminal")),
+            ("its layer belies", &|model| model["nodes"][end]["kind"] = json!("coin")),
+            ("a feature that is none", &|model| term(model, &|term| term["feature"] = json!(9))),
+            ("of another kind", &|model| term(model, &|term| term["feature"] = json!(1))),
+            ("a chance that is none", &|model| term(model, &|term| term["missing"] = json!(1.5))),
+            ("out of order", &|model| {
+                term(model, &|term| term["numeric"]["thresholds"] = json!([2.0, 1.0]));
+            }),
         ];
         for (i, (what, change)) in changes.into_iter().enumerate() {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();

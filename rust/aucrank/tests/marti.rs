@@ -1,6 +1,8 @@
 //! Martingale boosting, through the public API: walks against all flips of their coins, what noise
 //! leaves as it is, freezing, and what no result may depend on.
 
+#![expect(clippy::float_cmp, reason = "tests expect exact values")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aucrank::boost::{
@@ -9,6 +11,7 @@ use aucrank::boost::{
     TwoSidedLearner, WeakRankerParams, fit_marti_rank, marti_boost,
 };
 use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE};
+use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule};
 use aucrank::{Interrupt, RankError};
 use proptest::prelude::*;
 
@@ -112,9 +115,9 @@ fn masses_are_means_over_all_flips_of_the_coins() {
             for layer in 1..=n_rounds + 1 {
                 let sum = &mut expected[place(layer, node)];
                 if positive[row] {
-                    sum.pos += weight as u64
+                    sum.pos += weight as u64;
                 } else {
-                    sum.neg += weight as u64
+                    sum.neg += weight as u64;
                 }
                 if layer > n_rounds
                     || matches!(done.nodes[place(layer, node)].1, Outcome::Frozen { .. })
@@ -159,7 +162,7 @@ fn one_way_each_comes_to_the_same_in_the_mean() {
 fn what_reaches_a_node_under_noise_is_what_reaches_it_with_labels_flipped() {
     // Theorem 8: a quarter of the labels flipped, each row in both classes by its exact share.
     let values: Vec<f64> = (0..30).map(f64::from).collect();
-    let positive: Vec<bool> = (0..30).map(|row| hash(row) % 3 == 0).collect();
+    let positive: Vec<bool> = (0..30).map(|row| hash(row).is_multiple_of(3)).collect();
     let weights: Vec<f64> = (0..30).map(|row| (1 + hash(row + 50) % 9) as f64).collect();
     let twice = |of: &[f64]| [of, of].concat();
     let flipped: Vec<bool> = positive.iter().map(|positive| !positive).collect();
@@ -564,6 +567,52 @@ fn bins_of_a_layer_at_once_and_nodes_one_by_one_give_one_program() {
                 let alone = MartiParams { sample_size: Some(1 << 40), ..params };
                 assert_eq!(data.fit(&alone).unwrap(), at_once);
             }
+        }
+    }
+}
+
+#[test]
+fn rows_score_as_they_went_in_the_fit_for_any_weak_ranker() {
+    let data = Data::new(500, 40, 12);
+    let numbers = data.numbers.each_ref().map(|values| Column::from(&values[..]));
+    let columns = Columns::new(numbers.to_vec(), 500).unwrap();
+    let labels = Labels::new(&data.positive, None).unwrap();
+    let grow = GrowParams {
+        max_depth: 2,
+        min_samples_split: 2,
+        min_samples_leaf: 5,
+        min_gain: 0.0,
+        leaf_order: LeafOrder::Tree,
+        missing: Missing::Learn,
+        max_fpr: 1.0,
+    };
+    let tree = WeakRankerParams::Tree(Box::new(FitParams {
+        binning: BinningParams::default(),
+        grow,
+        split: SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+        pruning: None,
+        seed: 0,
+        monotonic: Vec::new(),
+    }));
+    for weak_ranker in [WeakRankerParams::Linear, tree] {
+        for (routing, sample_size) in
+            [(Routing::Expected, None), (Routing::Sampled, None), (Routing::Expected, Some(100))]
+        {
+            let weak_ranker = weak_ranker.clone();
+            let params = MartiParams { weak_ranker, routing, sample_size, ..defaults() };
+            let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default());
+            let program = program.unwrap();
+            let of_nodes: f64 = program
+                .nodes()
+                .filter_map(|(layer, index, node)| {
+                    let mass = (node.masses.pos + node.masses.neg) as f64 * program.unit();
+                    Some(program.twice_votes(layer, index)? as f64 / 2.0 * mass)
+                })
+                .sum();
+            let scores = program.score(&columns, None).unwrap();
+            let of_rows: f64 = scores.iter().map(|score| score + program.threshold()).sum();
+            assert!((of_nodes - of_rows).abs() < 1e-9, "{of_nodes} {of_rows}");
+            assert!(aucrank::roc::auc(&scores, &data.positive).unwrap() > 0.8);
         }
     }
 }

@@ -165,7 +165,8 @@ mod tests {
         let (n_rows, n_features) = (300, 5);
         let values: Vec<f64> =
             (0..n_rows * n_features).map(|i| (mix(i as u64) % 300) as f64).collect();
-        let positive: Vec<bool> = (0..n_rows).map(|row| mix(row as u64 ^ 77) % 3 == 0).collect();
+        let positive: Vec<bool> =
+            (0..n_rows).map(|row| mix(row as u64 + 9999).is_multiple_of(3)).collect();
         let columns = Columns::from_row_major(&values, n_features).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let params = BinningParams::default();
@@ -186,9 +187,9 @@ mod tests {
             let mut more = MassHistogram::new(&binned, n_sets);
             sums.add(&binned, 0, &positive[..100], &blocks(0..100));
             more.add(&binned, 100, &positive[100..250], &blocks(100..250));
-            for row in 250..n_rows {
+            for (row, &positive) in positive.iter().enumerate().skip(250) {
                 for set in 0..n_sets {
-                    more.add_to_one(&binned, row, positive[row], set, mass(row, set));
+                    more.add_to_one(&binned, row, positive, set, mass(row, set));
                 }
             }
             sums.merge(&more);

@@ -87,7 +87,9 @@ mod tests {
             let kinds = [1.0, 2.0, 3.0, 4.0].map(held);
             assert_eq!(kinds.iter().filter(|&&n| n > 0).count(), 2);
             assert!([0, 2].contains(&kinds[0]) && [0, 2].contains(&kinds[1]));
-            rows.iter().for_each(|&row| seen[row as usize] = true);
+            for &row in &rows {
+                seen[row as usize] = true;
+            }
             // Rows that are not wanted take no place.
             let rows = ring.rows(true, place, |row| row == 3 || row == 4);
             assert_eq!(rows.len(), 2);

@@ -47,6 +47,7 @@ pub struct Node {
 /// What happens to a row at a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most nodes are rankers")]
 pub enum NodeKind {
     /// A ranker, cut into a two-sided classifier, sends it on.
     Ranker {
@@ -221,7 +222,7 @@ fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), String> {
     let values = match term {
         Term::Feature(term) => {
             check_feature(term, n_levels)?;
-            if !is_chance(&term.missing) {
+            if !is_chance(term.missing) {
                 return Err("a chance that is none".to_owned());
             }
             match &term.steps {
@@ -237,11 +238,15 @@ fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), String> {
             &term.values
         }
     };
-    if values.iter().all(is_chance) { Ok(()) } else { Err("a chance that is none".to_owned()) }
+    if values.iter().copied().all(is_chance) {
+        Ok(())
+    } else {
+        Err("a chance that is none".to_owned())
+    }
 }
 
-fn is_chance(value: &f64) -> bool {
-    (0.0..=1.0).contains(value)
+fn is_chance(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
 }
 
 /// Whether the parts of a step function fit together.
