@@ -227,7 +227,7 @@ class MartiRank(ProgramRanker):
     >>> noisy = make_noisy_labels(train.y, 0.3, random_state=0)
     >>> model = MartiRank().fit(train.X, noisy)
     >>> print(f"{model.score(fresh.X, fresh.y):.2f}, at best {fresh.auc_star:.2f}")
-    0.73, at best 0.74
+    0.74, at best 0.74
     """
 
     def __init__(
@@ -345,7 +345,7 @@ class SMartiRank(ProgramRanker):
     >>> noisy = make_noisy_labels(train.y, 0.3, random_state=0)
     >>> model = SMartiRank(noise_rate=0.3).fit(train.X, noisy)
     >>> print(f"{model.score(fresh.X, fresh.y):.2f}, at best {fresh.auc_star:.2f}")
-    0.73, at best 0.74
+    0.74, at best 0.74
     """
 
     def __init__(
