@@ -58,11 +58,11 @@ pub struct TwoSided {
 /// use aucrank::boost::{Criterion, two_sided};
 /// use aucrank::data::ClassMasses;
 ///
-/// let groups = [(1, 3), (1, 1), (2, 0)].map(|(pos, neg)| ClassMasses { pos, neg });
+/// let groups = [(2, 4), (2, 0)].map(|(pos, neg)| ClassMasses { pos, neg });
 /// let cut = two_sided(&groups, Criterion::Sum, 0.0).unwrap();
-/// // A half of the positives lies below the third group, and no negative above.
-/// assert_eq!((cut.n_low, cut.p_pos, cut.p_neg), (2, 0.5, 0.0));
-/// assert!((cut.error - 0.5 / 1.5).abs() < 1e-15);
+/// // A half of the positives lies below the second group: a third of what lies there is called positive.
+/// assert_eq!((cut.n_low, cut.p_pos, cut.p_neg), (1, 0.5, 0.0));
+/// assert!((cut.zeta - 1.0 / 3.0).abs() < 1e-15 && (cut.error - 1.0 / 3.0).abs() < 1e-15);
 /// ```
 pub fn two_sided(
     groups: &[ClassMasses],
