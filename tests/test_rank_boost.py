@@ -171,7 +171,8 @@ def test_a_ranking_without_a_mistake_ends_the_fit_with_a_finite_value():
 @pytest.mark.parametrize("weak_ranker", ["threshold", "feature"])
 def test_where_nothing_ranks_better_than_chance_the_score_is_constant(weak_ranker):
     X = [[1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [2.0, 5.0]]
-    model = RankBoost(weak_ranker=weak_ranker).fit(X, [0, 1, 0, 1])
+    with pytest.warns(UserWarning, match="No weak ranker is better than chance"):
+        model = RankBoost(weak_ranker=weak_ranker).fit(X, [0, 1, 0, 1])
     assert model.rounds_.n_rows == model.terms().n_rows == 0
     assert model.decision_function([[0.0, 9.0], [np.nan, 1.0]]).tolist() == [0, 0]
     assert model.explain(X).tolist() == np.zeros((4, 2)).tolist()
@@ -498,9 +499,23 @@ def test_dialects_quote_in_their_own_way(mixed):
 
 
 def test_a_constant_score_has_a_form_in_sql():
-    model = RankBoost().fit(np.ones((4, 1)), [0, 1, 0, 1])
+    with pytest.warns(UserWarning, match="No weak ranker is better than chance"):
+        model = RankBoost().fit(np.ones((4, 1)), [0, 1, 0, 1])
     with sqlite3.connect(":memory:") as database:
         assert database.execute(f"SELECT {model.to_sql()}").fetchone() == (0.0,)
+
+
+def test_a_sign_is_a_sign_in_sql_and_explained_by_its_sum(mixed):
+    X, y = mixed
+    model = AUCBoost(output="sign", n_rounds=20).fit(X, y)
+    with sqlite3.connect(":memory:") as database:
+        X.to_sql("applicants", database, index=False)
+        query = f"SELECT {model.to_sql()} FROM applicants"
+        scores = [score for (score,) in database.execute(query)]
+    assert scores == model.decision_function(X).tolist()
+    sums = model.explain(X).sum(axis=1)
+    assert np.where(sums >= 0, 1.0, -1.0).tolist() == scores
+    assert set(scores) == {1.0, -1.0}
 
 
 # ---------------------------------------------------------------------------------------- pictures

@@ -237,7 +237,8 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
         return numbers
 
     def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
-        return getattr(self._model, question)(columns, n_threads, self._row_rankers(X))
+        asked = (self._row_rankers(X),) if question == "score" else ()
+        return getattr(self._model, question)(columns, n_threads, *asked)
 
     def _row_rankers(self, X: Any) -> RowRankers | None:
         """Return the rankers of the user's own choice beside rows to ask them about."""

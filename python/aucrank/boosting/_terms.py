@@ -35,12 +35,6 @@ class TermsMixin:
     _schema: Schema
 
     @property
-    def threshold_(self) -> float:
-        """Sum of terms above which a row is called positive: where TPR - FPR was largest."""
-        check_is_fitted(self)
-        return self._model.threshold
-
-    @property
     def rounds_(self) -> Table:
         """What each round has added."""
         check_is_fitted(self)
@@ -120,7 +114,8 @@ class TermsMixin:
             The step function of each feature at the row, as `terms` lists them; 0 for features
             that no round has asked. A row adds up to its `decision_function` plus ``threshold_``,
             which belongs to no feature: to the last bit, in any order, since all values are
-            multiples of a power of two.
+            multiples of a power of two. Where the score is a sign (``output="sign"``), it adds up
+            to the sum whose sign that is.
 
         Raises
         ------
@@ -186,9 +181,12 @@ class TermsMixin:
         check_choice(dialect, "dialect", tuple(DIALECTS))
         writer = SqlWriter(self._schema_of_terms, dialect)
         cases = [self._case(writer, term) for term in self._merged()]
+        total = "\n+ ".join(cases) or "0.0"
+        if self._model.by_sign:
+            return f"CASE WHEN\n{total}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
         threshold = self._model.threshold
         sign = "-" if threshold >= 0 else "+"
-        return "\n".join(["\n+ ".join(cases) or "0.0", f"{sign} {abs(threshold)!r}"])
+        return f"{total}\n{sign} {abs(threshold)!r}"
 
     def plot_terms(
         self,

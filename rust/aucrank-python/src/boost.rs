@@ -115,6 +115,12 @@ impl PyBoostedModel {
         let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
         Ok(finish(py, rankers.as_ref(), scores)?.into_pyarray(py))
     }
+    /// Whether a score is the sign of a sum.
+    #[getter]
+    fn by_sign(&self) -> bool {
+        self.0.scores_by_sign()
+    }
+
     /// Whether every term asks one feature.
     #[getter]
     fn is_additive(&self) -> bool {
