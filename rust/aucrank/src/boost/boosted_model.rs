@@ -64,47 +64,6 @@ impl BoostedModel {
         self.0.threshold
     }
 
-    /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` on the
-    /// training rows, which bounds the share of rows on the wrong side of 0.
-    pub(super) mean_exponentials: Vec<[f64; 2]>,
-    /// AUC less one half of each term on the rows as they were weighted for it.
-    pub(super) advantages: Vec<f64>,
-    pub(super) threshold: f64,
-    pub(super) by_sign: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) held_out: Option<HeldOutPath>,
-    pub(super) seed: u64,
-}
-
-impl BoostedModel {
-    pub(super) fn new(parts: Parts) -> Self {
-        Self(parts)
-    }
-
-    /// For each feature its number of categories, or `None` if it is numeric.
-    #[must_use]
-    pub fn n_levels(&self) -> &[Option<u32>] {
-        &self.0.n_levels
-    }
-
-    /// The terms, round by round.
-    #[must_use]
-    pub fn terms(&self) -> &[Term] {
-        &self.0.terms
-    }
-
-    /// The sum of terms from which on a row is called positive; 0 where rows are scored by sign.
-    #[must_use]
-    pub fn threshold(&self) -> f64 {
-        self.0.threshold
-    }
-
-    /// Whether the score of a row is the sign of its sum of terms.
-    #[must_use]
-    pub fn scores_by_sign(&self) -> bool {
-        self.0.by_sign
-    }
-
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
     /// distribution of the training rows that were learned from, `f` being the sum of the rounds so far
     /// and `y` 1 or -1. It bounds the share of rows of the class on the wrong side of 0; both are
