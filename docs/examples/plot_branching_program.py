@@ -23,10 +23,10 @@ display = model.program_.plot()
 
 # %%
 # A way is as wide as the share of the tumours that took it. A coin sends some of those that fail a
-# question to the right after all ("else +"), or some that pass it to the left ("yet -"), so that the
-# node errs on both classes at the same rate. Nothing is drawn at random: a tumour walks all of its
-# ways at once, by the share of coins that send it there. Hence counts with fractions, and the score,
-# which is the mean number of votes.
+# question to the right after all ("else +"), or some that pass it to the left ("yet -"), so that
+# the node errs on both classes at the same rate. Nothing is drawn at random: a tumour walks all of
+# its ways at once, by the share of coins that send it there. Hence counts with fractions, and the
+# score, which is the mean number of votes.
 (model.decision_function(X_test)[:5] + model.threshold_).round(3)
 
 # %%

@@ -121,6 +121,7 @@ for law in laws:
     for name in methods:
         print(f"  {name:26}" + "".join(f"{mean:7.3f}" for mean in aucs[law, name].mean(axis=1)))
 
+
 # %%
 # On the left one label in ten is enough: the boosters that add up single features fall from the
 # front to the rear, and further noise hardly matters any more. ``MartiRank`` has no other features

@@ -111,10 +111,10 @@ ax.set(xlabel="rounds", ylabel="AUC", ylim=(0.96, 1.0))
 legend = ax.legend(loc="lower right")
 
 # %%
-# From the tenth round on, the AUC of the tumours held out is flat; that of the test rows still rises
-# by less than a hundredth. Of a hundred tumours no AUC is known to that precision, so either number
-# of rounds could be defended: what is won beyond the first ten or twenty is little, and what it
-# costs is a longer table. ``refit=True`` would boost the number chosen anew, on all rows.
+# From the tenth round on, the AUC of the tumours held out is flat; that of the test rows still
+# rises, by less than a hundredth. Of a hundred tumours no AUC is known to that precision, so either
+# number of rounds could be defended: what is won beyond the first ten or twenty is little, and what
+# it costs is a longer table. ``refit=True`` would boost the number chosen anew, on all rows.
 #
 # In a database
 # -------------
