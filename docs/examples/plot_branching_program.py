@@ -7,8 +7,8 @@ is called malignant and left where it is called benign; how often it went right 
 """
 
 # %%
-# Four layers
-# -----------
+# Three layers
+# ------------
 # Each node holds the question that ranks best the tumours that come there. All that have as many
 # votes for "malignant" so far meet at one node, whichever way they came, so that a layer has one
 # node more than the one above, and not twice as many.
@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-model = MartiRank(n_rounds=4).fit(X_train, y_train)
+model = MartiRank(n_rounds=3).fit(X_train, y_train)
 display = model.program_.plot()
 
 # %%
