@@ -75,7 +75,7 @@ class AUCBoost(BoostedRanker):
     ----------
     n_iter_ : int
         Rounds of the model.
-    training_error_bound_ : ndarray of shape (n_iter_,)
+    training_error_bound_ : ndarray of shape (n_iter,)
         After each round, a bound on the mean of both error rates of the sign of the sum.
     threshold_ : float
         The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest;
@@ -183,7 +183,7 @@ class AUCBoost(BoostedRanker):
 
         Returns
         -------
-        ndarray of shape (n_iter_,)
+        ndarray of shape (n_iter,)
             Mean of ``exp(-y f)`` over the rows learned from, each class counting one half, ``f``
             being the sum of the rounds so far and ``y`` 1 or -1. The error rates of its sign on
             both classes have a mean of at most this, so its AUC is at least 1 less this (Lemma 5
