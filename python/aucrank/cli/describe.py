@@ -78,7 +78,7 @@ def describe_tree(tree: Any) -> str:
 
 
 def _describe_rounds(booster: Any) -> str:
-    """What a booster adds up: by feature where that can be told apart, else by round."""
+    """List what a booster adds up: by feature where that can be told apart, else by round."""
     size = plural(booster.n_iter_, "round")
     if booster.n_iter_ == 0:
         return f"{heading(f'Terms ({size})')}\nall rows have the same score"
@@ -95,7 +95,7 @@ def _describe_rounds(booster: Any) -> str:
 
 
 def _describe_program(ranker: Any) -> str:
-    """A branching program in words."""
+    """Tell a branching program in words."""
     program = ranker.program_
     size = f"{plural(program.n_layers, 'layer')}, {plural(program.n_nodes, 'node')}"
     outputs = {
