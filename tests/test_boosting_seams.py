@@ -351,8 +351,8 @@ def test_importances_are_there_where_features_can_be_told_apart(booster, weak):
         return
     importances = model.feature_importances_
     assert importances.shape == (5,)
-    # The class depends on the first column most, and the last is constant.
-    assert np.argmax(importances) == 0
+    # The class depends on the first two columns, and the last is constant.
+    assert np.argmax(importances) < 2
     assert importances[4] == 0
     assert (importances >= 0).all()
     assert importances.sum() <= 0.5
