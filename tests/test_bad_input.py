@@ -386,7 +386,7 @@ def test_every_estimator_names_the_column_of_infinity(model, value):
         message = f"column {name} is {value} in row 41; X must not hold infinity"
         refuses(model, make(broken), Y, message)
         fitted = clone(model).fit(make(X), Y)
-        for question in ("decision_function", "predict", "predict_proba", "explain", "score"):
+        for question in ("decision_function", "predict", "predict_proba", "score"):
             if hasattr(fitted, question):
                 with pytest.raises(ValueError, match=message):
                     getattr(fitted, question)(make(broken), *([Y] if question == "score" else []))
@@ -400,7 +400,7 @@ def test_every_estimator_names_the_column_of_infinity(model, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"debt": np.inf}, r"in X_val: column 'debt' is inf in row 0; X must not hold infinity"),
+        ({"debt": np.inf}, r"in the rows to validate on: column 'debt' is inf in row 0;"),
         ({"debt": -np.inf}, r"column 'debt' is -inf in row 0"),
         ({"debt": "much"}, r"in X_val: column 'debt' has dtype"),
         ({"debts": 1.0}, r"in X_val: The feature names should match"),
@@ -487,12 +487,20 @@ def test_no_estimator_reads_a_damaged_file(model, tmp_path):
     clone(model).fit(X, Y).save(path)
     text = path.read_text(encoding="utf-8")
     start = text.index('"model"')
-    digits = [place for place, sign in enumerate(text) if place > start and sign.isdigit()]
+    end = text.index('"library_version"')
+    digits = [place for place, sign in enumerate(text) if start < place < end and sign.isdigit()]
+    n_refused = 0
     for place in digits[:: max(1, len(digits) // 50)]:
         other = "8" if text[place] != "8" else "3"
         path.write_text(text[:place] + other + text[place + 1 :], encoding="utf-8")
-        with pytest.raises(aucrank.ModelFormatError):
-            aucrank.load(path)
+        # Beyond the last bit a digit says nothing; the checksum is that of the numbers.
+        try:
+            same = aucrank.load(path)._to_document()
+        except aucrank.ModelFormatError:
+            n_refused += 1
+        else:
+            assert same == text
+    assert n_refused > 25
     path.write_text(text[: start + len(text) // 3], encoding="utf-8")
     with pytest.raises(aucrank.ModelFormatError):
         aucrank.load(path)

@@ -206,7 +206,7 @@ print(len(set(expected)) > 10)
     [
         "TreeRank(n_jobs=2, random_state=0)",
         "RankBoost(n_jobs=2, subsample=0.5, random_state=0)",
-        "AUCBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
+        "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
         "MartiRank(n_jobs=2)",
     ],
     ids=lambda model: model.partition("(")[0],

@@ -76,6 +76,29 @@ class ProgramRanker(KeepsModels, BaseRanker):
         }
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the program to rows of two classes, layer by layer.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
         return self._fit(X, y, sample_weight, partial(self._fit_model, rows=X))
 
     def _fit_model(
