@@ -14,9 +14,12 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from aucrank import TreeRank
+from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank._registry import public_estimators
+from aucrank.boosting import TwoSidedClassifier
 from aucrank.tree import CrossValidatedPruning, LeafRank
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 RNG = np.random.default_rng(0)
@@ -322,6 +325,185 @@ def test_a_tree_of_depth_60_is_grown_saved_and_told(split, tmp_path):
     back = aucrank.load(tmp_path / "model.json")
     assert_array_equal(back.decision_function(data), model.decision_function(data))
     assert len(back.tree_.to_text().splitlines()) == 2 * model.tree_.n_leaves - 1
+
+
+# All of it, for every estimator.
+
+
+EVERY = {name: cls() for name, cls in public_estimators().items()} | {
+    "RankingForest": RankingForest(n_estimators=10, random_state=0),
+    "TwoSidedClassifier": TwoSidedClassifier(TreeRank(pruning=None)),
+    "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=10),
+    "AUCBoost of lines": AUCBoost(weak_ranker="linear", n_rounds=10),
+    "RankBoost, stopped early": RankBoost(n_rounds=30, early_stopping=True),
+    "RankBoost by the window": RankBoost(n_rounds=30, selection="window", refit=True),
+    "RankBoost of features": RankBoost(n_rounds=30, weak_ranker="feature", subsample=0.5),
+    "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
+    "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
+    "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
+}
+every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
+# Of few rows some models warn.
+FEW = pytest.mark.filterwarnings("ignore:A class has", "ignore:Every tree", "ignore:No weak")
+
+
+def refuses(model, X, y, message, error=ValueError, **more):
+    model = clone(model).fit(np.c_[np.arange(40.0), np.zeros((40, 2))], np.arange(40) > 20)
+    with pytest.raises(error, match=message):
+        model.fit(X, y, **more)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@every
+@FEW
+def test_every_estimator_refuses_labels_and_weights_that_make_no_sense(model):
+    refuses(model, X, np.zeros(60), "class")
+    refuses(model, X, np.arange(60) % 3, r"The type of the target is multiclass\.")
+    refuses(model, X, np.where(Y == 1, np.nan, 0.0), r"Input y contains NaN\.")
+    refuses(model, X, Y[:-1], "inconsistent numbers of samples|scores of shape")
+    refuses(model, X, None, "requires y to be passed, but the target y is None")
+    for value, message in (
+        (-1.0, r"sample_weight must not be negative, got -1\.0 in row 7"),
+        (np.nan, "Input sample_weight contains NaN"),
+        (np.inf, "Input sample_weight contains infinity"),
+    ):
+        weight = np.ones(60)
+        weight[7] = value
+        refuses(model, X, Y, message, sample_weight=weight)
+    for label in (0, 1):
+        refuses(model, X, Y, f"sample_weight is zero for .*{label}", sample_weight=label != Y)
+
+
+@every
+@FEW
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_every_estimator_names_the_column_of_infinity(model, value):
+    names = ["a", "b", "debt"]
+    for make, name in ((np.asarray, "2"), (lambda X: pd.DataFrame(X, columns=names), "'debt'")):
+        broken = X.copy()
+        broken[41, 2] = value
+        message = f"column {name} is {value} in row 41; X must not hold infinity"
+        refuses(model, make(broken), Y, message)
+        fitted = clone(model).fit(make(X), Y)
+        for question in ("decision_function", "predict", "predict_proba", "score"):
+            if hasattr(fitted, question):
+                with pytest.raises(ValueError, match=message):
+                    getattr(fitted, question)(make(broken), *([Y] if question == "score" else []))
+        if hasattr(fitted, "staged_decision_function"):
+            with pytest.raises(ValueError, match=message):
+                list(fitted.staged_decision_function(make(broken)))
+
+
+@pytest.mark.parametrize("booster", [AUCBoost, RankBoost])
+@pytest.mark.parametrize("weak_ranker", ["feature", "tree", "linear"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"debt": np.inf}, r"in the rows to validate on: column 'debt' is inf in row 0;"),
+        ({"debt": -np.inf}, r"column 'debt' is -inf in row 0"),
+        ({"debt": "much"}, r"in X_val: column 'debt' has dtype"),
+        ({"debts": 1.0}, r"in X_val: The feature names should match"),
+    ],
+    ids=["infinity", "minus infinity", "text", "columns"],
+)
+def test_rows_to_validate_on_are_named(booster, weak_ranker, change, message):
+    data = pd.DataFrame(X, columns=["age", "income", "debt"])
+    model = booster(weak_ranker=weak_ranker, early_stopping=True).fit(data, Y)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(data, Y, X_val=data.assign(**change), y_val=Y)
+    assert not model.__sklearn_is_fitted__()
+
+
+@every
+@FEW
+def test_every_estimator_wants_the_columns_of_the_fit(model):
+    frame = pd.DataFrame(X, columns=["age", "income", "debt"])
+    fitted = clone(model).fit(frame, Y)
+    for change, message in (
+        (frame.drop(columns="age"), "seen at fit time, yet now missing:\n- age"),
+        (frame.assign(new=1), "unseen at fit time:\n- new"),
+        (frame[["income", "age", "debt"]], "must be in the same order"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fitted.decision_function(change)
+    fitted.fit(X, Y)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
+        fitted.decision_function(X[:, :2])
+
+
+@every
+@FEW
+def test_every_estimator_takes_an_unseen_category_as_a_missing_one(model):
+    if "lines" in repr(model) or "'linear'" in repr(model):
+        pytest.skip("a linear ranker takes no categories")
+    fitted = clone(model).fit(FRAME, Y)
+    missing = FRAME.assign(colour=pd.Categorical([None] * 60, categories=["red"]))
+    expected = fitted.decision_function(missing)
+    assert_array_equal(fitted.decision_function(FRAME.assign(colour="mauve")), expected)
+
+
+@every
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[1.0], [2.0]], [0, 1]),
+        ([[2.0], [2.0]], [0, 1]),
+        (np.zeros((40, 2)), Y[:40]),
+        (np.full((40, 2), np.nan), Y[:40]),
+        (np.c_[np.full(60, np.nan), Y * 2.0], Y),
+        (np.repeat(np.c_[Y, Y], 3, axis=0), np.repeat(Y, 3)),
+        (np.where(Y == 1, np.nan, 1.0)[:, None], Y),
+        (np.array([[-1.7e308], [1.7e308]] * 30), np.tile([0, 1], 30)),
+    ],
+    ids=[
+        *("two rows", "two equal rows", "constant", "all missing", "one missing", "copies"),
+        *("missing in one class", "largest"),
+    ],
+)
+def test_every_estimator_makes_a_valid_model_of_poor_data(model, X, y, tmp_path, recwarn):
+    fitted = clone(model).fit(X, y)
+    assert len(recwarn) <= 1, [str(warning.message) for warning in recwarn]
+    scores = fitted.decision_function(X)
+    assert np.isfinite(scores).all()
+    teaches = len(np.unique(np.nan_to_num(np.asarray(X), nan=-7.0), axis=0)) > 1
+    assert fitted.score(X, y) >= 0.5
+    if not teaches:
+        assert fitted.score(X, y) == 0.5
+    assert_array_equal(fitted.predict(X) == 1, scores > 0)
+    if isinstance(model, TwoSidedClassifier):
+        return
+    fitted.save(tmp_path / "model.json")
+    back = aucrank.load(tmp_path / "model.json")
+    assert_array_equal(back.decision_function(X), scores)
+
+
+@every
+@FEW
+def test_no_estimator_reads_a_damaged_file(model, tmp_path):
+    if isinstance(model, TwoSidedClassifier):
+        pytest.skip("no file holds it")
+    path = tmp_path / "model.json"
+    clone(model).fit(X, Y).save(path)
+    text = path.read_text(encoding="utf-8")
+    start = text.index('"model"')
+    end = text.index('"library_version"')
+    digits = [place for place, sign in enumerate(text) if start < place < end and sign.isdigit()]
+    n_refused = 0
+    for place in digits[:: max(1, len(digits) // 50)]:
+        other = "8" if text[place] != "8" else "3"
+        path.write_text(text[:place] + other + text[place + 1 :], encoding="utf-8")
+        # Beyond the last bit a digit says nothing; the checksum is that of the numbers.
+        try:
+            same = aucrank.load(path)._to_document()
+        except aucrank.ModelFormatError:
+            n_refused += 1
+        else:
+            assert same == text
+    assert n_refused > 25
+    path.write_text(text[: start + len(text) // 3], encoding="utf-8")
+    with pytest.raises(aucrank.ModelFormatError):
+        aucrank.load(path)
 
 
 # Parameters beyond the integers of the core.

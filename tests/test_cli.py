@@ -3,6 +3,7 @@ import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -387,6 +388,86 @@ def test_describe_says_what_the_model_is(capsys):
     tree = model.tree_
     assert f"({tree.n_leaves} leaves, depth {tree.depth}" in out
     assert out.endswith(tree.to_text().rstrip("\n") + "\n")
+
+
+def described(capsys, model, *params):
+    """Fit a model to loans by the command line; what describe says, and the model."""
+    loans().to_csv("loans.csv", index=False)
+    said = ok(
+        capsys,
+        *("fit", "loans.csv", "--target", "bad", "--model", model, "--out", "model.json"),
+        *(("--param", *params) if params else ()),
+    )
+    return said, ok(capsys, "describe", "model.json"), load("model.json")
+
+
+@pytest.mark.parametrize("name", ["AUCBoost", "RankBoost"])
+def test_describe_lists_the_terms_of_a_booster(name, capsys):
+    said, out, model = described(capsys, name, "n_rounds=20")
+    assert ": 20 rounds" in said
+    assert "\nTerms (20 rounds)\n" in out
+    terms = model.terms()
+    rows = table(out.partition("Terms (")[2], "feature")
+    assert [row[0] for row in rows] == terms["feature"].tolist()
+    for row, rule, value in zip(rows, terms["rule"], terms["value"], strict=True):
+        assert " ".join(row[1:-1]) == rule
+        assert float(row[-1]) == pytest.approx(value, abs=5e-5)
+    # By hand, the score of a row of missing values.
+    missing = [float(row[-1]) for row in rows if " ".join(row[1:-1]).endswith("is missing")]
+    (sign, threshold) = re.search(r"for each feature, (less|plus) (\S+)\n", out).groups()
+    by_hand = sum(missing) - float(threshold) * (1 if sign == "less" else -1)
+    row = pd.DataFrame({"income": [np.nan], "purpose": pd.Categorical([None]), "age": [np.nan]})
+    assert model.decision_function(row) == pytest.approx(by_hand, abs=1e-3)
+
+
+def test_describe_lists_rounds_that_ask_several_features(capsys):
+    _, out, model = described(capsys, "AUCBoost", "n_rounds=3", "weak_ranker=tree")
+    rows = table(out.partition("\nRounds (3 rounds)\n")[2], "round")
+    assert [" ".join(row[1:-2]) for row in rows] == model.rounds_["rule"].tolist()
+    assert all(row[1] == "tree" for row in rows)
+    _, out, _ = described(capsys, "AUCBoost", "n_rounds=3", "output=sign")
+    assert "score: 1 or -1, by the sign of the sum of one value for each feature\n" in out
+
+
+def test_describe_says_where_a_booster_has_learned_nothing(capsys):
+    pd.DataFrame({"a": [1.0] * 8, "bad": [0, 1] * 4}).to_csv("flat.csv", index=False)
+    run(
+        capsys,
+        *("fit", "flat.csv", "--target", "bad", "--model", "RankBoost", "--out", "model.json"),
+    )
+    assert ok(capsys, "describe", "model.json").endswith("all rows have the same score\n")
+
+
+@pytest.mark.parametrize("name", ["MartiRank", "SMartiRank"])
+@pytest.mark.parametrize(
+    ("output", "what"),
+    [
+        ("votes", "the votes where"),
+        ("sign", "the 1 of a majority of votes, or -1, where"),
+        ("node_rate", "the share of positives where"),
+    ],
+)
+def test_describe_tells_a_branching_program(name, output, what, capsys):
+    said, out, model = described(capsys, name, "n_rounds=4", f"output={output}")
+    program = model.program_
+    assert f": 4 layers, {program.n_nodes} nodes\n" in said
+    assert f"\nThe program (4 layers, {program.n_nodes} nodes)\n" in out
+    assert f"score: {what} the way of a row ends, " in out
+    assert out.endswith(f"\n\n{program.to_text()}\n")
+
+
+@pytest.mark.parametrize("name", sorted(public_estimators()))
+def test_every_model_goes_all_the_way(name, capsys):
+    _, out, model = described(capsys, name)
+    assert out.startswith(f"{name}, saved by aucrank ")
+    frame = pd.read_csv("loans.csv")
+    said = ok(capsys, "evaluate", "model.json", "loans.csv", "--target", "bad")
+    scores = model.decision_function(
+        frame.drop(columns="bad").assign(purpose=frame["purpose"].astype("category"))
+    )
+    assert f"AUC       {roc_auc_score(frame['bad'], scores):.4f}" in said
+    ok(capsys, "score", "model.json", "loans.csv", "--out", "scores.csv")
+    assert np.array_equal(pd.read_csv("scores.csv")["score"], scores)
 
 
 # compare

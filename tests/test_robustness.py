@@ -15,13 +15,15 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import TreeRank, _core
+from aucrank import AUCBoost, MartiRank, RankBoost, TreeRank, _core
 from aucrank._threads import effective_n_threads
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
 
 def sample(n, n_features, seed=0):
@@ -110,32 +112,109 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
     assert child.returncode == 0
 
 
+LONG_BOOST = """
+import signal
+import numpy as np
+from aucrank import AUCBoost, MartiRank, RankBoost, SMartiRank
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(0)
+X = rng.normal(size=(100_000, 20))
+y = rng.random(100_000) < 1 / (1 + np.exp(-X[:, 0] * X[:, 1]))
+model = {model}
+params = repr(model)
+short = dict(n_rounds=1, weak_ranker="feature")
+long = model.get_params(deep=False)
+model.set_params(**short).fit(X[:1000], y[:1000]).set_params(**long)
+print("fitting", flush=True)
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+assert repr(model) == params
+try:
+    model.predict(X)
+except NotFittedError:
+    print("unfitted", flush=True)
+assert sorted(vars(model)) == sorted(model.get_params(deep=False)), vars(model)
+print(len(model.set_params(**short).fit(X[:100], y[:100]).predict(X[:3])))
+"""
+
+LONG_BOOSTS = {
+    "AUCBoost": "AUCBoost(n_rounds=10**7)",
+    "RankBoost": "RankBoost(n_rounds=10**7, max_bins=None, selection='window')",
+    "RankBoost of trees": "RankBoost(n_rounds=10**7, weak_ranker='tree', subsample=0.5)",
+    "AUCBoost of lines": "AUCBoost(n_rounds=10**7, weak_ranker='linear', warm_start=True)",
+    "AUCBoost of estimators": (
+        "AUCBoost(n_rounds=10**7, weak_ranker=DecisionTreeClassifier(max_depth=3, max_features=3))"
+    ),
+    "MartiRank": "MartiRank(n_rounds=200)",
+    "MartiRank of estimators": "MartiRank(n_rounds=200, weak_ranker=LogisticRegression())",
+    # Its score of the training rows takes longer than its rounds.
+    "SMartiRank of trees": "SMartiRank(n_rounds=100, weak_ranker='tree', epsilon=1e-9)",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
+@pytest.mark.parametrize("name", LONG_BOOSTS)
+def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
+    script = LONG_BOOST.replace("{model}", LONG_BOOSTS[name])
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        try:
+            assert child.stdout.readline() == "fitting\n"
+            time.sleep(1.0)
+            assert child.poll() is None
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=10)
+        finally:
+            child.kill()
+    assert out.split() == ["interrupted", "unfitted", "3"], err
+    assert child.returncode == 0
+
+
 FORK = """
 import multiprocessing
 import numpy as np
-from aucrank import TreeRank
+from aucrank import AUCBoost, MartiRank, RankBoost, TreeRank
+from sklearn.linear_model import LogisticRegression
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20_000, 5))
 y = rng.random(20_000) < 1 / (1 + np.exp(-X[:, 0]))
 
 def fit(_=None):
-    model = TreeRank(n_jobs=2, random_state=0).fit(X, y)
-    return model.tree_.to_text(), model.decision_function(X).tolist()
+    model = {model}.fit(X, y)
+    return model.decision_function(X).tolist()
 
 expected = fit()
 with multiprocessing.get_context("fork").Pool(2) as pool:
     for found in pool.map_async(fit, range(2)).get(timeout=60):
         assert found == expected
 assert fit() == expected
-print(len(expected[0]) > 1000)
+print(len(set(expected)) > 10)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_fit_in_a_forked_child_is_that_of_its_parent():
+@pytest.mark.parametrize(
+    "model",
+    [
+        "TreeRank(n_jobs=2, random_state=0)",
+        "RankBoost(n_jobs=2, subsample=0.5, random_state=0)",
+        "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
+        "MartiRank(n_jobs=2)",
+    ],
+    ids=lambda model: model.partition("(")[0],
+)
+def test_a_fit_in_a_forked_child_is_that_of_its_parent(model):
+    script = FORK.replace("{model}", model)
     run = subprocess.run(
-        [sys.executable, "-c", FORK], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
     )
     assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
 
@@ -163,19 +242,54 @@ def test_threads_may_share_a_fitted_model():
                     assert_array_equal(answer, wanted)
 
 
-def test_threads_may_fit_estimators_of_their_own():
+@pytest.mark.parametrize(
+    "model",
+    [
+        TreeRank(split="leafrank", n_jobs=2, random_state=0),
+        RankBoost(weak_ranker="tree", n_rounds=30, n_jobs=2),
+        AUCBoost(weak_ranker=DecisionTreeClassifier(max_depth=2), n_rounds=10, random_state=0),
+        MartiRank(weak_ranker=LogisticRegression(C=1e-3), n_rounds=4, n_jobs=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_threads_may_fit_estimators_of_their_own(model):
     samples = [sample(20_000, 5, seed) for seed in range(2)]
-    model = TreeRank(split="leafrank", n_jobs=2, random_state=0)
-    expected = [clone(model).fit(X, y).tree_.to_text() for X, y in samples]
-    assert expected[0] != expected[1]
     start = threading.Barrier(2)
 
-    def fit(X, y):
-        start.wait(timeout=60)
-        return clone(model).fit(X, y).tree_.to_text()
+    def fit(X, y, together=True):
+        if together:
+            start.wait(timeout=60)
+        return clone(model).fit(X, y).decision_function(X).tolist()
 
+    expected = [fit(X, y, together=False) for X, y in samples]
+    assert expected[0] != expected[1]
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(fit, *zip(*samples, strict=True))) == expected
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RankBoost(n_jobs=2),
+        AUCBoost(weak_ranker=LogisticRegression(C=1e-3), n_rounds=5, n_jobs=2),
+        MartiRank(n_rounds=4, weak_ranker="tree", n_jobs=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_threads_may_share_a_boosted_model(model):
+    X, y = sample(20_000, 5)
+    model = clone(model).fit(X, y)
+    expected = model.decision_function(X)
+    start = threading.Barrier(8)
+
+    def ask(_):
+        start.wait(timeout=60)
+        return [model.decision_function(X) for _ in range(3)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for answers in pool.map(ask, range(8)):
+            for answer in answers:
+                assert_array_equal(answer, expected)
 
 
 def test_other_threads_run_during_a_fit(monkeypatch):

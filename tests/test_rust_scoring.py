@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import RankingForest, TreeRank
+from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank.tree import LeafRank
+from sklearn.base import clone
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -133,6 +135,40 @@ def test_scores_of_a_forest_are_those_of_python_to_the_bit(aggregation, score_cs
     assert (run.returncode, run.stderr) == (0, "")
     expected = forest.decision_function(X_new[forest.feature_names_in_])
     assert len(np.unique(expected)) > 30
+    assert np.array_equal(np.array(run.stdout.split()[1:], dtype=np.float64), expected)
+
+
+BOOSTED = {
+    "features": AUCBoost(),
+    "signs": AUCBoost(n_rounds=9, output="sign"),
+    "thresholds": RankBoost(),
+    "trees": RankBoost(n_rounds=20, weak_ranker="tree"),
+    "small trees": AUCBoost(n_rounds=20, weak_ranker=LeafRank(max_depth=2)),
+    "program": MartiRank(),
+    "one way": MartiRank(routing="sampled", output="node_rate", random_state=5),
+    "program of trees": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
+    "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
+}
+
+
+@pytest.mark.parametrize("name", [*BOOSTED, "lines", "program of lines"])
+def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_csv, tmp_path):
+    X, y = clients(1000, 0)
+    X_new = strangers(clients(1500, 1)[0])
+    if name in BOOSTED:
+        model = clone(BOOSTED[name])
+    else:
+        # Numbers alone.
+        model = MartiRank(n_rounds=5) if "program" in name else RankBoost(n_rounds=20)
+        model.set_params(weak_ranker="linear")
+        X = X[["age", "spent, €"]].assign(**{"old, or not": X["age"] ** 2})
+        X_new = X_new.assign(**{"old, or not": X_new["age"] ** 2})
+    model.fit(X, y).save(tmp_path / "model.json")
+    X_new.to_csv(tmp_path / "data.csv", index=False, na_rep="NA")
+    run = score_csv(tmp_path / "model.json", tmp_path / "data.csv")
+    assert (run.returncode, run.stderr) == (0, "")
+    expected = model.decision_function(X_new[model.feature_names_in_])
+    assert len(np.unique(expected)) > (1 if model.get_params().get("output") == "sign" else 10)
     assert np.array_equal(np.array(run.stdout.split()[1:], dtype=np.float64), expected)
 
 

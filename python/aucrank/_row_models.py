@@ -85,8 +85,8 @@ class RowModelLearner(RowModels):
 
     Parameters
     ----------
-    estimator : estimator
-        Cloned for each fit.
+    estimator : estimator or None
+        Cloned for each fit; None where nothing is fitted, and ``earlier`` ones are asked alone.
     X : array-like or data frame of shape (n, n_features)
         The rows, as the user passed them.
     positive : ndarray of bool, shape (n,)
@@ -164,7 +164,7 @@ class KeepsModels:
         super()._check_savable()  # type: ignore[misc]
         if self._kept in self.__dict__:
             raise TypeError(
-                f"a {type(self).__name__} that was fitted with estimators of your own holds them,"
+                f"this {type(self).__name__} was fitted with estimators of your own and holds them,"
                 " and a file of aucrank never holds code; use pickle or joblib"
             )
 

@@ -21,10 +21,13 @@ class AUCBoost(BoostedRanker):
 
     Parameters
     ----------
-    weak_ranker : {"feature", "threshold"} or weak ranker, default="feature"
-        What is boosted: the single feature of the highest AUC, in either direction, or the single
-        threshold of the largest TPR - FPR. The classifiers made of them are cut at one threshold
-        either way.
+    weak_ranker : str, TreeRank, LeafRank or estimator, default="feature"
+        What is boosted. "feature": the single feature of the highest AUC, in either direction, its
+        categories by their share of positives. "threshold": the single threshold of the largest
+        TPR - FPR, or the best set of categories. "linear": Fisher's linear discriminant, for
+        numbers alone; one that is missing counts as their mean. "tree": a
+        ``TreeRank(max_depth=3, pruning=None)``. Otherwise a `TreeRank` without pruning, a
+        `LeafRank` (a tree of one such split), or an estimator of scikit-learn, see Notes.
     n_rounds : int, default=50
         Most rounds. There are fewer where no ranker is better than chance, or one makes no
         mistake.
@@ -35,7 +38,8 @@ class AUCBoost(BoostedRanker):
         row are drawn together; all rows are reweighted.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features drawn at random for each round: a number, a share of all, their square root or
-        logarithm, or None for all. Where those drawn tell nothing, others are asked.
+        logarithm, or None for all. Where the rows and features drawn tell nothing, the round learns
+        from all of them.
     criterion : {"sum", "error"}, default="sum"
         What a ranking is cut by: the least sum of both error rates, as in the proof of Theorem 2,
         or the least error that both classes end with.
@@ -46,28 +50,31 @@ class AUCBoost(BoostedRanker):
         Whether to hold rows out, stop when their AUC no longer rises, and keep the rounds up to
         the highest AUC.
     validation_fraction : float, default=0.1
-        Share of the distinct rows of each class that is held out, for ``early_stopping``.
+        Share of the distinct rows of each class that is held out, for ``early_stopping`` without
+        an ``X_val``; above 0 and below 1.
     n_iter_no_change : int, default=10
         Rounds without a rise of the AUC after which ``early_stopping`` stops.
     tol : float, default=1e-4
-        What counts as a rise of the AUC, for ``early_stopping``.
+        What the AUC must rise by more than, for ``early_stopping``.
     refit : bool, default=False
-        Whether the number of rounds that ``early_stopping`` chose is fitted anew to all rows.
+        Whether the number of rounds that was chosen is fitted anew to all rows. It does not go with
+        ``warm_start``.
     warm_start : bool, default=False
         Whether `fit` goes on from the rounds of the last fit, up to ``n_rounds``. On the same rows,
-        10 rounds and 10 more are the 20 rounds of one fit.
+        10 rounds and 10 more are the 20 rounds of one fit, bit for bit, also without a
+        ``random_state``: the model keeps its seed.
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
         feature of no more distinct values is exact. None for one bin a value.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask. They are ranked by their share of positives.
+        by position, by name or in a boolean mask.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds what is drawn and held out, and the sample that bins are taken from where there are
-        more than 200,000 rows.
+        Seeds what is drawn and held out, a weak ranker that draws, and the sample that bins are
+        taken from where there are more than 200,000 rows.
     verbose : int, default=0
         If positive, print how many rounds were run and kept.
 
@@ -77,13 +84,18 @@ class AUCBoost(BoostedRanker):
         Rounds of the model.
     training_error_bound_ : ndarray of shape (n_iter,)
         After each round, a bound on the mean of both error rates of the sign of the sum.
+    rounds_ : Table
+        What each round has added: ``round``, from 1; ``rule``, what it ranks high, in words;
+        ``high`` and ``low``, the most and the least that it adds; and ``missing``, what it adds
+        where the feature is missing, NaN where it asks several. After shrinkage.
     threshold_ : float
         The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest;
         0 for ``output="sign"``.
     validation_path_ : Table or None
         The AUC of the rows held out, by ``round``; None where none were held out.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean advantage over chance of the rounds on each feature, in units of AUC.
+        Mean advantage over chance of the rounds on each feature, in units of AUC. Not there for
+        linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -103,6 +115,13 @@ class AUCBoost(BoostedRanker):
     of the coin, :math:`m(x)` between -1 and 1, times
     :math:`\alpha = \frac12 \ln\frac{1 - \epsilon}{\epsilon}`. A ranker of AUC
     :math:`1/2 + \gamma` gives an error :math:`\epsilon` of at most :math:`1/2 - \gamma/4`.
+
+    An estimator of scikit-learn, a pipeline included, needs ``decision_function`` or
+    ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each round it is cloned, its
+    ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
+    with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
+    turned round where the AUC is below 1/2. Such a model cannot have ``max_features`` or ``X_val``,
+    and it is pickled, not saved.
 
     A missing value is ranked above or below all others, whichever suits the AUC. Where no row
     missed a feature in training, it adds nothing to the score.

@@ -76,6 +76,29 @@ class ProgramRanker(KeepsModels, BaseRanker):
         }
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the program to rows of two classes, layer by layer.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
         return self._fit(X, y, sample_weight, partial(self._fit_model, rows=X))
 
     def _fit_model(
@@ -146,11 +169,13 @@ class MartiRank(ProgramRanker):
     n_rounds : int, default=10
         Layers of rankers, the paper's T, from 1 to 1000. A program has T (T + 1) / 2 of them, and
         each needs rows of both classes to learn from.
-    weak_ranker : {"feature", "threshold", "linear", "tree"} or estimator, default="feature"
-        What is fitted at each node: the single feature of the highest AUC there, in either
-        direction; the single threshold of the largest TPR - FPR; a linear score; a
-        ``TreeRank(max_depth=3, pruning=None)``; or a `TreeRank`, a `LeafRank` or any estimator of
-        scikit-learn with ``decision_function`` or ``predict_proba`` that takes ``sample_weight``.
+    weak_ranker : str, TreeRank, LeafRank or estimator, default="feature"
+        What is fitted at each node. "feature": the single feature of the highest AUC, in either
+        direction, its categories by their share of positives. "threshold": the single threshold of
+        the largest TPR - FPR, or the best set of categories. "linear": Fisher's linear
+        discriminant, for numbers alone; one that is missing counts as their mean. "tree": a
+        ``TreeRank(max_depth=3, pruning=None)``. Otherwise a `TreeRank` without pruning, a
+        `LeafRank` (a tree of one such split), or an estimator of scikit-learn, see Notes.
     criterion : {"sum", "error"}, default="sum"
         How a ranking is cut into a classifier with one error rate for both classes: see
         `TwoSidedClassifier`.
@@ -163,8 +188,8 @@ class MartiRank(ProgramRanker):
         "positive"; 1 where they are half of the rounds or more and else -1, which is the ranker of
         the paper's Theorem 8; or the share of positives among the training rows that ended there.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into beforehand, at quantiles of at most 200,000
-        rows; a feature of no more distinct values is exact. None for one bin a value.
+        Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
+        feature of no more distinct values is exact. None for one bin a value.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
@@ -206,6 +231,13 @@ class MartiRank(ProgramRanker):
 
     A node that rows of one class alone have reached is frozen: ways end there, with all votes that
     are left for this class. Where no ranker is better than chance, a fair coin sends rows on.
+
+    An estimator of scikit-learn, a pipeline included, needs ``decision_function`` or
+    ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each node it is cloned, its
+    ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
+    with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
+    turned round where the AUC is below 1/2. Such a model is
+    pickled, not saved.
 
     The parameter is called ``output``, since every estimator has a method ``score``. There is no
     ``predict_proba``; `~sklearn.calibration.CalibratedClassifierCV` provides it.
@@ -283,8 +315,9 @@ class SMartiRank(ProgramRanker):
     sample_size : int or None, default=None
         Most rows of each class that a node is fitted to, drawn from those that reach it; None for
         all.
-    weak_ranker : {"feature", "threshold", "linear", "tree"} or estimator, default="feature"
-        What is fitted at each node: see `MartiRank`.
+    weak_ranker : str, TreeRank, LeafRank or estimator, default="feature"
+        What is fitted at each node, "feature", "threshold", "linear", "tree" or an object: see
+        `MartiRank`.
     criterion : {"sum", "error"}, default="sum"
         How a ranking is cut into a classifier with one error rate for both classes: see
         `TwoSidedClassifier`.
@@ -293,8 +326,8 @@ class SMartiRank(ProgramRanker):
     output : {"votes", "sign", "node_rate"}, default="votes"
         What a row scores where its way ends: see `MartiRank`.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into beforehand, at quantiles of at most 200,000
-        rows; a feature of no more distinct values is exact. None for one bin a value.
+        Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
+        feature of no more distinct values is exact. None for one bin a value.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.

@@ -19,46 +19,83 @@ class RankBoost(BoostedRanker):
 
     Parameters
     ----------
-    weak_ranker : {"threshold", "feature"}, default="threshold"
-        What is boosted: the single threshold, or set of categories, of the largest TPR - FPR on
-        the reweighted rows, as in the papers; or the single feature of the highest AUC, in either
-        direction. A feature is graded from 0 to 1, see Notes.
+    weak_ranker : str, TreeRank, LeafRank or estimator, default="threshold"
+        What is boosted. "feature": the single feature of the highest AUC, in either direction, its
+        categories by their share of positives. "threshold": the single threshold of the largest
+        TPR - FPR, or the best set of categories. "linear": Fisher's linear discriminant, for
+        numbers alone; one that is missing counts as their mean. "tree": a
+        ``TreeRank(max_depth=3, pruning=None)``. Otherwise a `TreeRank` without pruning, a
+        `LeafRank` (a tree of one such split), or an estimator of scikit-learn, see Notes.
     n_rounds : int, default=200
-        Most rounds. Boosting ends before where nothing is better than chance, or a weak ranker
-        makes no mistake.
+        Most rounds. There are fewer where no ranker is better than chance, or one makes no
+        mistake.
     learning_rate : float, default=1.0
-        Factor on what each round adds, above 0 and at most 1.
+        Factor on what each round adds to the score, above 0 and at most 1.
+    subsample : float, default=1.0
+        Share of the distinct rows that each round is fitted to, above 0 and at most 1. Copies of a
+        row are drawn together; all rows are reweighted.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features drawn at random for each round: a number, a share of all, their square root or
+        logarithm, or None for all. Where the rows and features drawn tell nothing, the round learns
+        from all of them.
     alpha : {"third", "exact"}, default="third"
         How much a round adds. "third": ``1/2 ln((1 + r) / (1 - r))`` (the third method of [1]_),
         ``r`` being the mean by which the grade of a positive row is above that of a negative one;
         of a threshold, TPR - FPR. "exact": what makes the pair loss least, with a loss of one pair
         added for those ranked right and those ranked wrong by the most. Neither is larger than
         ``1/2 ln(2 n)``.
+    selection : {"window"} or None, default=None
+        How many rounds are kept. "window": all are run with a quarter of the distinct rows of each
+        class held out, or with ``X_val``, and those up to the highest AUC are kept, the AUC being
+        smoothed by a triangular window of 15 rounds (sec. 3.5 of [2]_). It does not go with
+        ``early_stopping``. None to keep all, or those that ``early_stopping`` chooses.
+    early_stopping : bool, default=False
+        Whether to hold rows out, stop when their AUC no longer rises, and keep the rounds up to
+        the highest AUC.
+    validation_fraction : float, default=0.1
+        Share of the distinct rows of each class that is held out, for ``early_stopping`` without
+        an ``X_val``; above 0 and below 1.
+    n_iter_no_change : int, default=10
+        Rounds without a rise of the AUC after which ``early_stopping`` stops.
+    tol : float, default=1e-4
+        What the AUC must rise by more than, for ``early_stopping``.
+    refit : bool, default=False
+        Whether the number of rounds that was chosen is fitted anew to all rows. It does not go with
+        ``warm_start``.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the rounds of the last fit, up to ``n_rounds``. On the same rows,
+        10 rounds and 10 more are the 20 rounds of one fit, bit for bit, also without a
+        ``random_state``: the model keeps its seed.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into before boosting, at quantiles of at most
-        200,000 rows; a feature of no more distinct values is exact. None for one bin a value: all
-        thresholds, as in the papers.
+        Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
+        feature of no more distinct values is exact. None for one bin a value.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask. A round ranks a set of categories high: the best
-        of all sets.
+        by position, by name or in a boolean mask.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds the sample that bins are taken from where there are more than 200,000 rows.
+        Seeds what is drawn and held out, a weak ranker that draws, and the sample that bins are
+        taken from where there are more than 200,000 rows.
     verbose : int, default=0
-        No effect yet.
+        If positive, print how many rounds were run and kept.
 
     Attributes
     ----------
+    n_iter_ : int
+        Rounds of the model.
     rounds_ : Table
-        One row for each round: ``round`` (from 1), ``rule`` (what it ranks high, in words),
-        ``high`` and ``low`` (the most and the least that it adds) and ``missing`` (what it adds
-        where the feature is missing). After shrinkage.
+        What each round has added: ``round``, from 1; ``rule``, what it ranks high, in words;
+        ``high`` and ``low``, the most and the least that it adds; and ``missing``, what it adds
+        where the feature is missing, NaN where it asks several. After shrinkage.
     threshold_ : float
-        Sum of terms above which a row is called positive: where TPR - FPR was largest in training.
-        `decision_function` is the sum less this.
+        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest.
+    validation_path_ : Table or None
+        The AUC of the rows held out, by ``round``; None where none were held out.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean advantage over chance of the rounds on each feature, in units of AUC. Not there for
+        linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -83,7 +120,15 @@ class RankBoost(BoostedRanker):
     first feature and the highest threshold is taken.
 
     A ranking in more than two groups is graded by mid-ranks: the share of the reweighted rows
-    below a group and half of its own, each class counting one half, stretched to [0, 1].
+    below a group and half of its own, each class counting one half, stretched to [0, 1]. Linear
+    scores and those of estimators are first cut into at most 256 groups of about the same weight.
+
+    An estimator of scikit-learn, a pipeline included, needs ``decision_function`` or
+    ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each round it is cloned, its
+    ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
+    with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
+    turned round where the AUC is below 1/2. Such a model cannot have ``max_features`` or ``X_val``,
+    and it is pickled, not saved.
 
     Equal rows have equal scores to the last bit, and neither the order of the rows nor ``n_jobs``
     matters.
@@ -93,6 +138,8 @@ class RankBoost(BoostedRanker):
     .. [1] Freund, Iyer, Schapire and Singer, "An efficient boosting algorithm for combining
        preferences", J. Mach. Learn. Res. 4, 2003.
        https://www.jmlr.org/papers/v4/freund03a.html
+    .. [2] Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp
+       approximation", SIAM International Conference on Data Mining, 2006.
 
     Examples
     --------

@@ -36,7 +36,15 @@ class TermsMixin:
 
     @property
     def rounds_(self) -> Table:
-        """What each round has added."""
+        """Return what each round has added.
+
+        Returns
+        -------
+        Table
+            Columns ``round``, from 1; ``rule``, what the round ranks high, in words; ``high`` and
+            ``low``, the most and the least that it adds, after shrinkage; ``missing``, what it adds
+            where its feature is missing, NaN where it asks several.
+        """
         check_is_fitted(self)
         words = self._words
         rows = [_round(words, term) for term in json.loads(self._model.terms())]

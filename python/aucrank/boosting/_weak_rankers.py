@@ -73,7 +73,7 @@ def is_outside(weak_ranker: Any) -> bool:
 def ranker_learner(
     weak_ranker: Any, X: Any, positive: NDArray[np.bool_], earlier: Sequence[Any] = ()
 ) -> RowRankerLearner | None:
-    """Return what the core calls back to fit weak rankers, or None where it fits them itself.
+    """Return what the core calls back to fit and ask weak rankers, or None where it has no need to.
 
     Parameters
     ----------
@@ -84,11 +84,12 @@ def ranker_learner(
     positive : ndarray of bool, shape (n,)
         Their labels.
     earlier : sequence of estimator, default=()
-        Rankers of the model that a fit goes on from, by number.
+        Rankers of the model that a fit goes on from, by number. Where there are any, the core has
+        to ask them, whatever the rounds to come are made of.
     """
-    if not is_outside(weak_ranker):
-        return None
-    return RowRankerLearner(weak_ranker, X, positive, earlier)
+    if is_outside(weak_ranker):
+        return RowRankerLearner(weak_ranker, X, positive, earlier)
+    return RowRankerLearner(None, X, positive, earlier) if earlier else None
 
 
 def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:

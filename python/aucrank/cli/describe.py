@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from aucrank._rules import number
 from aucrank.cli._model import SavedModel, load_model
 from aucrank.cli._options import add_command
 from aucrank.cli._text import aligned, heading, plural
@@ -26,6 +27,10 @@ def run(args: argparse.Namespace) -> int:
     print(_features(model))
     if hasattr(estimator, "tree_"):
         print(describe_tree(estimator.tree_))
+    if hasattr(estimator, "rounds_"):
+        print(_describe_rounds(estimator))
+    if hasattr(estimator, "program_"):
+        print(_describe_program(estimator))
     return 0
 
 
@@ -70,3 +75,45 @@ def describe_tree(tree: Any) -> str:
             tree.to_text().rstrip("\n"),
         ]
     )
+
+
+def _describe_rounds(booster: Any) -> str:
+    """List what a booster adds up: by feature where that can be told apart, else by round."""
+    size = plural(booster.n_iter_, "round")
+    if booster.n_iter_ == 0:
+        return f"{heading(f'Terms ({size})')}\nall rows have the same score"
+    if booster._model.is_additive:
+        title, table, part = "Terms", booster.terms(), "value for each feature"
+    else:
+        title, table, part = "Rounds", booster.rounds_, "value for each round, from low to high"
+    score = f"the sum of one {part}"
+    if booster._model.by_sign:
+        score = f"1 or -1, by the sign of {score}"
+    else:
+        score += _less(booster.threshold_)
+    return "\n".join([heading(f"{title} ({size})"), f"score: {score}", "", aligned(table)])
+
+
+def _describe_program(ranker: Any) -> str:
+    """Tell a branching program in words."""
+    program = ranker.program_
+    size = f"{plural(program.n_layers, 'layer')}, {plural(program.n_nodes, 'node')}"
+    outputs = {
+        "votes": "votes",
+        "sign": "1 of a majority of votes, or -1,",
+        "node_rate": "share of positives",
+    }
+    return "\n".join(
+        [
+            heading(f"The program ({size})"),
+            f"score: the {outputs[ranker.output]} where the way of a row ends"
+            f"{_less(ranker.threshold_)}",
+            "a row starts at #0 of layer 1; called positive, it goes from #i to #i+1, else to #i",
+            "",
+            program.to_text(),
+        ]
+    )
+
+
+def _less(threshold: float) -> str:
+    return f", {'less' if threshold >= 0 else 'plus'} {number(abs(threshold))}"

@@ -81,7 +81,12 @@ def _default_out(data: str) -> str:
 
 
 def _size(estimator: Any) -> str:
-    tree = getattr(estimator, "tree_", None)
-    return (
-        "" if tree is None else f": {plural(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
-    )
+    if hasattr(estimator, "tree_"):
+        tree = estimator.tree_
+        return f": {plural(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
+    if hasattr(estimator, "program_"):
+        program = estimator.program_
+        return f": {plural(program.n_layers, 'layer')}, {plural(program.n_nodes, 'node')}"
+    if hasattr(estimator, "n_iter_"):
+        return f": {plural(estimator.n_iter_, 'round')}"
+    return ""

@@ -153,7 +153,7 @@ pub(super) fn boost(
             }
             columns.check_kinds(&n_levels)?;
             if let Some(err) = columns.infinite_value() {
-                return Err(err);
+                return Err(RankError::InValidation(Box::new(err)));
             }
             held_out = Some(HeldOut::given(columns, labels));
         } else if let Some((found, rest)) =

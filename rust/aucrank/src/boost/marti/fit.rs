@@ -113,7 +113,7 @@ pub fn fit_marti_rank(
         threshold: 0.0,
     };
     let scores = outside.map(|outside| outside as &dyn RowScores);
-    program.threshold = largest_gap(&program.score(columns, scores)?, labels)?;
+    program.threshold = largest_gap(&program.score_unless(columns, scores, interrupt)?, labels)?;
     keep_rankers(program.terms_mut(), outside);
     Ok(program)
 }
