@@ -4,8 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOutPath;
-use super::scored::{RowScorer, ScoredTerm};
-use super::term::{FeatureTerm, Steps, Term, VALUE_UNIT};
+use super::term::{FeatureTerm, Term, VALUE_UNIT};
 use super::weak::outside::RowScores;
 use crate::RankError;
 use crate::data::Columns;
@@ -114,13 +113,7 @@ impl BoostedModel {
     /// Numbers of the rankers outside that it asks, ascending.
     #[must_use]
     pub fn outside_rankers(&self) -> Vec<usize> {
-        let number = |term: &Term| match term {
-            Term::Scored(ScoredTerm { scorer: RowScorer::Outside { number, .. }, .. }) => {
-                Some(*number)
-            }
-            _ => None,
-        };
-        self.0.terms.iter().filter_map(number).collect()
+        self.0.terms.iter().filter_map(Term::outside_number).collect()
     }
 
     /// For each feature the mean of [`BoostedModel::advantages`] over all rounds, each weighted by the
@@ -267,7 +260,7 @@ impl BoostedModel {
         }
         let mut largest = 0.0;
         for (round, term) in parts.terms.iter().enumerate() {
-            let found = term.check(&parts.n_levels);
+            let found = term.check(&parts.n_levels).and_then(|()| largest_value(term));
             largest += found.map_err(|what| format!("the term of round {round}: {what}"))?;
         }
         if !(largest <= LARGEST_SUM && parts.threshold.abs() <= LARGEST_SUM) {
@@ -280,59 +273,16 @@ impl BoostedModel {
 impl Term {
     /// Largest value less the smallest.
     fn range(&self) -> f64 {
-        let (values, missing): (&[f64], _) = match self {
-            Self::Feature(term) => (term.steps.values(), Some(&term.missing)),
-            Self::Tree(term) => (&term.values, None),
-            Self::Scored(term) => (&term.values, None),
-        };
-        let all = || values.iter().chain(missing).copied();
-        let (low, high) =
-            (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let low = self.all_values().fold(f64::INFINITY, f64::min);
+        let high = self.all_values().fold(f64::NEG_INFINITY, f64::max);
         if high > low { high - low } else { 0.0 }
-    }
-
-    /// Whether its parts fit together and to the features; returns its largest value.
-    fn check(&self, n_levels: &[Option<u32>]) -> Result<f64, String> {
-        match self {
-            Self::Feature(term) => {
-                let Some(n_levels) = n_levels.get(term.feature) else {
-                    return Err(format!("there is no feature {}", term.feature));
-                };
-                match (&term.steps, n_levels) {
-                    (Steps::Numeric { thresholds, values }, None) => {
-                        if values.len() != thresholds.len() + 1 {
-                            return Err("it has not one value more than thresholds".to_owned());
-                        }
-                        let ascend = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
-                        if !(ascend && thresholds.iter().all(|t| t.is_finite())) {
-                            return Err("its thresholds are not finite and ascending".to_owned());
-                        }
-                    }
-                    (Steps::Categorical { values }, Some(n_levels)) => {
-                        if values.len() > *n_levels as usize {
-                            return Err("it has more values than there are categories".to_owned());
-                        }
-                    }
-                    _ => return Err(format!("feature {} is of another kind", term.feature)),
-                }
-                largest_value(term.steps.values().iter().chain([&term.missing]))
-            }
-            Self::Tree(term) => {
-                term.check(n_levels)?;
-                largest_value(&term.values)
-            }
-            Self::Scored(term) => {
-                term.check(n_levels)?;
-                largest_value(&term.values)
-            }
-        }
     }
 }
 
-/// The largest size among values, all of them whole multiples of their unit.
-fn largest_value<'v>(values: impl IntoIterator<Item = &'v f64>) -> Result<f64, String> {
+/// The largest size among the values of a term, all of them whole multiples of their unit.
+fn largest_value(term: &Term) -> Result<f64, String> {
     let mut largest = 0.0_f64;
-    for value in values {
+    for value in term.all_values() {
         let is_whole = (value / VALUE_UNIT).fract().abs() == 0.0;
         if !is_whole || value.abs() > LARGEST_SUM {
             return Err(format!("{value} is no value of a term"));
@@ -340,13 +290,4 @@ fn largest_value<'v>(values: impl IntoIterator<Item = &'v f64>) -> Result<f64, S
         largest = largest.max(value.abs());
     }
     Ok(largest)
-}
-
-impl Steps {
-    /// All values but that of what is missing.
-    fn values(&self) -> &[f64] {
-        match self {
-            Self::Numeric { values, .. } | Self::Categorical { values } => values,
-        }
-    }
 }

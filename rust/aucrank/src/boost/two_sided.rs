@@ -78,7 +78,7 @@ pub fn two_sided(
         low += *group;
         let mut high = total;
         high -= low;
-        let (gain, cut) = (gain(total, high), clean.cut(n_low, low, high));
+        let (gain, cut) = (total.gain(high), clean.cut(n_low, low, high));
         let by_error = best.1.error.total_cmp(&cut.error);
         let order = match criterion {
             Criterion::Sum => gain.cmp(&best.0).then(by_error),
@@ -134,12 +134,6 @@ pub fn two_sided_by_scores(
         n_low => midpoint(score(n_low - 1), score(n_low)),
     };
     Ok((threshold, cut))
-}
-
-/// `TPR - FPR` of a part of the whole, in units of `1/PN`: exact.
-pub(super) fn gain(total: ClassMasses, part: ClassMasses) -> i128 {
-    let cross = |a: u64, b: u64| i128::from(a) * i128::from(b);
-    cross(part.pos, total.neg) - cross(part.neg, total.pos)
 }
 
 /// The true masses behind those of flipped labels.

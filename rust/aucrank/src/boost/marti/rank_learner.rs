@@ -8,12 +8,12 @@ use super::chance::Chance;
 use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
 use super::walk::MassTile;
 use crate::RankError;
-use crate::boost::scored::RowScorer;
-use crate::boost::term::{FeatureTerm, Term};
+use crate::boost::row_values::RowValues;
+use crate::boost::term::Term;
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
-use crate::boost::weak::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
-use crate::data::{Binned, ClassMasses, FeatureBins, Lanes, MassHistogram};
+use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
+use crate::data::{Binned, ClassMasses, Lanes, MassHistogram};
 
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
@@ -35,32 +35,18 @@ pub(super) struct RankLearner<'a> {
 pub(super) struct CutRanker<'a> {
     pub(super) term: Term,
     pub(super) cut: TwoSided,
-    chances: RowChances<'a>,
-}
-
-#[derive(Debug)]
-enum RowChances<'a> {
-    /// By the code of a feature.
-    Codes { binned: &'a Binned, feature: usize, of_code: Vec<Chance> },
-    /// By the group of a row.
-    Groups { of_row: Vec<u32>, of_group: Vec<Chance> },
+    chances: RowValues<Chance>,
+    binned: &'a Binned,
 }
 
 impl RowChance for CutRanker<'_> {
     #[inline]
     fn chance(&self, row: usize) -> Chance {
-        match &self.chances {
-            RowChances::Codes { binned, feature, of_code } => {
-                of_code[binned.code(row, *feature) as usize]
-            }
-            RowChances::Groups { of_row, of_group } => of_group[of_row[row] as usize],
-        }
+        self.chances.get(self.binned, row)
     }
 
     fn chances(&self, rows: Range<usize>, chances: &mut [Chance]) {
-        for (row, chance) in rows.zip(chances) {
-            *chance = self.chance(row);
-        }
+        self.chances.read(self.binned, rows, chances);
     }
 }
 
@@ -107,7 +93,7 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
     }
 
     fn settle(&self, classifier: &mut CutRanker<'a>) {
-        classifier.chances = RowChances::Groups { of_row: Vec::new(), of_group: Vec::new() };
+        classifier.chances = RowValues::Rows(Vec::new());
     }
 }
 
@@ -176,8 +162,8 @@ impl<'a> RankLearner<'a> {
         let Some(ranking) = self.weak.rank(&self.sample, &task)? else { return Ok(None) };
         let natural = self.is_sampled.then(|| layer.estimates()[node]);
         let number = match &ranking.ranker {
-            Ranker::Scored { scorer: RowScorer::Outside { number, .. }, .. } => Some(*number),
-            _ => None,
+            Ranker::Scored { scorer, .. } => scorer.outside_number(),
+            Ranker::Feature | Ranker::Tree(_) => None,
         };
         let cut = self.cut(ranking, natural);
         if let (None, Some(number), Some(outside)) = (&cut, number, self.sample.outside) {
@@ -199,25 +185,13 @@ impl<'a> RankLearner<'a> {
             return None;
         }
         let [low, high] = [cut.low, cut.high].map(Chance::new);
-        let of_group: Vec<Chance> =
-            (0..sums.len()).map(|group| if group < cut.n_low { low } else { high }).collect();
-        let of_row = match &mut ranking.groups {
-            Groups::Rows(of_row) => Some(std::mem::take(of_row)),
-            Groups::Codes { .. } => None,
-        };
-        let values: Vec<f64> = of_group.iter().map(|chance| chance.value()).collect();
-        let term = ranking.into_term(&self.sample, &values, Chance::HALF.value());
+        let chance = |group: usize| if group < cut.n_low { low } else { high };
+        // A chance is a number and back again without loss.
+        let values: Vec<f64> = (0..sums.len()).map(|group| chance(group).value()).collect();
+        let (term, groups) = ranking.into_term(&self.sample, &values, Chance::HALF.value());
         let binned = self.sample.binned;
-        let chances = match (of_row, &term) {
-            (Some(of_row), _) => RowChances::Groups { of_row, of_group },
-            (None, Term::Feature(term)) => RowChances::Codes {
-                binned,
-                feature: term.feature,
-                of_code: chances_of_codes(term, &binned.features()[term.feature]),
-            },
-            (None, _) => unreachable!("only a feature groups by its codes"),
-        };
-        Some(CutRanker { term, cut, chances })
+        let chances = RowValues::of_ranking(&term, groups, values, binned).map(Chance::new);
+        Some(CutRanker { term, cut, chances, binned })
     }
 }
 
@@ -233,16 +207,4 @@ fn rescaled(groups: &[ClassMasses], natural: ClassMasses) -> Vec<ClassMasses> {
         neg: scaled(group.neg, total.neg, natural.neg),
     };
     groups.iter().map(of_group).collect()
-}
-
-/// What a term says of each code, those included that had no mass where it was learned.
-fn chances_of_codes(term: &FeatureTerm, bins: &FeatureBins) -> Vec<Chance> {
-    let raw = |code: usize| match bins {
-        // Every value of a bin lies on the same side of all cuts.
-        FeatureBins::Numeric { cuts } if code > 0 => cuts[code - 1],
-        FeatureBins::Numeric { .. } => f64::NEG_INFINITY,
-        FeatureBins::Categorical { .. } => code as f64,
-    };
-    let known = (0..bins.n_bins()).map(|code| term.value(raw(code)));
-    known.chain([term.missing]).map(Chance::new).collect()
 }

@@ -86,12 +86,12 @@ impl<'a> Walk<'a> {
             Places::Single { nodes, .. } if nodes[row] as usize == node => self.start.mass(row),
             Places::Single { .. } => 0,
         };
-        u64::from(mass) * self.start.copies(row)
+        u64::from(mass) * u64::from(self.start.copies(row))
     }
 
     /// Mass of a row at the root.
     pub(super) fn mass_at_start(&self, row: usize) -> u64 {
-        u64::from(self.start.mass(row)) * self.start.copies(row)
+        self.start.total_mass(row)
     }
 
     /// Mass of every row in a node.
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         let part_rows = part_rows.next_multiple_of(TILE_ROWS);
         let (positive, start) = (self.positive, &self.start);
         let empty = || Sums {
-            masses: vec![ClassMasses::default(); n_nodes],
+            masses: [vec![0; n_nodes], vec![0; n_nodes]],
             learner: learner.map(|learner| learner.empty(n_nodes)),
         };
         let tile_of = |first: usize, n_rows: usize, places| {
@@ -166,32 +166,30 @@ impl<'a> Walk<'a> {
         let mut parts = parts.into_iter();
         let mut sums = parts.next().unwrap_or_else(empty);
         for part in parts {
-            for (sum, more) in sums.masses.iter_mut().zip(part.masses) {
-                *sum += more;
-            }
+            let more = part.masses.iter().flatten();
+            sums.masses.iter_mut().flatten().zip(more).for_each(|(sum, more)| *sum += more);
             if let (Some(learner), Some(sums), Some(more)) =
                 (learner, &mut sums.learner, part.learner)
             {
                 learner.merge(sums, more);
             }
         }
-        Ok((sums.masses, sums.learner))
+        let [neg, pos] = sums.masses;
+        let masses = neg.into_iter().zip(pos).map(|(neg, pos)| ClassMasses { pos, neg });
+        Ok((masses.collect(), sums.learner))
     }
 }
 
 /// What a pass sums.
 struct Sums<S> {
-    masses: Vec<ClassMasses>,
+    /// Mass in each node of each class, negatives first.
+    masses: [Vec<u64>; 2],
     learner: Option<S>,
 }
 
 impl<S> Sums<S> {
     fn add<L: TwoSidedLearner<Sums = S>>(&mut self, learner: Option<&L>, tile: &MassTile<'_>) {
-        tile.for_each(|row, node, mass| {
-            let sum = &mut self.masses[node];
-            let mass_if = |class: bool| mass * u64::from(tile.is_positive(row) == class);
-            *sum += ClassMasses { pos: mass_if(true), neg: mass_if(false) };
-        });
+        tile.add_to_nodes(&mut self.masses);
         if let (Some(learner), Some(sums)) = (learner, &mut self.learner) {
             learner.add(sums, tile);
         }
@@ -287,18 +285,33 @@ impl MassTile<'_> {
                     let copies = self.start.copies(row);
                     for (node, &mass) in masses[..self.n_nodes].iter().enumerate() {
                         if mass > 0 {
-                            add(row, node, u64::from(mass) * copies);
+                            add(row, node, u64::from(mass) * u64::from(copies));
                         }
                     }
                 }
             }
             TilePlaces::Single { nodes } => {
                 for (row, &node) in (self.first..).zip(nodes) {
-                    let mass = u64::from(self.start.mass(row)) * self.start.copies(row);
+                    let mass = self.start.total_mass(row);
                     if node != ENDED && mass > 0 {
                         add(row, node as usize, mass);
                     }
                 }
+            }
+        }
+    }
+
+    /// Adds the rows to sums of each class, negatives first, over the nodes.
+    fn add_to_nodes(&self, sums: &mut [Vec<u64>; 2]) {
+        let TilePlaces::Spread { masses, stride } = self.places else {
+            self.for_each(|row, node, mass| sums[usize::from(self.is_positive(row))][node] += mass);
+            return;
+        };
+        let rows = (self.first..).zip(self.positive).zip(masses.chunks_exact(stride));
+        for ((row, &is_positive), masses) in rows {
+            let copies = self.start.copies(row);
+            for (sum, &mass) in sums[usize::from(is_positive)].iter_mut().zip(masses) {
+                *sum += u64::from(mass) * u64::from(copies);
             }
         }
     }
@@ -322,7 +335,7 @@ impl MassTile<'_> {
         for ((row, masses), lanes) in rows.zip(lanes.chunks_exact_mut(n_blocks)) {
             let copies = self.start.copies(row);
             for (lane, &mass) in lanes.as_flattened_mut().iter_mut().zip(&masses[..self.n_nodes]) {
-                *lane = u64::from(mass) * copies;
+                *lane = u64::from(mass) * u64::from(copies);
             }
         }
         histogram.add(binned, self.first, self.positive, lanes);
