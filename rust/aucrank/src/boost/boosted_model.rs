@@ -4,16 +4,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOutPath;
-use super::term::{FeatureTerm, Term, VALUE_UNIT};
+use super::term::{FeatureTerm, Term, TreeTerm, VALUE_UNIT};
 use super::weak::outside::RowScores;
 use crate::RankError;
 use crate::data::Columns;
+use crate::tree::LeafSums;
 
-/// Rows scored at a time.
+/// Rows that one thread takes at a time.
 const TILE_ROWS: usize = 1024;
-
-/// Tiles that one thread takes at least.
-const LEAST_TILES: usize = 4;
 
 /// Sums of values are exact up to here.
 const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
@@ -182,31 +180,27 @@ impl BoostedModel {
         columns.check_kinds(&self.0.n_levels)?;
         let terms = self.merged_terms();
         let n_features = columns.n_features();
-        let mut sums = vec![0.0; columns.n_rows()];
-        if n_features > 0 {
-            let tiles = sums.par_chunks_mut(TILE_ROWS).enumerate().with_min_len(LEAST_TILES);
-            let any_infinite = tiles.map_init(Vec::new, |tile, (chunk, sums)| {
-                let start = chunk * TILE_ROWS;
-                tile.resize(sums.len() * n_features, 0.0);
-                if columns.read_rows(start..start + sums.len(), tile) {
-                    return true;
-                }
-                for term in &terms {
-                    let raw = tile[term.feature..].iter().step_by(n_features);
-                    for (sum, &raw) in sums.iter_mut().zip(raw) {
-                        *sum += term.value(raw);
-                    }
-                }
-                false
-            });
-            if any_infinite.reduce(|| false, |a, b| a | b)
-                && let Some(err) = columns.infinite_value()
-            {
-                return Err(err);
+        let of_tree = |term| match term {
+            &Term::Tree(TreeTerm { ref tree, ref values }) if tree.asks_single_features() => {
+                Some((tree, &values[..]))
             }
-        }
-        for term in self.0.terms.iter().filter(|term| !matches!(term, Term::Feature(_))) {
-            term.add_values(columns, outside, &mut sums)?;
+            _ => None,
+        };
+        let trees = LeafSums::new(self.0.terms.iter().filter_map(of_tree));
+        let mut sums = vec![0.0; columns.n_rows()];
+        columns.by_tile(&mut sums, 1, |memory, rows, values, sums| {
+            for term in &terms {
+                let values = values[term.feature..].iter().step_by(n_features);
+                for (sum, &value) in sums.iter_mut().zip(values) {
+                    *sum += term.value(value);
+                }
+            }
+            trees.add(columns, rows, memory, sums);
+        })?;
+        for term in &self.0.terms {
+            if !matches!(term, Term::Feature(_)) && of_tree(term).is_none() {
+                term.add_values(columns, outside, &mut sums)?;
+            }
         }
         Ok(sums)
     }
