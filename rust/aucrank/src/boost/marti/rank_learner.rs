@@ -92,6 +92,11 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
         Ok(rankings.map(|ranking| self.cut(ranking?, None)).collect())
     }
 
+    fn asks_in_passing(&self) -> bool {
+        let binned = self.sample.binned;
+        self.rule.is_some() && (0..binned.features().len()).all(|j| binned.is_narrow(j))
+    }
+
     fn settle(&self, classifier: &mut CutRanker<'a>) {
         classifier.chances = RowValues::Rows(Vec::new());
     }
@@ -126,11 +131,12 @@ impl<'a> RankLearner<'a> {
             interrupt.check()?;
             let n_codes = binned.features()[feature].n_codes();
             let mut sums = vec![ClassMasses::default(); n_codes * n_nodes];
-            let tile = layer.walk.all(n_nodes);
-            tile.for_each(|row, node, mass| {
-                let sum = &mut sums[binned.code(row, feature) as usize * n_nodes + node];
-                if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
-            });
+            for tile in layer.walk.tiles(n_nodes) {
+                tile.for_each(|row, node, mass| {
+                    let sum = &mut sums[binned.code(row, feature) as usize * n_nodes + node];
+                    if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
+                });
+            }
             Ok(layer
                 .open()
                 .iter()
