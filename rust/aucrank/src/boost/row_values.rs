@@ -34,8 +34,14 @@ impl<T: Copy> RowValues<T> {
     pub(super) fn read(&self, binned: &Binned, rows: Range<usize>, out: &mut [T]) {
         match self {
             Self::Codes { feature, of_code } => {
-                for (row, out) in rows.zip(out) {
-                    *out = of_code[binned.code(row, *feature) as usize];
+                if let Some(codes) = binned.narrow_codes(rows.clone(), *feature) {
+                    for (code, out) in codes.zip(out) {
+                        *out = of_code[usize::from(code)];
+                    }
+                } else {
+                    for (row, out) in rows.zip(out) {
+                        *out = of_code[binned.code(row, *feature) as usize];
+                    }
                 }
             }
             Self::Groups { of_row, of_group } => {

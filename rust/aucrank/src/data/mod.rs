@@ -23,7 +23,7 @@ pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub(crate) use folds::{content_hash, content_hashes};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
-pub(crate) use mass_histogram::{Lanes, MassHistogram};
+pub(crate) use mass_histogram::MassHistogram;
 pub(crate) use random::{below, mix};
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
 pub use sums::{

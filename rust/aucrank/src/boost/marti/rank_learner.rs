@@ -13,7 +13,7 @@ use crate::boost::term::Term;
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
-use crate::data::{Binned, ClassMasses, Lanes, MassHistogram};
+use crate::data::{Binned, ClassMasses, MassHistogram};
 
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
@@ -53,7 +53,7 @@ impl RowChance for CutRanker<'_> {
 /// What a pass sums for a layer.
 pub(super) struct LayerSums {
     histogram: MassHistogram,
-    lanes: Vec<Lanes>,
+    by_row: Vec<u64>,
 }
 
 impl<'a> TwoSidedLearner for RankLearner<'a> {
@@ -62,12 +62,12 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
 
     fn empty(&self, n_nodes: usize) -> Self::Sums {
         let histogram = MassHistogram::new(self.sample.binned, n_nodes);
-        self.rule.map(|_| LayerSums { histogram, lanes: Vec::new() })
+        self.rule.map(|_| LayerSums { histogram, by_row: Vec::new() })
     }
 
     fn add(&self, sums: &mut Self::Sums, tile: &MassTile<'_>) {
-        if let Some(LayerSums { histogram, lanes }) = sums {
-            tile.add_to(histogram, self.sample.binned, lanes);
+        if let Some(LayerSums { histogram, by_row }) = sums {
+            tile.add_to(histogram, self.sample.binned, by_row);
         }
     }
 

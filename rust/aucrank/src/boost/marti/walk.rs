@@ -12,7 +12,7 @@ use super::marti_boost::{Outcome, RowChance, TwoSidedLearner};
 use super::program::place;
 use super::score::part;
 use super::start::Start;
-use crate::data::{ClassMasses, Columns, Labels, Lanes, MassHistogram, content_hash, mix};
+use crate::data::{ClassMasses, Columns, Labels, MassHistogram, content_hash, mix};
 use crate::{Interrupt, RankError};
 
 /// Rows that take a step together: their masses stay in the nearest cache.
@@ -388,12 +388,12 @@ impl MassTile<'_> {
         }
     }
 
-    /// Adds the rows to a histogram; `lanes` is memory to be used.
+    /// Adds the rows to a histogram; `by_row` is memory to be used.
     pub(super) fn add_to(
         &self,
         histogram: &mut MassHistogram,
         binned: &crate::data::Binned,
-        lanes: &mut Vec<Lanes>,
+        by_row: &mut Vec<u64>,
     ) {
         let TilePlaces::Spread(masses) = self.places else {
             self.for_each(|row, node, mass| {
@@ -401,16 +401,15 @@ impl MassTile<'_> {
             });
             return;
         };
-        let n_blocks = MassHistogram::n_blocks(self.n_nodes);
-        lanes.resize(self.n_rows() * n_blocks, Lanes::default());
-        let width = lanes.as_flattened().len() / self.n_rows();
+        let width = MassHistogram::width(self.n_nodes);
+        by_row.resize(self.n_rows() * width, 0);
         let of_nodes = masses.chunks_exact(self.n_rows()).take(self.n_nodes);
         for (node, masses) in of_nodes.enumerate() {
-            let places = lanes.as_flattened_mut().iter_mut().skip(node).step_by(width);
+            let places = by_row.iter_mut().skip(node).step_by(width);
             for ((row, &mass), place) in (self.first..).zip(masses).zip(places) {
                 *place = u64::from(mass) * u64::from(self.start.copies(row));
             }
         }
-        histogram.add(binned, self.first, self.positive, lanes);
+        histogram.add(binned, self.first, self.positive, by_row);
     }
 }
