@@ -21,7 +21,7 @@ const TILE_ROWS: usize = 512;
 /// Least rows of a thread.
 const PART_ROWS: usize = 16 * TILE_ROWS;
 
-/// Most layers that rows walk anew for each: the steps of a fit are then n_rounds^3 / 6 a row.
+/// Most layers for each of which rows walk anew: the steps of a row are as the cube of the layers.
 const MOST_LAYERS_ANEW: usize = 16;
 
 /// Node of a row whose way has ended.

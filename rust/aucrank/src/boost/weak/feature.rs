@@ -98,7 +98,7 @@ impl Best {
     ) {
         self.asked.fill(&binned.features()[feature], occupied);
         let Some(order) = rule(&self.asked) else { return };
-        if key(&Some((feature, order))) > key(&self.found) {
+        if key(Some((feature, order))) > key(self.found) {
             self.found = Some((feature, order));
             std::mem::swap(&mut self.bins, &mut self.asked);
         }
@@ -106,7 +106,7 @@ impl Best {
 
     /// The better of two, each of some of the features.
     pub(in crate::boost) fn join(&mut self, other: Self) {
-        if key(&other.found) > key(&self.found) {
+        if key(other.found) > key(self.found) {
             *self = other;
         }
     }
@@ -119,7 +119,7 @@ impl Best {
 }
 
 /// Larger merit, then the first feature.
-fn key(found: &Option<(usize, Order)>) -> Option<(i128, Reverse<usize>)> {
+fn key(found: Option<(usize, Order)>) -> Option<(i128, Reverse<usize>)> {
     found.map(|(feature, order)| (order.merit, Reverse(feature)))
 }
 
