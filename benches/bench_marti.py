@@ -4,23 +4,25 @@
 
 A fit of T rounds takes T + 1 passes over the binned rows: one for each layer, in which rows step on
 from the layer before and all nodes of the layer sum their bins at once, and one for the last step
-(the tests of the core count them). To say what that is worth in time, the fit without binning is
-divided by one round of AUCBoost, which is a pass over the same rows for a single set of masses,
-and the reweighting that goes with it; both are differences of two fits in one run, so that binning
-cancels out. Before anything is timed, the program is checked not to depend on the threads.
-Peak memory is taken in a process of its own, over that of the data alone. Scoring is timed on
-1,000,000 rows.
+(the tests of the core count them). To say what that is worth in time, the layers after the first
+are held against one round of AUCBoost, which is a pass over the same rows for a single set of
+masses, and the reweighting that goes with it; both are differences of two fits in one run, so that
+binning cancels out. Layer t sums t masses a row.
+
+Before anything is timed, the program is checked not to depend on the threads, and to rank. Peak
+memory is taken in a process of its own, over that of the data alone (Linux only). Scoring is timed
+on 1,000,000 rows, beside as many stumps of LightGBM as the program has rankers.
 """
 
 import argparse
-import json
 import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from aucrank import _core
+from aucrank import AUCBoost, MartiRank
+from lightgbm import LGBMClassifier
 from sklearn.metrics import roc_auc_score
 
 
@@ -31,41 +33,18 @@ def make_data(n_rows, n_features):
     return X, X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] + noise > 1
 
 
-BINNING = {"max_bins": 255, "seed": 0}
+def least_seconds(n_runs, *works):
+    """Return the least time of each work over several runs, in which they take turns.
 
-
-def fit_marti(X, y, n_rounds, n_threads):
-    params = {
-        "binning": BINNING,
-        "weak_ranker": "feature",
-        "n_rounds": n_rounds,
-        "criterion": "sum",
-        "routing": "expected",
-        "score": "votes",
-        "noise_rate": 0.0,
-        "epsilon": None,
-        "min_samples_class": 0.0,
-        "sample_size": None,
-        "seed": 0,
-    }
-    n_levels = [None] * X.shape[1]
-    return _core.fit_marti_rank(X, n_levels, y, None, json.dumps(params), n_threads)
-
-
-def fit_auc_boost(X, y, n_rounds, n_threads):
-    from aucrank import AUCBoost
-
-    return AUCBoost(n_rounds=n_rounds, n_jobs=n_threads).fit(X, y)
-
-
-def least_seconds(n_runs, work):
-    """Return the least time of several runs: what others do on the machine only adds."""
-    times = []
-    for _ in range(n_runs):
-        start = perf_counter()
-        work()
-        times.append(perf_counter() - start)
-    return min(times)
+    What others do on the machine only adds.
+    """
+    times = np.full((n_runs, len(works)), np.inf)
+    for run in range(n_runs):
+        for place, work in enumerate(works):
+            start = perf_counter()
+            work()
+            times[run, place] = perf_counter() - start
+    return times.min(axis=0)
 
 
 def status_bytes(key):
@@ -74,14 +53,14 @@ def status_bytes(key):
     return 1024 * int(next(line.split()[1] for line in lines if line.startswith(f"{key}:")))
 
 
-def measure_memory(n_rows, n_features, n_rounds, n_threads):
-    """Print by how much a fit raises the peak memory of this process (Linux only)."""
+def measure_memory(n_rows, n_features, model):
+    """Print by how much a fit raises the peak memory of this process."""
     # What importing and a first small fit take is not the data's.
-    fit_marti(*make_data(1000, n_features), n_rounds, n_threads)
+    model.fit(*make_data(1000, n_features))
     X, y = make_data(n_rows, n_features)
     Path("/proc/self/clear_refs").write_text("5")
     before = status_bytes("VmRSS")
-    fit_marti(X, y, n_rounds, n_threads)
+    model.fit(X, y)
     print(status_bytes("VmHWM") - before)
 
 
@@ -95,42 +74,64 @@ def main():
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     size = (options.rows, options.features)
+
+    def marti(n_rounds, n_threads=options.threads):
+        return MartiRank(n_rounds=n_rounds, n_jobs=n_threads)
+
     if options.memory:
-        measure_memory(*size, options.rounds, options.threads)
+        measure_memory(*size, marti(options.rounds))
         return
 
     X, y = make_data(*size)
-    program = fit_marti(X, y, options.rounds, 1)
-    scores = program.score(X, 1)
-    auc = roc_auc_score(y, scores)
-    other = fit_marti(X, y, options.rounds, 2)
-    assert np.array_equal(other.score(X, 2), scores), "the number of threads matters"
-    what = f"{size[0]} x {size[1]}, {options.rounds} rounds, {options.threads} threads"
-    print(f"{what}: AUC {auc:.4f}")
-
-    def seconds(fit, n_rounds):
-        return least_seconds(options.runs, lambda: fit(X, y, n_rounds, options.threads))
+    model, other = (marti(options.rounds, n_threads).fit(X, y) for n_threads in (1, 2))
+    fresh, classes = make_data(1_000_000, options.features)
+    scores = model.decision_function(fresh)
+    assert np.array_equal(other.decision_function(fresh), scores), "the number of threads matters"
+    auc = roc_auc_score(classes, scores)
+    assert auc > 0.7, "the program does not rank"
+    print(
+        f"{size[0]} x {size[1]}, {options.rounds} rounds, {options.threads} threads: AUC {auc:.4f}"
+    )
 
     many = 40
-    a_pass = (seconds(fit_auc_boost, many + 1) - seconds(fit_auc_boost, 1)) / many
-    fit, first = seconds(fit_marti, options.rounds), seconds(fit_marti, 1)
-    layers = fit - first
+    fit, first, boosted, one = least_seconds(
+        options.runs,
+        lambda: marti(options.rounds).fit(X, y),
+        lambda: marti(1).fit(X, y),
+        lambda: AUCBoost(n_rounds=many + 1, n_jobs=options.threads).fit(X, y),
+        lambda: AUCBoost(n_rounds=1, n_jobs=options.threads).fit(X, y),
+    )
+    a_pass, layers = (boosted - one) / many, fit - first
+    n_masses = options.rounds * (options.rounds + 1) // 2 - 1
     print(f"fit {fit:.3f} s, of which binning and the first layer {first:.3f} s")
     print(
-        f"passes over the binned rows: {options.rounds + 1}; the other {options.rounds - 1} layers "
-        f"take {layers:.3f} s, as long as {layers / a_pass:.1f} rounds of AUCBoost ({a_pass:.4f} s)"
+        f"passes over the binned rows: {options.rounds + 1}; the other {options.rounds - 1} layers"
+        f" take {layers:.3f} s, as long as {layers / a_pass:.1f} rounds of AUCBoost"
+        f" ({a_pass:.4f} s), and sum {n_masses} masses a row, where a round sums one"
     )
 
     command = [sys.executable, __file__, "--memory"]
     for name in ("rows", "features", "rounds", "threads"):
         command += [f"--{name}", str(getattr(options, name))]
     raised = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    binned = size[0] * size[1]
-    print(f"memory of a fit: {raised / 1e6:.1f} MB; binned rows {binned / 1e6:.1f} MB")
+    print(
+        f"memory of a fit: {raised / 1e6:.1f} MB, {raised / size[0]:.1f} bytes a row, of which the"
+        f" binned row takes {size[1]}"
+    )
 
-    X, _ = make_data(1_000_000, options.features)
-    score = least_seconds(options.runs, lambda: program.score(X, options.threads))
-    print(f"scoring 1,000,000 rows: {score:.3f} s")
+    n_rankers = options.rounds * (options.rounds + 1) // 2
+    stumps = LGBMClassifier(
+        n_estimators=n_rankers, num_leaves=2, n_jobs=options.threads, verbose=-1
+    ).fit(X, y)
+    score, by_stumps = least_seconds(
+        options.runs,
+        lambda: model.decision_function(fresh),
+        lambda: stumps.booster_.predict(fresh, num_threads=options.threads),
+    )
+    print(
+        f"scoring 1,000,000 rows: {score:.3f} s; {n_rankers} stumps of LightGBM {by_stumps:.3f} s,"
+        f" ratio {score / by_stumps:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -20,13 +16,11 @@ from aucrank._base import BaseRanker
 from aucrank._held_out import HeldOut
 from aucrank._input import Columns, count_rows, read_columns
 from aucrank._params import check_bool, check_choice, check_int, check_max_features, check_real
-from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
 from aucrank._threads import threads_for
-from aucrank.boosting._row_rankers import RowRankers
 from aucrank.boosting._terms import TermsMixin
-from aucrank.boosting._weak_rankers import is_outside, ranker_learner, weak_ranker_params
+from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 
 #: Share of the rows that paper 5 (sec. 3.5) holds out to select by.
 _WINDOW_FRACTION = 0.25
@@ -42,19 +36,14 @@ class _Earlier:
     rankers: tuple[Any, ...]
 
 
-class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
+class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
     """Base of rankers that are sums of terms, one for each round."""
 
     _family: ClassVar[str] = "boosted"
-    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
-    _kept: ClassVar[str] = "_rankers"
     _model: _core.BoostedModel
-    # Rankers of the user's own choice that the model asks, by number.
-    _rankers: tuple[Any, ...]
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
 
-    weak_ranker: Any
     n_rounds: int
     learning_rate: float
     subsample: float
@@ -117,16 +106,6 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
         held_out = HeldOut(X_val, y_val, sample_weight_val)
         fit_model = partial(self._fit_model, rows=X, held_out=held_out, earlier=earlier)
         return self._fit(X, y, sample_weight, fit_model)
-
-    def _check_params(self) -> None:
-        self._core_params(seed=0, schema=None)
-
-    @abstractmethod
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
-        """Return the parameters as the core takes them, each checked.
-
-        Without a schema they are checked as far as they can be.
-        """
 
     def _round_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         """Return the parameters of the loop as the core takes them, each checked."""
@@ -231,31 +210,6 @@ class BoostedRanker(TermsMixin, KeepsModels, BaseRanker):
         if self.verbose > 0:
             self._report(model)
         return model
-
-    def _asked_models(self, model: Any) -> list[int]:
-        numbers: list[int] = model.outside_rankers()
-        return numbers
-
-    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
-        asked = (self._row_rankers(X),) if question == "score" else ()
-        return getattr(self._model, question)(columns, n_threads, *asked)
-
-    def _row_rankers(self, X: Any) -> RowRankers | None:
-        """Return the rankers of the user's own choice beside rows to ask them about."""
-        rankers = self.__dict__.get("_rankers")
-        return None if rankers is None else RowRankers(rankers, X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        ranker = self.weak_ranker
-        # The tags of a pipeline do not tell of an imputer in it.
-        if (
-            is_outside(ranker)
-            and isinstance(ranker, BaseEstimator)
-            and not isinstance(ranker, Pipeline)
-        ):
-            tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
-        return tags
 
     def _check_earlier(self, earlier: _Earlier, schema: Schema) -> None:
         if not np.array_equal(earlier.classes, self.classes_):

@@ -2,17 +2,16 @@
 
 import json
 from functools import cached_property
-from itertools import pairwise
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aucrank import _core
-from aucrank._rules import Restriction, Words, number
+from aucrank._rules import Words
 from aucrank._schema import Schema
 from aucrank._table import Table
 from aucrank.boosting._program_plot import BranchingProgramDisplay, draw_program
+from aucrank.boosting._terms import rule_of_feature, rule_of_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,39 +229,11 @@ class BranchingProgram:
         """Return words for the rows that have the higher of the two values of a term."""
         match term:
             case {"feature": step_function}:
-                return self._rule_of_feature(step_function)
+                return rule_of_feature(self._words, step_function)
             case {"tree": {"values": values}}:
                 n_high = sum(value == max(values) for value in values)
                 return f"in the first {n_high} of {len(values)} leaves of a tree"
-            case {"scored": {"scorer": scorer, "thresholds": [threshold]}}:
-                if "linear" in scorer:
-                    return f"linear score >= {number(threshold)}"
-                name = f"score of ranker {scorer['outside']['number']}"
-                if scorer["outside"]["is_reversed"]:
-                    return f"{name} <= {number(-threshold)}"
-                return f"{name} >= {number(threshold)}"
+            case {"scored": scored}:
+                return rule_of_score(scored)
             case other:
                 raise ValueError(f"unknown term {other!r}")
-
-    def _rule_of_feature(self, term: dict[str, Any]) -> str:
-        feature, missing = term["feature"], term["missing"]
-        if "numeric" in term:
-            values = term["numeric"]["values"]
-            bounds = [-inf, *term["numeric"]["thresholds"], inf]
-            known = [Restriction(low, high) for low, high in pairwise(bounds)]
-        else:
-            values = term["categorical"]["values"]
-            known = [Restriction(levels=frozenset([code])) for code in range(len(values))]
-        top = max(*values, missing)
-        high = [rule for rule, value in zip(known, values, strict=True) if value == top]
-        is_missing = missing == top
-        if "categorical" in term and high:
-            levels = frozenset().union(*(rule.levels or () for rule in high))
-            high = [Restriction(levels=levels)]
-        if not high:
-            return self._words.region({feature: Restriction(low=inf, high=-inf)})
-        last = len(high) - 1
-        return self._words.union(
-            {feature: Restriction(r.low, r.high, r.levels, is_missing and place == last)}
-            for place, r in enumerate(high)
-        )

@@ -7,34 +7,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_real
-from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema
 from aucrank.boosting._branching_program import BranchingProgram
-from aucrank.boosting._row_rankers import RowRankers
-from aucrank.boosting._weak_rankers import is_outside, ranker_learner, weak_ranker_params
+from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 
 
-class ProgramRanker(KeepsModels, BaseRanker):
+class ProgramRanker(WeakRankersMixin, BaseRanker):
     """Base of rankers that are branching programs."""
 
     _family: ClassVar[str] = "branching_program"
-    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
-    _kept: ClassVar[str] = "_rankers"
     _model: _core.BranchingProgram
-    # Rankers of the user's own choice that the model asks, by number.
-    _rankers: tuple[Any, ...]
 
     n_rounds: int
-    weak_ranker: Any
     criterion: str
     routing: str
     output: str
@@ -53,11 +43,7 @@ class ProgramRanker(KeepsModels, BaseRanker):
         check_is_fitted(self)
         return self._model.threshold
 
-    def _check_params(self) -> None:
-        self._core_params(seed=0, schema=None)
-
     def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
-        """Return the parameters as the core takes them, each checked."""
         return {
             "binning": {
                 "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65_535, optional=True),
@@ -130,27 +116,6 @@ class ProgramRanker(KeepsModels, BaseRanker):
             nodes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
             print(f"{type(self).__name__}: {self.n_rounds} layers, nodes: {nodes}")
         return model
-
-    def _asked_models(self, model: Any) -> list[int]:
-        numbers: list[int] = model.outside_rankers()
-        return numbers
-
-    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
-        rankers = self.__dict__.get("_rankers")
-        asked = None if rankers is None else RowRankers(rankers, X)
-        return getattr(self._model, question)(columns, n_threads, asked)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        ranker = self.weak_ranker
-        # The tags of a pipeline do not tell of an imputer in it.
-        if (
-            is_outside(ranker)
-            and isinstance(ranker, BaseEstimator)
-            and not isinstance(ranker, Pipeline)
-        ):
-            tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
-        return tags
 
 
 class MartiRank(ProgramRanker):

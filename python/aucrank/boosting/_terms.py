@@ -1,6 +1,7 @@
 """A sum of step functions, one for each feature: as a table, in parts, in SQL, as a picture."""
 
 import json
+from dataclasses import replace
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -314,39 +315,55 @@ def _steps(term: dict[str, Any]) -> list[tuple[Restriction, float]]:
     return [*steps, (_MISSING, term["missing"])]
 
 
+def rule_of_feature(words: Words, term: dict[str, Any]) -> str:
+    """Return words for the rows that have the highest value of a step function."""
+    *known, (_, missing) = _steps(term)
+    top = max(missing, *(value for _, value in known))
+    rules = [rule for rule, value in known if value == top]
+    if not rules:
+        rules = [_MISSING]
+    elif len(rules) == len(known):
+        rules = [Restriction()]
+    rules[-1] = replace(rules[-1], missing=missing == top)
+    return words.union({term["feature"]: rule} for rule in rules)
+
+
+def rule_of_score(term: dict[str, Any]) -> str:
+    """Return words for the rows that have the higher value of one step of a score."""
+    (threshold,), (low, high) = term["thresholds"], term["values"]
+    sign = ">=" if high > low else "<"
+    if _is_reversed(term["scorer"]):
+        threshold, sign = -threshold, {">=": "<=", "<": ">"}[sign]
+    return f"{_score(term['scorer'])} {sign} {number(threshold)}"
+
+
+def _score(scorer: dict[str, Any]) -> str:
+    return (
+        f"score of ranker {scorer['outside']['number']}" if "outside" in scorer else "linear score"
+    )
+
+
+def _is_reversed(scorer: dict[str, Any]) -> bool:
+    """Whether the core negates the score."""
+    return "outside" in scorer and bool(scorer["outside"]["is_reversed"])
+
+
 def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float]:
     """Return a round as a row: what it ranks high, and its highest, lowest and missing value."""
     match term:
         case {"feature": step_function}:
-            return _round_of_feature(words, step_function)
+            *known, (_, missing) = _steps(step_function)
+            values = [value for _, value in known]
+            rule = f"{words.name(step_function['feature'])} in {len(known)} steps"
+            if len(set(values)) <= 2:
+                rule = rule_of_feature(words, step_function)
+            return rule, max(*values, missing), min(*values, missing), missing
         case {"tree": {"values": values}}:
             return f"tree of {len(values)} leaves", max(values), min(values), nan
-        case {"scored": {"scorer": scorer, "thresholds": thresholds, "values": values}}:
-            name = "linear score"
-            if "outside" in scorer:
-                name = f"score of ranker {scorer['outside']['number']}"
-            rule = f"{name} in {len(values)} steps"
-            if len(thresholds) == 1:
-                sign = ">=" if values[1] > values[0] else "<"
-                rule = f"{name} {sign} {number(thresholds[0])}"
+        case {"scored": {"scorer": scorer, "values": values} as scored}:
+            rule = f"{_score(scorer)} in {len(values)} steps"
+            if len(values) == 2:
+                rule = rule_of_score(scored)
             return rule, max(values), min(values), nan
         case other:
             raise ValueError(f"unknown term {other!r}")
-
-
-def _round_of_feature(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float]:
-    feature, missing = term["feature"], term["missing"]
-    *known, _ = _steps(term)
-    values = {value for _, value in known}
-    high, low = max(*values, missing), min(*values, missing)
-    if len(values) > 2:
-        return f"{words.name(feature)} in {len(known)} steps", high, low, missing
-    top = [rule for rule, value in known if value == high]
-    if not top:
-        rule = _MISSING
-    elif len(top) == len(known):
-        rule = Restriction(missing=missing == high)
-    else:
-        (only,) = top
-        rule = Restriction(only.low, only.high, only.levels, missing=missing == high)
-    return words.region({feature: rule}), high, low, missing

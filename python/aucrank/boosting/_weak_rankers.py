@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
-from aucrank._row_models import check_weighted_estimator
+from aucrank._base import BaseRanker
+from aucrank._input import Columns
+from aucrank._row_models import KeepsModels, check_weighted_estimator
 from aucrank._schema import Schema
-from aucrank.boosting._row_rankers import RowRankerLearner
+from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
 from aucrank.tree._limits import monotonic_directions
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
@@ -20,6 +25,55 @@ NAMES = ("feature", "threshold", "linear", "tree")
 
 #: Parameters of a tree that the booster sets for all rounds.
 _OF_THE_BOOSTER = ("max_bins", "categorical_features", "n_jobs", "random_state", "verbose")
+
+
+class WeakRankersMixin(KeepsModels):
+    """For rankers with a parameter ``weak_ranker``; stands before `BaseRanker`.
+
+    Rankers of the user's own choice that the model asks lie in ``_rankers``, by number.
+    """
+
+    _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
+    _kept: ClassVar[str] = "_rankers"
+    _model: Any
+    _rankers: tuple[Any, ...]
+
+    weak_ranker: Any
+
+    def _check_params(self) -> None:
+        self._core_params(seed=0, schema=None)
+
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+        """Return the parameters as the core takes them, each checked.
+
+        Without a schema they are checked as far as they can be.
+        """
+        raise NotImplementedError
+
+    def _asked_models(self, model: Any) -> list[int]:
+        numbers: list[int] = model.outside_rankers()
+        return numbers
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        asked = (self._row_rankers(X),) if question == "score" else ()
+        return getattr(self._model, question)(columns, n_threads, *asked)
+
+    def _row_rankers(self, X: Any) -> RowRankers | None:
+        """Return the rankers of the user's own choice beside rows to ask them about."""
+        rankers = self.__dict__.get("_rankers")
+        return None if rankers is None else RowRankers(rankers, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        ranker = self.weak_ranker
+        # The tags of a pipeline do not tell of an imputer in it.
+        if (
+            is_outside(ranker)
+            and isinstance(ranker, BaseEstimator)
+            and not isinstance(ranker, Pipeline)
+        ):
+            tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
+        return tags
 
 
 def weak_ranker_params(weak_ranker: Any, schema: Schema | None = None) -> Any:

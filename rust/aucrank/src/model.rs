@@ -670,10 +670,10 @@ mod tests {
             ("its masses belie", &|model| model["nodes"][0]["kind"] = json!("unreached")),
             ("its layer belies", &|model| model["nodes"][0]["kind"] = json!("terminal")),
             ("its layer belies", &|model| model["nodes"][end]["kind"] = json!("coin")),
-            ("a feature that is none", &|model| term(model, &|term| term["feature"] = json!(9))),
+            ("there is no feature 9", &|model| term(model, &|term| term["feature"] = json!(9))),
             ("of another kind", &|model| term(model, &|term| term["feature"] = json!(1))),
-            ("a chance that is none", &|model| term(model, &|term| term["missing"] = json!(1.5))),
-            ("out of order", &|model| {
+            ("1.5 is no chance", &|model| term(model, &|term| term["missing"] = json!(1.5))),
+            ("not finite and ascending", &|model| {
                 term(model, &|term| term["numeric"]["thresholds"] = json!([2.0, 1.0]));
             }),
         ];
@@ -698,7 +698,7 @@ mod tests {
         let colours = |values: Value| json!({"feature": {"feature": 1, "missing": 0.0, "categorical": {"values": values}}});
         let terms = [
             ("another kind", features),
-            ("thresholds or values of a score", scored),
+            ("not finite and ascending", scored),
             ("no feature 2", {
                 let mut term = of_first(0.0, json!([]), json!([0.5]));
                 term["feature"]["feature"] = json!(2);

@@ -4,17 +4,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOutPath;
-use super::scored::{RowScorer, ScoredTerm};
-use super::term::{FeatureTerm, Steps, Term, VALUE_UNIT};
+use super::term::{FeatureTerm, Term, TreeTerm, VALUE_UNIT};
 use super::weak::outside::RowScores;
 use crate::RankError;
 use crate::data::Columns;
+use crate::tree::LeafSums;
 
-/// Rows scored at a time.
+/// Rows that one thread takes at a time.
 const TILE_ROWS: usize = 1024;
-
-/// Tiles that one thread takes at least.
-const LEAST_TILES: usize = 4;
 
 /// Sums of values are exact up to here.
 const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
@@ -114,13 +111,7 @@ impl BoostedModel {
     /// Numbers of the rankers outside that it asks, ascending.
     #[must_use]
     pub fn outside_rankers(&self) -> Vec<usize> {
-        let number = |term: &Term| match term {
-            Term::Scored(ScoredTerm { scorer: RowScorer::Outside { number, .. }, .. }) => {
-                Some(*number)
-            }
-            _ => None,
-        };
-        self.0.terms.iter().filter_map(number).collect()
+        self.0.terms.iter().filter_map(Term::outside_number).collect()
     }
 
     /// For each feature the mean of [`BoostedModel::advantages`] over all rounds, each weighted by the
@@ -189,31 +180,27 @@ impl BoostedModel {
         columns.check_kinds(&self.0.n_levels)?;
         let terms = self.merged_terms();
         let n_features = columns.n_features();
-        let mut sums = vec![0.0; columns.n_rows()];
-        if n_features > 0 {
-            let tiles = sums.par_chunks_mut(TILE_ROWS).enumerate().with_min_len(LEAST_TILES);
-            let any_infinite = tiles.map_init(Vec::new, |tile, (chunk, sums)| {
-                let start = chunk * TILE_ROWS;
-                tile.resize(sums.len() * n_features, 0.0);
-                if columns.read_rows(start..start + sums.len(), tile) {
-                    return true;
-                }
-                for term in &terms {
-                    let raw = tile[term.feature..].iter().step_by(n_features);
-                    for (sum, &raw) in sums.iter_mut().zip(raw) {
-                        *sum += term.value(raw);
-                    }
-                }
-                false
-            });
-            if any_infinite.reduce(|| false, |a, b| a | b)
-                && let Some(err) = columns.infinite_value()
-            {
-                return Err(err);
+        let of_tree = |term| match term {
+            &Term::Tree(TreeTerm { ref tree, ref values }) if tree.asks_single_features() => {
+                Some((tree, &values[..]))
             }
-        }
-        for term in self.0.terms.iter().filter(|term| !matches!(term, Term::Feature(_))) {
-            term.add_values(columns, outside, &mut sums)?;
+            _ => None,
+        };
+        let trees = LeafSums::new(self.0.terms.iter().filter_map(of_tree));
+        let mut sums = vec![0.0; columns.n_rows()];
+        columns.by_tile(&mut sums, 1, |memory, rows, values, sums| {
+            for term in &terms {
+                let values = values[term.feature..].iter().step_by(n_features);
+                for (sum, &value) in sums.iter_mut().zip(values) {
+                    *sum += term.value(value);
+                }
+            }
+            trees.add(columns, rows, memory, sums);
+        })?;
+        for term in &self.0.terms {
+            if !matches!(term, Term::Feature(_)) && of_tree(term).is_none() {
+                term.add_values(columns, outside, &mut sums)?;
+            }
         }
         Ok(sums)
     }
@@ -267,7 +254,7 @@ impl BoostedModel {
         }
         let mut largest = 0.0;
         for (round, term) in parts.terms.iter().enumerate() {
-            let found = term.check(&parts.n_levels);
+            let found = term.check(&parts.n_levels).and_then(|()| largest_value(term));
             largest += found.map_err(|what| format!("the term of round {round}: {what}"))?;
         }
         if !(largest <= LARGEST_SUM && parts.threshold.abs() <= LARGEST_SUM) {
@@ -280,59 +267,16 @@ impl BoostedModel {
 impl Term {
     /// Largest value less the smallest.
     fn range(&self) -> f64 {
-        let (values, missing): (&[f64], _) = match self {
-            Self::Feature(term) => (term.steps.values(), Some(&term.missing)),
-            Self::Tree(term) => (&term.values, None),
-            Self::Scored(term) => (&term.values, None),
-        };
-        let all = || values.iter().chain(missing).copied();
-        let (low, high) =
-            (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let low = self.all_values().fold(f64::INFINITY, f64::min);
+        let high = self.all_values().fold(f64::NEG_INFINITY, f64::max);
         if high > low { high - low } else { 0.0 }
-    }
-
-    /// Whether its parts fit together and to the features; returns its largest value.
-    fn check(&self, n_levels: &[Option<u32>]) -> Result<f64, String> {
-        match self {
-            Self::Feature(term) => {
-                let Some(n_levels) = n_levels.get(term.feature) else {
-                    return Err(format!("there is no feature {}", term.feature));
-                };
-                match (&term.steps, n_levels) {
-                    (Steps::Numeric { thresholds, values }, None) => {
-                        if values.len() != thresholds.len() + 1 {
-                            return Err("it has not one value more than thresholds".to_owned());
-                        }
-                        let ascend = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
-                        if !(ascend && thresholds.iter().all(|t| t.is_finite())) {
-                            return Err("its thresholds are not finite and ascending".to_owned());
-                        }
-                    }
-                    (Steps::Categorical { values }, Some(n_levels)) => {
-                        if values.len() > *n_levels as usize {
-                            return Err("it has more values than there are categories".to_owned());
-                        }
-                    }
-                    _ => return Err(format!("feature {} is of another kind", term.feature)),
-                }
-                largest_value(term.steps.values().iter().chain([&term.missing]))
-            }
-            Self::Tree(term) => {
-                term.check(n_levels)?;
-                largest_value(&term.values)
-            }
-            Self::Scored(term) => {
-                term.check(n_levels)?;
-                largest_value(&term.values)
-            }
-        }
     }
 }
 
-/// The largest size among values, all of them whole multiples of their unit.
-fn largest_value<'v>(values: impl IntoIterator<Item = &'v f64>) -> Result<f64, String> {
+/// The largest size among the values of a term, all of them whole multiples of their unit.
+fn largest_value(term: &Term) -> Result<f64, String> {
     let mut largest = 0.0_f64;
-    for value in values {
+    for value in term.all_values() {
         let is_whole = (value / VALUE_UNIT).fract().abs() == 0.0;
         if !is_whole || value.abs() > LARGEST_SUM {
             return Err(format!("{value} is no value of a term"));
@@ -340,13 +284,4 @@ fn largest_value<'v>(values: impl IntoIterator<Item = &'v f64>) -> Result<f64, S
         largest = largest.max(value.abs());
     }
     Ok(largest)
-}
-
-impl Steps {
-    /// All values but that of what is missing.
-    fn values(&self) -> &[f64] {
-        match self {
-            Self::Numeric { values, .. } | Self::Categorical { values } => values,
-        }
-    }
 }

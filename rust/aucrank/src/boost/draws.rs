@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
 
 use super::rounds::RoundParams;
 use super::weak::WeakSample;
 use crate::RankError;
-use crate::data::{below, content_hash, mix};
+use crate::data::{below, content_hashes, mix};
 
 /// What is drawn for each round.
 pub(super) struct Draws {
@@ -28,12 +27,8 @@ impl Draws {
         params: &RoundParams,
     ) -> Result<Self, RankError> {
         let n_features = sample.columns.n_features();
-        let hash = |&row: &u32| {
-            sample.interrupt.check()?;
-            Ok((content_hash(sample.columns, row as usize, params.seed), row))
-        };
         let hashes = if params.subsample < 1.0 {
-            rows.par_iter().map(hash).collect::<Result<_, RankError>>()?
+            content_hashes(sample.columns, rows, params.seed, sample.interrupt)?
         } else {
             Vec::new()
         };

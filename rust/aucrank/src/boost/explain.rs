@@ -1,14 +1,9 @@
 //! What each feature adds to a score, where every term asks one feature.
 
-use rayon::prelude::*;
-
 use super::boosted_model::BoostedModel;
 use super::term::Term;
 use crate::RankError;
 use crate::data::Columns;
-
-/// Rows explained at a time: read once, while they are in the cache.
-const TILE_ROWS: usize = 1024;
 
 impl BoostedModel {
     /// Whether every term asks one feature, so that the score is a sum of step functions.
@@ -35,27 +30,15 @@ impl BoostedModel {
         }
         let n_features = columns.n_features();
         let mut parts = vec![0.0; columns.n_rows() * n_features];
-        let any_infinite = parts
-            .par_chunks_mut(TILE_ROWS * n_features.max(1))
-            .enumerate()
-            .with_min_len(4)
-            .map(|(tile, parts)| {
-                let start = tile * TILE_ROWS;
-                if columns.read_rows(start..start + parts.len() / n_features, parts) {
-                    return true;
+        columns.by_tile(&mut parts, n_features, |(): &mut (), _, values, parts| {
+            let rows = values.chunks(n_features).zip(parts.chunks_mut(n_features));
+            for (values, parts) in rows {
+                for ((part, &value), term) in parts.iter_mut().zip(values).zip(&of_feature) {
+                    *part = term.as_ref().map_or(0.0, |term| term.value(value));
                 }
-                for row in parts.chunks_mut(n_features) {
-                    for (value, term) in row.iter_mut().zip(&of_feature) {
-                        *value = term.as_ref().map_or(0.0, |term| term.value(*value));
-                    }
-                }
-                false
-            })
-            .reduce(|| false, |a, b| a | b);
-        match columns.infinite_value().filter(|_| any_infinite) {
-            Some(err) => Err(err),
-            None => Ok(parts),
-        }
+            }
+        })?;
+        Ok(parts)
     }
 }
 

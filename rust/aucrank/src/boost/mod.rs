@@ -5,8 +5,8 @@
 //! - `weak`: weak rankers, one a file;
 //! - `term`, `scored`: what a ranker is worth in a score, `term_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
-//! - `draws`, `held_out`, `row_values`: what a round learns from, how many rounds are kept, what a
-//!   round is worth on each row;
+//! - `row_values`: what a term says of the rows of a fit;
+//! - `draws`, `held_out`: what a round learns from, how many rounds are kept;
 //! - `explain`: the parts of a score, feature by feature;
 //! - `marti`: branching programs;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.

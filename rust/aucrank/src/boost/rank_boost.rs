@@ -110,16 +110,15 @@ impl Grades {
     /// The grades of groups in ascending order; `None` where `r` is not positive.
     fn of(groups: &[ClassMasses]) -> Option<Self> {
         let total: ClassMasses = groups.iter().copied().sum();
-        // Twice the mid-ranks in each class, and P N (2 AUC - 1): exact.
-        let (mut twice, mut area, mut below) = (Vec::new(), 0_i128, ClassMasses::default());
-        let cross = |a: u64, b: u64| i128::from(a) * i128::from(b);
-        for group in groups {
-            twice.push((2 * below.pos + group.pos, 2 * below.neg + group.neg));
-            area += cross(group.pos, below.neg) - cross(group.neg, below.pos);
-            below += *group;
-        }
+        let area = ClassMasses::area(groups.iter().copied());
         if area <= 0 {
             return None;
+        }
+        // Twice the mid-ranks in each class: exact.
+        let (mut twice, mut below) = (Vec::new(), ClassMasses::default());
+        for group in groups {
+            twice.push((2 * below.pos + group.pos, 2 * below.neg + group.neg));
+            below += *group;
         }
         let (n_pos, n_neg) = (total.pos as f64, total.neg as f64);
         let first = twice[0];
@@ -132,7 +131,7 @@ impl Grades {
         Some(Self {
             of_group: twice.into_iter().map(|twice| rank(twice) / highest).collect(),
             r: r.min(1.0),
-            separate: area == cross(total.pos, total.neg),
+            separate: area == i128::from(total.pos) * i128::from(total.neg),
         })
     }
 }

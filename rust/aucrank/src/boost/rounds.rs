@@ -10,8 +10,8 @@ use super::held_out::{HeldOut, HeldOutParams};
 use super::row_values::RowValues;
 use super::term::{Term, snap};
 use super::weak::outside::{RowRanker, keep_rankers};
-use super::weak::{Groups, Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
-use crate::data::{Binned, BinningParams, ClassMasses, Columns, FeatureBins, Labels, mix};
+use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
+use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
 
@@ -126,14 +126,7 @@ pub(super) fn boost(
     let mut params = params.clone();
     params.seed = given.earlier.map_or(params.seed, BoostedModel::seed);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let n_levels: Vec<Option<u32>> = binned
-        .features()
-        .iter()
-        .map(|bins| match bins {
-            FeatureBins::Numeric { .. } => None,
-            FeatureBins::Categorical { n_levels } => Some(*n_levels),
-        })
-        .collect();
+    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     if let Some(earlier) = given.earlier {
         columns.check_kinds(earlier.n_levels())?;
     }
@@ -292,18 +285,12 @@ impl<'a> Fit<'a> {
         Ok(found)
     }
 
-    fn take(&mut self, mut ranking: Ranking, found: &RoundValues) -> Result<(), RankError> {
+    fn take(&mut self, ranking: Ranking, found: &RoundValues) -> Result<(), RankError> {
         let values: Vec<f64> =
             found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
         let unseen = snap(self.params.learning_rate * found.unseen);
         let advantage = advantage(&ranking.sums, &values);
-        let groups = match &mut ranking.groups {
-            Groups::Rows(of_row) => Groups::Rows(std::mem::take(of_row)),
-            Groups::Codes { feature, .. } => {
-                Groups::Codes { feature: *feature, of_code: Vec::new() }
-            }
-        };
-        let term = ranking.into_term(self.sample, &values, unseen);
+        let (term, groups) = ranking.into_term(self.sample, &values, unseen);
         let values = RowValues::of_ranking(&term, groups, values, self.sample.binned);
         self.add(term, &values, advantage)
     }
@@ -353,15 +340,10 @@ fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
     let mut by_value: Vec<(f64, ClassMasses)> =
         values.iter().copied().zip(groups.iter().copied()).collect();
     by_value.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let (mut below, mut twice_area) = (ClassMasses::default(), 0);
-    for tied in by_value.chunk_by(|(a, _), (b, _)| a == b) {
-        let tie: ClassMasses = tied.iter().map(|(_, masses)| *masses).sum();
-        twice_area += i128::from(tie.pos) * i128::from(below.neg)
-            - i128::from(tie.neg) * i128::from(below.pos);
-        below += tie;
-    }
-    // `below` is the total now.
-    twice_area as f64 / (2.0 * below.pos as f64 * below.neg as f64)
+    let ties = by_value.chunk_by(|(a, _), (b, _)| a == b);
+    let area = ClassMasses::area(ties.map(|tied| tied.iter().map(|(_, masses)| *masses).sum()));
+    let total: ClassMasses = groups.iter().copied().sum();
+    area as f64 / (2.0 * total.pos as f64 * total.neg as f64)
 }
 
 #[cfg(test)]
@@ -371,7 +353,7 @@ mod tests {
         Alpha, AucBoostParams, Criterion, HeldOutRule, Output, RankBoostParams, fit_auc_boost,
         fit_rank_boost,
     };
-    use crate::data::{Column, hold_out};
+    use crate::data::hold_out;
     use crate::roc::auc;
 
     const N_ROWS: usize = 400;

@@ -1,4 +1,6 @@
-//! What a term adds to every row of a sample.
+//! What a term says of every row of a sample.
+
+use std::ops::Range;
 
 use super::distribution::{Distribution, Worth};
 use super::term::{FeatureTerm, Steps, Term};
@@ -8,13 +10,60 @@ use crate::data::{Binned, FeatureBins};
 
 /// A value for every row, those of weight zero and those held out among them.
 #[derive(Debug)]
-pub(super) enum RowValues {
+pub(super) enum RowValues<T = f64> {
     /// By the code of a feature.
-    Codes { feature: usize, of_code: Vec<f64> },
+    Codes { feature: usize, of_code: Vec<T> },
     /// By the group of the row.
-    Groups { of_row: Vec<u32>, of_group: Vec<f64> },
+    Groups { of_row: Vec<u32>, of_group: Vec<T> },
     /// Row by row.
-    Rows(Vec<f64>),
+    Rows(Vec<T>),
+}
+
+impl<T: Copy> RowValues<T> {
+    /// The value of a row.
+    #[inline]
+    pub(super) fn get(&self, binned: &Binned, row: usize) -> T {
+        match self {
+            Self::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
+            Self::Groups { of_row, of_group } => of_group[of_row[row] as usize],
+            Self::Rows(values) => values[row],
+        }
+    }
+
+    /// Copies the values of some rows to `out`.
+    pub(super) fn read(&self, binned: &Binned, rows: Range<usize>, out: &mut [T]) {
+        match self {
+            Self::Codes { feature, of_code } => {
+                if let Some(codes) = binned.narrow_codes(rows.clone(), *feature) {
+                    for (code, out) in codes.zip(out) {
+                        *out = of_code[usize::from(code)];
+                    }
+                } else {
+                    for (row, out) in rows.zip(out) {
+                        *out = of_code[binned.code(row, *feature) as usize];
+                    }
+                }
+            }
+            Self::Groups { of_row, of_group } => {
+                for (&group, out) in of_row[rows].iter().zip(out) {
+                    *out = of_group[group as usize];
+                }
+            }
+            Self::Rows(values) => out.copy_from_slice(&values[rows]),
+        }
+    }
+
+    /// What `of` makes of the values.
+    pub(super) fn map<U>(self, of: impl Fn(T) -> U) -> RowValues<U> {
+        let all = |values: Vec<T>| values.into_iter().map(&of).collect();
+        match self {
+            Self::Codes { feature, of_code } => RowValues::Codes { feature, of_code: all(of_code) },
+            Self::Groups { of_row, of_group } => {
+                RowValues::Groups { of_row, of_group: all(of_group) }
+            }
+            Self::Rows(values) => RowValues::Rows(all(values)),
+        }
+    }
 }
 
 impl RowValues {
@@ -44,18 +93,7 @@ impl RowValues {
     }
 
     fn of_feature(term: &FeatureTerm, binned: &Binned) -> Self {
-        let bins = &binned.features()[term.feature];
-        let mut of_code: Vec<f64> = match bins {
-            FeatureBins::Categorical { n_levels } => {
-                (0..*n_levels).map(|level| term.value(level.into())).collect()
-            }
-            // A value equal to a cut has the code above it.
-            FeatureBins::Numeric { cuts } => {
-                let least = std::iter::once(f64::NEG_INFINITY);
-                least.chain(cuts.iter().copied()).map(|value| term.value(value)).collect()
-            }
-        };
-        of_code.push(term.missing);
+        let of_code = term.values_by_code(&binned.features()[term.feature]);
         Self::Codes { feature: term.feature, of_code }
     }
 
@@ -78,15 +116,6 @@ impl RowValues {
                 distribution.reweight(scores, |row| worth[of_row[row] as usize]);
             }
             Self::Rows(values) => distribution.reweight(scores, |row| Worth::of(values[row])),
-        }
-    }
-
-    /// The value of a row.
-    pub(super) fn get(&self, binned: &Binned, row: usize) -> f64 {
-        match self {
-            Self::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
-            Self::Groups { of_row, of_group } => of_group[of_row[row] as usize],
-            Self::Rows(values) => values[row],
         }
     }
 }

@@ -30,6 +30,16 @@ pub struct ScoredTerm {
     pub values: Vec<f64>,
 }
 
+impl RowScorer {
+    /// The number of a ranker outside the core.
+    pub(super) fn outside_number(&self) -> Option<usize> {
+        match self {
+            Self::Linear(_) => None,
+            Self::Outside { number, .. } => Some(*number),
+        }
+    }
+}
+
 impl ScoredTerm {
     /// The value of a score.
     #[inline]
@@ -54,12 +64,11 @@ impl ScoredTerm {
     /// Whether the parts fit together, for features of these numbers of categories.
     pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let ascends = self.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
-        let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
-        if !(ascends && finite(&self.thresholds) && finite(&self.values)) {
-            return Err("the thresholds or values of a score are not valid".to_owned());
+        if !(ascends && self.thresholds.iter().all(|threshold| threshold.is_finite())) {
+            return Err("the thresholds of a term are not finite and ascending".to_owned());
         }
         if self.values.len() != self.thresholds.len() + 1 {
-            return Err("a score has not one value more than thresholds".to_owned());
+            return Err("a term has not one value more than thresholds".to_owned());
         }
         match &self.scorer {
             RowScorer::Linear(linear) => linear.check(n_levels),

@@ -68,7 +68,98 @@ pub struct TreeTerm {
     pub values: Vec<f64>,
 }
 
+impl Term {
+    /// Every value that it has, that of what is missing the last.
+    pub(super) fn all_values(&self) -> impl Iterator<Item = f64> {
+        let (values, missing) = match self {
+            Self::Feature(FeatureTerm { steps, missing, .. }) => match steps {
+                Steps::Numeric { values, .. } | Steps::Categorical { values } => {
+                    (values, Some(missing))
+                }
+            },
+            Self::Tree(term) => (&term.values, None),
+            Self::Scored(term) => (&term.values, None),
+        };
+        values.iter().chain(missing).copied()
+    }
+
+    /// Whether its parts fit together, for features of these numbers of categories; of what values
+    /// may be, whoever uses it knows more.
+    pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        match self {
+            Self::Feature(term) => term.check(n_levels),
+            Self::Tree(term) => term.check(n_levels),
+            Self::Scored(term) => term.check(n_levels),
+        }
+    }
+
+    /// The number of the ranker outside the core that it asks, if it does.
+    pub(super) fn outside_number(&self) -> Option<usize> {
+        match self {
+            Self::Scored(term) => term.scorer.outside_number(),
+            Self::Feature(_) | Self::Tree(_) => None,
+        }
+    }
+}
+
+impl TreeTerm {
+    fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        self.tree.check()?;
+        if !self.tree.classifiers().is_empty() {
+            return Err("the tree of a term asks classifiers".to_owned());
+        }
+        if self.tree.n_levels() != n_levels {
+            return Err("the tree of a term is of other features".to_owned());
+        }
+        if self.values.len() != self.tree.n_leaves() {
+            return Err("the tree of a term has not one value for each leaf".to_owned());
+        }
+        Ok(())
+    }
+}
+
 impl FeatureTerm {
+    /// Its value at each code of the feature, that of what is missing the last; every value of a bin
+    /// must lie on the same side of all thresholds.
+    pub(super) fn values_by_code(&self, bins: &FeatureBins) -> Vec<f64> {
+        let mut values: Vec<f64> = match bins {
+            FeatureBins::Categorical { n_levels } => {
+                (0..*n_levels).map(|level| self.value(level.into())).collect()
+            }
+            // A value equal to a cut has the code above it.
+            FeatureBins::Numeric { cuts } => {
+                let least = std::iter::once(f64::NEG_INFINITY);
+                least.chain(cuts.iter().copied()).map(|value| self.value(value)).collect()
+            }
+        };
+        values.push(self.missing);
+        values
+    }
+
+    fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        let Some(n_levels) = n_levels.get(self.feature) else {
+            return Err(format!("there is no feature {}", self.feature));
+        };
+        match (&self.steps, n_levels) {
+            (Steps::Numeric { thresholds, values }, None) => {
+                if values.len() != thresholds.len() + 1 {
+                    return Err("a term has not one value more than thresholds".to_owned());
+                }
+                let ascend = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+                if !(ascend && thresholds.iter().all(|t| t.is_finite())) {
+                    return Err("the thresholds of a term are not finite and ascending".to_owned());
+                }
+            }
+            (Steps::Categorical { values }, Some(n_levels)) => {
+                if values.len() > *n_levels as usize {
+                    return Err("a term has more values than there are categories".to_owned());
+                }
+            }
+            _ => return Err(format!("feature {} is of another kind", self.feature)),
+        }
+        Ok(())
+    }
+
     /// The value of a raw value of the feature; NaN is missing.
     #[inline]
     #[must_use]

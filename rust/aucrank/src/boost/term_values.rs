@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::scored::{RowScorer, ScoredTerm};
-use super::term::{FeatureTerm, Term, TreeTerm};
+use super::term::{FeatureTerm, Term};
 use super::weak::outside::{RowScores, scores_of};
 use crate::RankError;
 use crate::data::{Column, Columns, MISSING_CODE};
@@ -65,25 +65,6 @@ impl FeatureTerm {
                 let code = codes[row];
                 self.value(if code == MISSING_CODE { f64::NAN } else { f64::from(code) })
             }),
-        }
-    }
-}
-
-impl TreeTerm {
-    /// Whether the parts fit together, for features of these numbers of categories.
-    pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
-        self.tree.check()?;
-        if !self.tree.classifiers().is_empty() {
-            return Err("the tree of a term asks classifiers".to_owned());
-        }
-        if self.tree.n_levels() != n_levels {
-            return Err("the tree of a term is of other features".to_owned());
-        }
-        let n_leaves = self.tree.n_leaves();
-        if self.values.len() == n_leaves && self.values.iter().all(|value| value.is_finite()) {
-            Ok(())
-        } else {
-            Err("the tree of a term has not one value for each leaf".to_owned())
         }
     }
 }
@@ -161,15 +142,10 @@ mod tests {
                 term.add_values(&columns, None, &mut out).unwrap();
                 let expected: Vec<f64> = of_row.iter().map(|value| 0.5 + value).collect();
                 assert_eq!(out, expected, "{weak:?}");
-                let check = match &term {
-                    Term::Feature(_) => Ok(()),
-                    Term::Tree(tree) => tree.check(&[None; 3]),
-                    Term::Scored(scored) => {
-                        assert!(scored.values.len() <= most);
-                        scored.check(&[None; 3])
-                    }
-                };
-                assert_eq!(check, Ok(()));
+                if let Term::Scored(scored) = &term {
+                    assert!(scored.values.len() <= most);
+                }
+                assert_eq!(term.check(&[None; 3]), Ok(()));
             }
         }
     }

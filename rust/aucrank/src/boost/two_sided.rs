@@ -73,20 +73,26 @@ pub fn two_sided(
     let clean = Denoised::of(total, noise_rate)?;
     let mut low = ClassMasses::default();
     // The threshold below all groups.
-    let mut best = (0, clean.cut(0, low, total));
+    let mut best = (0, clean.cut(0, low, total), low);
     for (group, n_low) in groups.iter().zip(1..) {
         low += *group;
         let mut high = total;
         high -= low;
-        let (gain, cut) = (gain(total, high), clean.cut(n_low, low, high));
-        let by_error = best.1.error.total_cmp(&cut.error);
+        let (gain, cut) = (total.gain(high), clean.cut(n_low, low, high));
+        let by_error = || {
+            if noise_rate == 0.0 {
+                cmp_error(total, best.2, low)
+            } else {
+                best.1.error.total_cmp(&cut.error)
+            }
+        };
         let order = match criterion {
-            Criterion::Sum => gain.cmp(&best.0).then(by_error),
-            Criterion::Error => by_error,
+            Criterion::Sum => gain.cmp(&best.0).then_with(by_error),
+            Criterion::Error => by_error(),
         };
         // Equal ones: the larger threshold.
         if order != Ordering::Less {
-            best = (gain, cut);
+            best = (gain, cut, low);
         }
     }
     Ok(best.1)
@@ -136,10 +142,28 @@ pub fn two_sided_by_scores(
     Ok((threshold, cut))
 }
 
-/// `TPR - FPR` of a part of the whole, in units of `1/PN`: exact.
-pub(super) fn gain(total: ClassMasses, part: ClassMasses) -> i128 {
-    let cross = |a: u64, b: u64| i128::from(a) * i128::from(b);
-    cross(part.pos, total.neg) - cross(part.neg, total.pos)
+/// Orders thresholds by the error that both classes end with, given what is below them: exact.
+fn cmp_error(total: ClassMasses, low: ClassMasses, other: ClassMasses) -> Ordering {
+    let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    // The odds of a mistake, by (1) the larger error rate to one less the other.
+    let odds = |low: ClassMasses| {
+        let (p_pos, p_neg) = (cross(low.pos, total.neg), cross(total.neg - low.neg, total.pos));
+        if p_neg <= p_pos {
+            (p_pos, cross(low.neg, total.pos))
+        } else {
+            (p_neg, cross(total.pos - low.pos, total.neg))
+        }
+    };
+    let ((error, right), (other_error, other_right)) = (odds(low), odds(other));
+    product(error, other_right).cmp(&product(other_error, right))
+}
+
+/// A product of 256 bits, the high ones first, of factors below 2^127.
+fn product(a: u128, b: u128) -> (u128, u128) {
+    let low = |number: u128| number & u128::from(u64::MAX);
+    let lowest = low(a) * low(b);
+    let middle = (a >> 64) * low(b) + low(a) * (b >> 64) + (lowest >> 64);
+    ((a >> 64) * (b >> 64) + (middle >> 64), low(middle) << 64 | low(lowest))
 }
 
 /// The true masses behind those of flipped labels.
@@ -227,6 +251,29 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn equal_errors_are_told_exactly(groups in rankings()) {
+            // The error as a fraction, over PN.
+            let (all_pos, all_neg): (u64, u64) =
+                groups.iter().fold((0, 0), |sum, group| (sum.0 + group.0, sum.1 + group.1));
+            let error = |n_low: usize| {
+                let pos: u64 = groups[..n_low].iter().map(|group| group.0).sum();
+                let neg: u64 = groups[n_low..].iter().map(|group| group.1).sum();
+                let (pos, neg) = (pos * all_neg, neg * all_pos);
+                (pos.max(neg), all_pos * all_neg + pos.abs_diff(neg))
+            };
+            // Of equal ones the last.
+            let is_less = |a: (u64, u64), b: (u64, u64)| a.0 * b.1 < b.0 * a.1;
+            let best = (1..=groups.len())
+                .fold(0, |best, n_low| if is_less(error(best), error(n_low)) { best } else { n_low });
+            for scale in [1, (1 << 52) / 54] {
+                let scaled: Vec<_> =
+                    groups.iter().map(|group| (scale * group.0, scale * group.1)).collect();
+                let found = two_sided(&masses(&scaled), Criterion::Error, 0.0).unwrap();
+                prop_assert_eq!(found.n_low, best);
+            }
+        }
+
         #[test]
         fn no_other_threshold_is_better(groups in rankings()) {
             let found = two_sided(&masses(&groups), Criterion::Sum, 0.0).unwrap();

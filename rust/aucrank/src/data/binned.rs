@@ -293,6 +293,17 @@ impl Binned {
 
     /// Codes of one row in the features of one byte, in the order of the features.
     #[inline]
+    /// Codes of some rows in a feature of one byte.
+    pub(crate) fn narrow_codes(
+        &self,
+        rows: Range<usize>,
+        feature: usize,
+    ) -> Option<impl Iterator<Item = u8>> {
+        let Slot::Narrow(column) = self.slots[feature] else { return None };
+        let rows = &self.narrow[rows.start * self.n_narrow..rows.end * self.n_narrow];
+        Some(rows.iter().skip(column).step_by(self.n_narrow).copied())
+    }
+
     pub(super) fn narrow_row(&self, row: usize) -> &[u8] {
         &self.narrow[row * self.n_narrow..(row + 1) * self.n_narrow]
     }

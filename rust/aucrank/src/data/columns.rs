@@ -2,7 +2,15 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::RankError;
+
+/// Rows read at a time: they stay in the cache while something is done with them.
+const TILE_ROWS: usize = 1024;
+
+/// Tiles that one thread takes at least.
+const LEAST_TILES: usize = 4;
 
 /// Code of a category that is missing, or was not seen at fit.
 pub const MISSING_CODE: u32 = u32::MAX;
@@ -200,6 +208,37 @@ impl<'a> Columns<'a> {
                 }
             }
         })
+    }
+
+    /// Calls `work` for all rows, some at a time and in parallel: with memory that it may use, their
+    /// numbers, their values as [`Columns::read_rows`] has them, and their places in `out`, of which
+    /// each row has `width`.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::InfiniteValue`] if a number is infinite.
+    pub(crate) fn by_tile<M: Default>(
+        &self,
+        out: &mut [f64],
+        width: usize,
+        work: impl Fn(&mut M, Range<usize>, &[f64], &mut [f64]) + Sync,
+    ) -> Result<(), RankError> {
+        let tiles = out.par_chunks_mut(TILE_ROWS * width.max(1)).enumerate();
+        let any_infinite = tiles.with_min_len(LEAST_TILES).map_init(
+            || (M::default(), Vec::new()),
+            |(memory, values), (tile, out)| {
+                let start = tile * TILE_ROWS;
+                let rows = start..start + out.len() / width;
+                values.resize(rows.len() * self.n_features(), 0.0);
+                let is_infinite = self.read_rows(rows.clone(), values);
+                if !is_infinite {
+                    work(memory, rows, values, out);
+                }
+                is_infinite
+            },
+        );
+        let any_infinite = any_infinite.reduce(|| false, |a, b| a | b);
+        any_infinite.then(|| self.infinite_value()).flatten().map_or(Ok(()), Err)
     }
 
     /// The error for the first column that holds infinity, with its first row.

@@ -107,13 +107,9 @@ impl DistinctRows {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        let hashed = |row| {
-            interrupt.check()?;
-            let positive = labels.positive()[row as usize];
-            Ok((positive, content_hash(columns, row as usize, seed), row))
-        };
-        let mut rows: Vec<_> =
-            labels.rows().into_par_iter().map(hashed).collect::<Result<_, RankError>>()?;
+        let hashed = content_hashes(columns, &labels.rows(), seed, interrupt)?;
+        let class = |(hash, row)| (labels.positive()[row as usize], hash, row);
+        let mut rows: Vec<_> = hashed.into_iter().map(class).collect();
         rows.par_sort_unstable();
         Ok(Self(rows))
     }
@@ -127,6 +123,20 @@ impl DistinctRows {
     fn count(&self, class: bool) -> usize {
         self.copies().filter(|copies| copies[0].0 == class).count()
     }
+}
+
+/// [`content_hash`] of many rows, beside their numbers.
+pub(crate) fn content_hashes(
+    columns: &Columns<'_>,
+    rows: &[u32],
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<Vec<(u64, u32)>, RankError> {
+    let hash = |&row: &u32| {
+        interrupt.check()?;
+        Ok((content_hash(columns, row as usize, seed), row))
+    };
+    rows.par_iter().map(hash).collect()
 }
 
 /// Hash of the values of a row. Equal numbers hash alike: 0.0 and -0.0, a number in either width,

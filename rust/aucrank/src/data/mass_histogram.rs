@@ -6,89 +6,82 @@
 use super::binned::{Binned, Slot};
 use super::sums::ClassMasses;
 
-/// Sums that are added at once.
-const LANES: usize = 4;
+/// Sets come in multiples of this, so that vector instructions have no rest.
+const LANES: usize = 2;
 
 /// Bytes of histogram filled at a time: what stays in a near cache beside the rows.
 const GROUP_BYTES: usize = 48 << 10;
 
-/// Masses of a row, or sums of a bin, in four sets.
-pub(crate) type Lanes = [u64; LANES];
-
 /// Class masses per bin of every feature of one byte, for many sets of rows.
 #[derive(Debug)]
 pub(crate) struct MassHistogram {
-    n_blocks: usize,
+    width: usize,
     /// First bin of each feature, and the end of the last.
     offsets: Vec<usize>,
-    /// For each bin the blocks of the negative rows, then those of the positive rows.
-    bins: Vec<Lanes>,
+    /// For each bin the sums of the negative rows in each set, then those of the positive rows.
+    bins: Vec<u64>,
 }
 
 impl MassHistogram {
     /// An empty histogram.
     pub(crate) fn new(binned: &Binned, n_sets: usize) -> Self {
-        let n_blocks = Self::n_blocks(n_sets);
+        let width = Self::width(n_sets);
         let mut offsets = vec![0];
         for (feature, bins) in binned.features().iter().enumerate() {
             if matches!(binned.slot(feature), Slot::Narrow(_)) {
                 offsets.push(offsets[offsets.len() - 1] + bins.n_codes());
             }
         }
-        let bins = vec![[0; LANES]; offsets[offsets.len() - 1] * 2 * n_blocks];
-        Self { n_blocks, offsets, bins }
+        let bins = vec![0; offsets[offsets.len() - 1] * 2 * width];
+        Self { width, offsets, bins }
     }
 
-    /// Blocks that hold the masses of a row in so many sets.
-    pub(crate) fn n_blocks(n_sets: usize) -> usize {
-        n_sets.div_ceil(LANES)
+    /// Places that the masses of a row in so many sets take.
+    pub(crate) fn width(n_sets: usize) -> usize {
+        n_sets.next_multiple_of(LANES)
     }
 
-    /// Adds rows from `first` on: their classes, and the blocks of their masses.
-    pub(crate) fn add(
-        &mut self,
-        binned: &Binned,
-        first: usize,
-        positive: &[bool],
-        masses: &[Lanes],
-    ) {
-        // The number of blocks is known to the compiler where it is small, as it mostly is.
-        match self.n_blocks {
-            1 => self.add_blocks::<1>(binned, first, positive, masses),
-            2 => self.add_blocks::<2>(binned, first, positive, masses),
-            3 => self.add_blocks::<3>(binned, first, positive, masses),
-            4 => self.add_blocks::<4>(binned, first, positive, masses),
-            5 => self.add_blocks::<5>(binned, first, positive, masses),
-            6 => self.add_blocks::<6>(binned, first, positive, masses),
+    /// Adds rows from `first` on: their classes, and their masses, row by row.
+    pub(crate) fn add(&mut self, binned: &Binned, first: usize, positive: &[bool], masses: &[u64]) {
+        // The width is known to the compiler where it is small, as it mostly is.
+        match self.width {
+            2 => self.add_sets::<2>(binned, first, positive, masses),
+            4 => self.add_sets::<4>(binned, first, positive, masses),
+            6 => self.add_sets::<6>(binned, first, positive, masses),
+            8 => self.add_sets::<8>(binned, first, positive, masses),
+            10 => self.add_sets::<10>(binned, first, positive, masses),
+            12 => self.add_sets::<12>(binned, first, positive, masses),
+            14 => self.add_sets::<14>(binned, first, positive, masses),
+            16 => self.add_sets::<16>(binned, first, positive, masses),
+            18 => self.add_sets::<18>(binned, first, positive, masses),
+            20 => self.add_sets::<20>(binned, first, positive, masses),
             _ => self.add_any(binned, first, positive, masses),
         }
     }
 
-    fn add_blocks<const BLOCKS: usize>(
+    fn add_sets<const WIDTH: usize>(
         &mut self,
         binned: &Binned,
         first: usize,
         positive: &[bool],
-        masses: &[Lanes],
+        masses: &[u64],
     ) {
-        let (masses, _) = masses.as_chunks::<BLOCKS>();
-        let (bins, _) = self.bins.as_chunks_mut::<BLOCKS>();
-        let most = GROUP_BYTES / size_of::<[[Lanes; BLOCKS]; 2]>();
+        let (masses, _) = masses.as_chunks::<WIDTH>();
+        let (bins, _) = self.bins.as_chunks_mut::<WIDTH>();
+        let most = GROUP_BYTES / size_of::<[[u64; WIDTH]; 2]>();
         let mut start = 0;
         while start + 1 < self.offsets.len() {
             let fits = |&end: &usize| end - self.offsets[start] <= most;
             let n_fit = self.offsets[start + 1..].iter().take_while(|end| fits(end)).count().max(1);
             let group = start..start + n_fit;
             let offsets = &self.offsets[group.clone()];
-            for ((row, &is_positive), masses) in (first..).zip(positive).zip(masses) {
+            for ((row, &is_positive), &masses) in (first..).zip(positive).zip(masses) {
                 let codes = &binned.narrow_row(row)[group.clone()];
                 for (&code, &offset) in codes.iter().zip(offsets) {
                     let bin =
                         &mut bins[2 * (offset + usize::from(code)) + usize::from(is_positive)];
-                    for (bin, masses) in bin.iter_mut().zip(masses) {
-                        for (sum, mass) in bin.iter_mut().zip(masses) {
-                            *sum += mass;
-                        }
+                    for (sum, mass) in bin.iter_mut().zip(masses) {
+                        *sum += mass;
                     }
                 }
             }
@@ -96,17 +89,15 @@ impl MassHistogram {
         }
     }
 
-    fn add_any(&mut self, binned: &Binned, first: usize, positive: &[bool], masses: &[Lanes]) {
-        let n_blocks = self.n_blocks;
+    fn add_any(&mut self, binned: &Binned, first: usize, positive: &[bool], masses: &[u64]) {
+        let width = self.width;
         for (feature, &offset) in self.offsets[..self.offsets.len() - 1].iter().enumerate() {
-            let rows = (first..).zip(positive).zip(masses.chunks_exact(n_blocks));
+            let rows = (first..).zip(positive).zip(masses.chunks_exact(width));
             for ((row, &is_positive), masses) in rows {
                 let bin = offset + usize::from(binned.narrow_row(row)[feature]);
-                let start = (2 * bin + usize::from(is_positive)) * n_blocks;
-                for (bin, masses) in self.bins[start..start + n_blocks].iter_mut().zip(masses) {
-                    for (sum, mass) in bin.iter_mut().zip(masses) {
-                        *sum += mass;
-                    }
+                let start = (2 * bin + usize::from(is_positive)) * width;
+                for (sum, mass) in self.bins[start..start + width].iter_mut().zip(masses) {
+                    *sum += mass;
                 }
             }
         }
@@ -123,13 +114,13 @@ impl MassHistogram {
     ) {
         for (&code, &offset) in binned.narrow_row(row).iter().zip(&self.offsets) {
             let side = 2 * (offset + usize::from(code)) + usize::from(positive);
-            self.bins[side * self.n_blocks + set / LANES][set % LANES] += mass;
+            self.bins[side * self.width + set] += mass;
         }
     }
 
     /// Adds what other rows make.
     pub(crate) fn merge(&mut self, other: &Self) {
-        for (sum, more) in self.bins.as_flattened_mut().iter_mut().zip(other.bins.as_flattened()) {
+        for (sum, more) in self.bins.iter_mut().zip(&other.bins) {
             *sum += more;
         }
     }
@@ -145,9 +136,7 @@ impl MassHistogram {
         let Slot::Narrow(column) = binned.slot(feature) else { return None };
         let bins = self.offsets[column]..self.offsets[column + 1];
         let masses = (0..).zip(bins).map(move |(code, bin)| {
-            let of = |side: usize| {
-                self.bins[(2 * bin + side) * self.n_blocks + set / LANES][set % LANES]
-            };
+            let of = |side: usize| self.bins[(2 * bin + side) * self.width + set];
             (code, ClassMasses { pos: of(1), neg: of(0) })
         });
         Some(masses.filter(|(_, masses)| masses.pos + masses.neg > 0))
@@ -171,22 +160,17 @@ mod tests {
         let labels = Labels::new(&positive, None).unwrap();
         let params = BinningParams::default();
         let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
-        for n_sets in [1, 3, 4, 5, 10, 13, 24, 25, 31] {
+        for n_sets in [1, 3, 4, 5, 8, 10, 11, 13, 15, 18, 20, 21, 31] {
             let mass = |row: usize, set: usize| mix((row * 100 + set) as u64) >> 30;
-            let n_blocks = MassHistogram::n_blocks(n_sets);
-            let blocks = |rows: std::ops::Range<usize>| -> Vec<Lanes> {
-                let block = |row: usize, block: usize| {
-                    std::array::from_fn(|lane| {
-                        let set = block * LANES + lane;
-                        if set < n_sets { mass(row, set) } else { 0 }
-                    })
-                };
-                rows.flat_map(|row| (0..n_blocks).map(move |b| block(row, b))).collect()
+            let width = MassHistogram::width(n_sets);
+            let all = |rows: std::ops::Range<usize>| -> Vec<u64> {
+                let mass = |row, set| if set < n_sets { mass(row, set) } else { 0 };
+                rows.flat_map(|row| (0..width).map(move |set| mass(row, set))).collect()
             };
             let mut sums = MassHistogram::new(&binned, n_sets);
             let mut more = MassHistogram::new(&binned, n_sets);
-            sums.add(&binned, 0, &positive[..100], &blocks(0..100));
-            more.add(&binned, 100, &positive[100..250], &blocks(100..250));
+            sums.add(&binned, 0, &positive[..100], &all(0..100));
+            more.add(&binned, 100, &positive[100..250], &all(100..250));
             for (row, &positive) in positive.iter().enumerate().skip(250) {
                 for set in 0..n_sets {
                     more.add_to_one(&binned, row, positive, set, mass(row, set));

@@ -19,11 +19,11 @@ pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
 pub(crate) use cuts::midpoint;
-pub(crate) use folds::content_hash;
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
+pub(crate) use folds::{content_hash, content_hashes};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
-pub(crate) use mass_histogram::{Lanes, MassHistogram};
+pub(crate) use mass_histogram::MassHistogram;
 pub(crate) use random::{below, mix};
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
 pub use sums::{

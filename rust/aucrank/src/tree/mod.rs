@@ -69,5 +69,6 @@ pub use penalize::{Complexity, Penalization, PenaltyParams, PenaltyScale};
 pub use prune::PruningStep;
 pub use ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub(crate) use reweighted::ReweightedTrees;
+pub(crate) use scorer::LeafSums;
 pub use test::{Rule, Test};
 pub use validate::{Validation, ValidationParams, fit_validated};

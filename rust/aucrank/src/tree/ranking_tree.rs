@@ -367,7 +367,7 @@ impl RankingTree {
     }
 
     /// Whether every split is made of questions to one feature each.
-    pub(super) fn asks_single_features(&self) -> bool {
+    pub(crate) fn asks_single_features(&self) -> bool {
         let forms =
             self.nodes.iter().filter_map(|node| node.split.as_ref()).map(|split| &split.form);
         forms.into_iter().all(|form| matches!(form, SplitForm::Stump(_) | SplitForm::Cuts(_)))

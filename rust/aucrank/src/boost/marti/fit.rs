@@ -15,7 +15,8 @@ use crate::{Interrupt, RankError};
 /// Lemma 4 cuts in two (paper 3 sections 4 and 5).
 ///
 /// Where the weak ranker takes single features, a fit takes `n_rounds + 1` passes over the binned
-/// rows, and as many 32-bit numbers for each row.
+/// rows. Beside them it needs no memory that grows with the rows, up to 16 rounds and 255 bins a
+/// feature; beyond, `n_rounds + 1` numbers of 32 bits for each row.
 ///
 /// # Errors
 ///

@@ -63,7 +63,13 @@ pub trait TwoSidedLearner: Sync {
         layer: &Layer<'_>,
     ) -> Result<Vec<Option<Self::Classifier>>, RankError>;
 
-    /// Called once the rows have taken their step by a classifier: what only they needed may go.
+    /// Whether classifiers can be asked about the rows in all later layers, and [`Layer::masses`] and
+    /// [`Layer::rows`] are of no use to the learner: the masses of the rows are then not remembered.
+    fn asks_in_passing(&self) -> bool {
+        false
+    }
+
+    /// Called once the rows have taken their last step by a classifier: what only they needed may go.
     fn settle(&self, classifier: &mut Self::Classifier) {
         let _ = classifier;
     }
@@ -254,16 +260,19 @@ pub fn marti_boost<L: TwoSidedLearner>(
     let mut walk = if params.is_sampled {
         Walk::sampled(columns, labels, start, params.seed)
     } else {
-        Walk::expected(labels, start, n_rounds)
+        let is_anew = ring.is_none() && learner.asks_in_passing();
+        Walk::expected(labels, start, n_rounds, is_anew)
     };
     let mut nodes: Vec<(ClassMasses, Outcome<L::Classifier>)> = Vec::new();
     let mut before: Vec<Outcome<L::Classifier>> = Vec::new();
     let mut total = ClassMasses::default();
     for layer in 1..=n_rounds + 1 {
         let learns = (layer <= n_rounds).then_some(learner);
-        let (masses, sums) = walk.step(&before, learns, interrupt)?;
+        let (masses, sums) = walk.step(&nodes, &before, learns, interrupt)?;
         for (node, outcome) in (place(layer, 0) - before.len()..).zip(&mut before) {
-            if let Outcome::Classifier(classifier) = outcome {
+            if let Outcome::Classifier(classifier) = outcome
+                && !walk.is_anew()
+            {
                 learner.settle(classifier);
             }
             nodes[node].1 = std::mem::replace(outcome, Outcome::Unreached);

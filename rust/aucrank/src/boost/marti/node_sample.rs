@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::start::Start;
-use crate::data::{Columns, Labels, content_hash};
+use crate::data::{Columns, Labels, content_hashes};
 use crate::{Interrupt, RankError};
 
 /// The rows of each class in the order of a hash of what they hold. A sample begins at a place of
@@ -28,14 +28,11 @@ impl SampleRing {
     ) -> Result<Self, RankError> {
         let of_class = |class: bool| {
             let has_mass = |row: usize| start.mass(row) > 0 && labels.positive()[row] == class;
-            let rows = (0..labels.n_rows()).into_par_iter().filter(|&row| has_mass(row));
-            let hashed = rows.map(|row| {
-                interrupt.check()?;
-                Ok((content_hash(columns, row, seed), row as u32))
-            });
-            let mut rows: Vec<_> = hashed.collect::<Result<_, RankError>>()?;
-            rows.par_sort_unstable();
-            Ok(rows)
+            let rows: Vec<u32> =
+                (0..labels.n_rows() as u32).filter(|&row| has_mass(row as usize)).collect();
+            let mut hashed = content_hashes(columns, &rows, seed, interrupt)?;
+            hashed.par_sort_unstable();
+            Ok(hashed)
         };
         Ok(Self { classes: [of_class(false)?, of_class(true)?], size })
     }

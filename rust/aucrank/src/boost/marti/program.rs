@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chance::MOST_ROW_BITS;
 use super::params::{MOST_ROUNDS, ProgramScore, Routing};
-use crate::boost::scored::RowScorer;
-use crate::boost::term::{FeatureTerm, Steps, Term};
+use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::data::{ClassMasses, times_power_of_two};
 
@@ -147,10 +146,7 @@ impl BranchingProgram {
     #[must_use]
     pub fn outside_rankers(&self) -> Vec<usize> {
         let number = |node: &Node| match &node.kind {
-            NodeKind::Ranker { term: Term::Scored(term), .. } => match term.scorer {
-                RowScorer::Outside { number, .. } => Some(number),
-                RowScorer::Linear(_) => None,
-            },
+            NodeKind::Ranker { term, .. } => term.outside_number(),
             _ => None,
         };
         self.nodes.iter().filter_map(number).collect()
@@ -185,7 +181,7 @@ impl BranchingProgram {
         }
         for (layer, index, node) in self.nodes() {
             node.check(layer == n_layers, &self.n_levels)
-                .map_err(|what| format!("node {index} of layer {layer} has {what}"))?;
+                .map_err(|what| format!("node {index} of layer {layer}: {what}"))?;
         }
         if matches!(self.nodes[0].kind, NodeKind::Unreached) {
             return Err("no row".to_owned());
@@ -213,62 +209,10 @@ impl Node {
         if !rates.iter().all(|rate| (0.0..=1.0).contains(rate)) {
             return Err("a cut whose rates are none".to_owned());
         }
-        check_chances(term, n_levels)
-    }
-}
-
-/// Whether a term gives chances, for features of the given kinds.
-fn check_chances(term: &Term, n_levels: &[Option<u32>]) -> Result<(), String> {
-    let values = match term {
-        Term::Feature(term) => {
-            check_feature(term, n_levels)?;
-            if !is_chance(term.missing) {
-                return Err("a chance that is none".to_owned());
-            }
-            match &term.steps {
-                Steps::Numeric { values, .. } | Steps::Categorical { values } => values,
-            }
+        term.check(n_levels)?;
+        match term.all_values().find(|value| !(0.0..=1.0).contains(value)) {
+            Some(value) => Err(format!("{value} is no chance")),
+            None => Ok(()),
         }
-        Term::Tree(term) => {
-            term.check(n_levels)?;
-            &term.values
-        }
-        Term::Scored(term) => {
-            term.check(n_levels)?;
-            &term.values
-        }
-    };
-    if values.iter().copied().all(is_chance) {
-        Ok(())
-    } else {
-        Err("a chance that is none".to_owned())
-    }
-}
-
-fn is_chance(value: f64) -> bool {
-    (0.0..=1.0).contains(&value)
-}
-
-/// Whether the parts of a step function fit together.
-fn check_feature(term: &FeatureTerm, n_levels: &[Option<u32>]) -> Result<(), &'static str> {
-    match (&term.steps, n_levels.get(term.feature)) {
-        (_, None) => Err("a feature that is none"),
-        (Steps::Numeric { thresholds, values }, Some(None)) => {
-            let is_ascending = thresholds.windows(2).all(|pair| pair[0] < pair[1]);
-            let are_finite = thresholds.iter().all(|threshold| threshold.is_finite());
-            if values.len() == thresholds.len() + 1 && is_ascending && are_finite {
-                Ok(())
-            } else {
-                Err("thresholds out of order")
-            }
-        }
-        (Steps::Categorical { values }, Some(Some(n_levels))) => {
-            if values.len() == *n_levels as usize {
-                Ok(())
-            } else {
-                Err("a chance too many or too few")
-            }
-        }
-        _ => Err("a feature of another kind"),
     }
 }

@@ -8,12 +8,12 @@ use super::chance::Chance;
 use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
 use super::walk::MassTile;
 use crate::RankError;
-use crate::boost::scored::RowScorer;
-use crate::boost::term::{FeatureTerm, Term};
+use crate::boost::row_values::RowValues;
+use crate::boost::term::Term;
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
-use crate::boost::weak::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
-use crate::data::{Binned, ClassMasses, FeatureBins, Lanes, MassHistogram};
+use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
+use crate::data::{Binned, ClassMasses, MassHistogram};
 
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
@@ -35,39 +35,25 @@ pub(super) struct RankLearner<'a> {
 pub(super) struct CutRanker<'a> {
     pub(super) term: Term,
     pub(super) cut: TwoSided,
-    chances: RowChances<'a>,
-}
-
-#[derive(Debug)]
-enum RowChances<'a> {
-    /// By the code of a feature.
-    Codes { binned: &'a Binned, feature: usize, of_code: Vec<Chance> },
-    /// By the group of a row.
-    Groups { of_row: Vec<u32>, of_group: Vec<Chance> },
+    chances: RowValues<Chance>,
+    binned: &'a Binned,
 }
 
 impl RowChance for CutRanker<'_> {
     #[inline]
     fn chance(&self, row: usize) -> Chance {
-        match &self.chances {
-            RowChances::Codes { binned, feature, of_code } => {
-                of_code[binned.code(row, *feature) as usize]
-            }
-            RowChances::Groups { of_row, of_group } => of_group[of_row[row] as usize],
-        }
+        self.chances.get(self.binned, row)
     }
 
     fn chances(&self, rows: Range<usize>, chances: &mut [Chance]) {
-        for (row, chance) in rows.zip(chances) {
-            *chance = self.chance(row);
-        }
+        self.chances.read(self.binned, rows, chances);
     }
 }
 
 /// What a pass sums for a layer.
 pub(super) struct LayerSums {
     histogram: MassHistogram,
-    lanes: Vec<Lanes>,
+    by_row: Vec<u64>,
 }
 
 impl<'a> TwoSidedLearner for RankLearner<'a> {
@@ -76,12 +62,12 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
 
     fn empty(&self, n_nodes: usize) -> Self::Sums {
         let histogram = MassHistogram::new(self.sample.binned, n_nodes);
-        self.rule.map(|_| LayerSums { histogram, lanes: Vec::new() })
+        self.rule.map(|_| LayerSums { histogram, by_row: Vec::new() })
     }
 
     fn add(&self, sums: &mut Self::Sums, tile: &MassTile<'_>) {
-        if let Some(LayerSums { histogram, lanes }) = sums {
-            tile.add_to(histogram, self.sample.binned, lanes);
+        if let Some(LayerSums { histogram, by_row }) = sums {
+            tile.add_to(histogram, self.sample.binned, by_row);
         }
     }
 
@@ -106,8 +92,13 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
         Ok(rankings.map(|ranking| self.cut(ranking?, None)).collect())
     }
 
+    fn asks_in_passing(&self) -> bool {
+        let binned = self.sample.binned;
+        self.rule.is_some() && (0..binned.features().len()).all(|j| binned.is_narrow(j))
+    }
+
     fn settle(&self, classifier: &mut CutRanker<'a>) {
-        classifier.chances = RowChances::Groups { of_row: Vec::new(), of_group: Vec::new() };
+        classifier.chances = RowValues::Rows(Vec::new());
     }
 }
 
@@ -140,11 +131,12 @@ impl<'a> RankLearner<'a> {
             interrupt.check()?;
             let n_codes = binned.features()[feature].n_codes();
             let mut sums = vec![ClassMasses::default(); n_codes * n_nodes];
-            let tile = layer.walk.all(n_nodes);
-            tile.for_each(|row, node, mass| {
-                let sum = &mut sums[binned.code(row, feature) as usize * n_nodes + node];
-                if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
-            });
+            for tile in layer.walk.tiles(n_nodes) {
+                tile.for_each(|row, node, mass| {
+                    let sum = &mut sums[binned.code(row, feature) as usize * n_nodes + node];
+                    if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
+                });
+            }
             Ok(layer
                 .open()
                 .iter()
@@ -176,8 +168,8 @@ impl<'a> RankLearner<'a> {
         let Some(ranking) = self.weak.rank(&self.sample, &task)? else { return Ok(None) };
         let natural = self.is_sampled.then(|| layer.estimates()[node]);
         let number = match &ranking.ranker {
-            Ranker::Scored { scorer: RowScorer::Outside { number, .. }, .. } => Some(*number),
-            _ => None,
+            Ranker::Scored { scorer, .. } => scorer.outside_number(),
+            Ranker::Feature | Ranker::Tree(_) => None,
         };
         let cut = self.cut(ranking, natural);
         if let (None, Some(number), Some(outside)) = (&cut, number, self.sample.outside) {
@@ -199,25 +191,13 @@ impl<'a> RankLearner<'a> {
             return None;
         }
         let [low, high] = [cut.low, cut.high].map(Chance::new);
-        let of_group: Vec<Chance> =
-            (0..sums.len()).map(|group| if group < cut.n_low { low } else { high }).collect();
-        let of_row = match &mut ranking.groups {
-            Groups::Rows(of_row) => Some(std::mem::take(of_row)),
-            Groups::Codes { .. } => None,
-        };
-        let values: Vec<f64> = of_group.iter().map(|chance| chance.value()).collect();
-        let term = ranking.into_term(&self.sample, &values, Chance::HALF.value());
+        let chance = |group: usize| if group < cut.n_low { low } else { high };
+        // A chance is a number and back again without loss.
+        let values: Vec<f64> = (0..sums.len()).map(|group| chance(group).value()).collect();
+        let (term, groups) = ranking.into_term(&self.sample, &values, Chance::HALF.value());
         let binned = self.sample.binned;
-        let chances = match (of_row, &term) {
-            (Some(of_row), _) => RowChances::Groups { of_row, of_group },
-            (None, Term::Feature(term)) => RowChances::Codes {
-                binned,
-                feature: term.feature,
-                of_code: chances_of_codes(term, &binned.features()[term.feature]),
-            },
-            (None, _) => unreachable!("only a feature groups by its codes"),
-        };
-        Some(CutRanker { term, cut, chances })
+        let chances = RowValues::of_ranking(&term, groups, values, binned).map(Chance::new);
+        Some(CutRanker { term, cut, chances, binned })
     }
 }
 
@@ -233,16 +213,4 @@ fn rescaled(groups: &[ClassMasses], natural: ClassMasses) -> Vec<ClassMasses> {
         neg: scaled(group.neg, total.neg, natural.neg),
     };
     groups.iter().map(of_group).collect()
-}
-
-/// What a term says of each code, those included that had no mass where it was learned.
-fn chances_of_codes(term: &FeatureTerm, bins: &FeatureBins) -> Vec<Chance> {
-    let raw = |code: usize| match bins {
-        // Every value of a bin lies on the same side of all cuts.
-        FeatureBins::Numeric { cuts } if code > 0 => cuts[code - 1],
-        FeatureBins::Numeric { .. } => f64::NEG_INFINITY,
-        FeatureBins::Categorical { .. } => code as f64,
-    };
-    let known = (0..bins.n_bins()).map(|code| term.value(raw(code)));
-    known.chain([term.missing]).map(Chance::new).collect()
 }

@@ -237,7 +237,12 @@ impl<'p> Scorer<'p> {
 
 /// Parts masses by the chances that `chance` gives.
 #[inline]
-fn part<T: Copy>(here: &mut [u32], next: &mut [u32], of: &[T], chance: impl Fn(T) -> Chance) {
+pub(super) fn part<T: Copy>(
+    here: &mut [u32],
+    next: &mut [u32],
+    of: &[T],
+    chance: impl Fn(T) -> Chance,
+) {
     for ((here, next), &of) in here.iter_mut().zip(next).zip(of) {
         let right = chance(of).right_of(*here);
         *here -= right;

@@ -76,8 +76,15 @@ impl<'a> Start<'a> {
 
     /// Copies of a row that are as one.
     #[inline]
-    pub(super) fn copies(&self, row: usize) -> u64 {
-        self.copies.map_or(1, |copies| copies[row])
+    pub(super) fn copies(&self, row: usize) -> u32 {
+        // Of all rows together, of which there are two at least, there are no more than 2^32.
+        self.copies.map_or(1, |copies| copies[row] as u32)
+    }
+
+    /// Mass of all copies of a row.
+    #[inline]
+    pub(super) fn total_mass(&self, row: usize) -> u64 {
+        u64::from(self.mass(row)) * u64::from(self.copies(row))
     }
 }
 
@@ -111,7 +118,7 @@ mod tests {
     fn sums_stay_exact_for_many_copies() {
         let labels = Labels::new(&[true, false], Some(&[4e9, 1.0])).unwrap();
         let start = Start::new(&labels).unwrap();
-        let mass = u64::from(start.mass(0)) * start.copies(0);
+        let mass = start.total_mass(0);
         assert!(mass <= 1 << 52 && mass > 1 << 50);
     }
 }

@@ -1,12 +1,18 @@
 //! Where the rows of a fit are.
+//!
+//! Rows step together in tiles, in which the masses of a node lie side by side for all rows, so that
+//! a step is a few vector instructions for several rows. Where the layers are few, and the
+//! classifiers know what they say of all rows, no mass is remembered: in each layer rows walk from
+//! the root anew, tile by tile, which takes about as long as to read what was written down.
 
 use rayon::prelude::*;
 
 use super::chance::Chance;
 use super::marti_boost::{Outcome, RowChance, TwoSidedLearner};
 use super::program::place;
+use super::score::part;
 use super::start::Start;
-use crate::data::{ClassMasses, Columns, Labels, Lanes, MassHistogram, content_hash, mix};
+use crate::data::{ClassMasses, Columns, Labels, MassHistogram, content_hash, mix};
 use crate::{Interrupt, RankError};
 
 /// Rows that take a step together: their masses stay in the nearest cache.
@@ -15,14 +21,19 @@ const TILE_ROWS: usize = 512;
 /// Least rows of a thread.
 const PART_ROWS: usize = 16 * TILE_ROWS;
 
+/// Most layers for each of which rows walk anew: the steps of a row are as the cube of the layers.
+const MOST_LAYERS_ANEW: usize = 16;
+
 /// Node of a row whose way has ended.
 const ENDED: u32 = u32::MAX;
 
 /// Where rows are, in one layer.
 #[derive(Debug)]
 enum Places {
-    /// Everywhere, in part: for each row its mass in each node, side by side.
+    /// Everywhere, in part: tile by tile, for each node the masses of the rows.
     Spread { masses: Vec<u32>, stride: usize },
+    /// The same, but not remembered.
+    Anew,
     /// At one node each.
     Single { nodes: Vec<u32>, coins: Vec<u64> },
 }
@@ -47,19 +58,39 @@ pub struct MassTile<'a> {
 
 #[derive(Debug)]
 enum TilePlaces<'a> {
-    Spread { masses: &'a [u32], stride: usize },
-    Single { nodes: &'a [u32] },
+    /// For each node the masses of the rows.
+    Spread(&'a [u32]),
+    Single {
+        nodes: &'a [u32],
+    },
 }
 
 impl<'a> Walk<'a> {
-    /// All rows at the root, to spread over the nodes.
-    pub(super) fn expected(labels: &Labels<'a>, start: Start<'a>, n_rounds: usize) -> Self {
-        let stride = n_rounds + 1;
-        let mut masses = vec![0; labels.n_rows() * stride];
-        for (row, masses) in masses.chunks_exact_mut(stride).enumerate() {
-            masses[0] = start.mass(row);
-        }
-        Self { positive: labels.positive(), start, places: Places::Spread { masses, stride } }
+    /// All rows at the root, to spread over the nodes; `is_anew` if nobody asks for the mass of a row
+    /// but while it passes, and all classifiers still know what they say.
+    pub(super) fn expected(
+        labels: &Labels<'a>,
+        start: Start<'a>,
+        n_rounds: usize,
+        is_anew: bool,
+    ) -> Self {
+        let places = if is_anew && n_rounds <= MOST_LAYERS_ANEW {
+            Places::Anew
+        } else {
+            let stride = n_rounds + 1;
+            let mut masses = vec![0; labels.n_rows() * stride];
+            for (tile, masses) in masses.chunks_mut(TILE_ROWS * stride).enumerate() {
+                let n_rows = masses.len() / stride;
+                set_out(&start, tile * TILE_ROWS, &mut masses[..n_rows]);
+            }
+            Places::Spread { masses, stride }
+        };
+        Self { positive: labels.positive(), start, places }
+    }
+
+    /// Whether classifiers are asked again in later layers.
+    pub(super) fn is_anew(&self) -> bool {
+        matches!(self.places, Places::Anew)
     }
 
     /// All rows at the root, to go one way each.
@@ -82,16 +113,21 @@ impl<'a> Walk<'a> {
     /// Mass of a row in a node.
     pub(super) fn mass(&self, row: usize, node: usize) -> u64 {
         let mass = match &self.places {
-            Places::Spread { masses, stride } => masses[row * stride + node],
+            Places::Spread { masses, stride } => {
+                let first = row - row % TILE_ROWS;
+                let n_rows = TILE_ROWS.min(self.n_rows() - first);
+                masses[first * stride + node * n_rows + row % TILE_ROWS]
+            }
+            Places::Anew => unreachable!("nobody asks for masses that are not remembered"),
             Places::Single { nodes, .. } if nodes[row] as usize == node => self.start.mass(row),
             Places::Single { .. } => 0,
         };
-        u64::from(mass) * self.start.copies(row)
+        u64::from(mass) * u64::from(self.start.copies(row))
     }
 
     /// Mass of a row at the root.
     pub(super) fn mass_at_start(&self, row: usize) -> u64 {
-        u64::from(self.start.mass(row)) * self.start.copies(row)
+        self.start.total_mass(row)
     }
 
     /// Mass of every row in a node.
@@ -99,19 +135,27 @@ impl<'a> Walk<'a> {
         (0..self.n_rows()).into_par_iter().map(|row| self.mass(row, node)).collect()
     }
 
-    /// All rows as one tile.
-    pub(super) fn all(&self, n_nodes: usize) -> MassTile<'_> {
-        let places = match &self.places {
-            Places::Spread { masses, stride } => TilePlaces::Spread { masses, stride: *stride },
-            Places::Single { nodes, .. } => TilePlaces::Single { nodes },
-        };
-        MassTile { start: &self.start, first: 0, positive: self.positive, n_nodes, places }
+    /// All rows, tile by tile.
+    pub(super) fn tiles(&self, n_nodes: usize) -> impl Iterator<Item = MassTile<'_>> {
+        (0..self.n_rows()).step_by(TILE_ROWS).map(move |first| {
+            let rows = first..self.n_rows().min(first + TILE_ROWS);
+            let places = match &self.places {
+                Places::Spread { masses, stride } => {
+                    TilePlaces::Spread(&masses[rows.start * stride..rows.end * stride])
+                }
+                Places::Anew => unreachable!("nobody asks for masses that are not remembered"),
+                Places::Single { nodes, .. } => TilePlaces::Single { nodes: &nodes[rows.clone()] },
+            };
+            MassTile { start: &self.start, first, positive: &self.positive[rows], n_nodes, places }
+        })
     }
 
     /// One pass: rows take the step that the layer `before` sends them on, and the learner, if there is
-    /// one, sums what it needs. Returns the mass of each class in each node, too.
+    /// one, sums what it needs. Returns the mass of each class in each node, too. `earlier` are the
+    /// nodes of all layers up to that, which itself is not among them yet.
     pub(super) fn step<L: TwoSidedLearner>(
         &mut self,
+        earlier: &[(ClassMasses, Outcome<L::Classifier>)],
         before: &[Outcome<L::Classifier>],
         learner: Option<&L>,
         interrupt: &Interrupt,
@@ -121,12 +165,8 @@ impl<'a> Walk<'a> {
         let part_rows = part_rows.next_multiple_of(TILE_ROWS);
         let (positive, start) = (self.positive, &self.start);
         let empty = || Sums {
-            masses: vec![ClassMasses::default(); n_nodes],
+            masses: [vec![0; n_nodes], vec![0; n_nodes]],
             learner: learner.map(|learner| learner.empty(n_nodes)),
-        };
-        let tile_of = |first: usize, n_rows: usize, places| {
-            let positive = &positive[first..first + n_rows];
-            MassTile { start, first, positive, n_nodes, places }
         };
         let parts: Vec<Sums<L::Sums>> = match &mut self.places {
             Places::Spread { masses, stride } => {
@@ -138,9 +178,38 @@ impl<'a> Walk<'a> {
                     for (tile, masses) in masses.chunks_mut(TILE_ROWS * stride).enumerate() {
                         interrupt.check()?;
                         let first = part * part_rows + tile * TILE_ROWS;
-                        spread(before, first, masses, stride, &mut chances);
-                        let places = TilePlaces::Spread { masses, stride };
-                        sums.add(learner, &tile_of(first, masses.len() / stride, places));
+                        let positive = &positive[first..first + masses.len() / stride];
+                        spread(before.iter(), first, masses, &mut chances[..positive.len()]);
+                        let places = TilePlaces::Spread(masses);
+                        sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
+                    }
+                    Ok(sums)
+                });
+                sums.collect::<Result<_, RankError>>()?
+            }
+            Places::Anew => {
+                let parts = positive.par_chunks(part_rows).enumerate();
+                let sums = parts.map(|(part, positive)| {
+                    let mut sums = empty();
+                    let mut chances = vec![Chance::HALF; TILE_ROWS];
+                    let mut all_masses = vec![0; TILE_ROWS * n_nodes];
+                    for (tile, positive) in positive.chunks(TILE_ROWS).enumerate() {
+                        interrupt.check()?;
+                        let first = part * part_rows + tile * TILE_ROWS;
+                        let n_rows = positive.len();
+                        let chances = &mut chances[..n_rows];
+                        let masses = &mut all_masses[..n_nodes * n_rows];
+                        let (root, others) = masses.split_at_mut(n_rows);
+                        set_out(start, first, root);
+                        others.fill(0);
+                        for layer in 1..before.len() {
+                            let nodes = &earlier[place(layer, 0)..place(layer + 1, 0)];
+                            let outcomes = nodes.iter().map(|(_, outcome)| outcome);
+                            spread(outcomes, first, masses, chances);
+                        }
+                        spread(before.iter(), first, masses, chances);
+                        let places = TilePlaces::Spread(masses);
+                        sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
                     }
                     Ok(sums)
                 });
@@ -155,8 +224,9 @@ impl<'a> Walk<'a> {
                         interrupt.check()?;
                         let first = part * part_rows + tile * TILE_ROWS;
                         move_on(before, first, nodes, coins);
-                        let n_rows = nodes.len();
-                        sums.add(learner, &tile_of(first, n_rows, TilePlaces::Single { nodes }));
+                        let positive = &positive[first..first + nodes.len()];
+                        let places = TilePlaces::Single { nodes };
+                        sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
                     }
                     Ok(sums)
                 });
@@ -166,64 +236,63 @@ impl<'a> Walk<'a> {
         let mut parts = parts.into_iter();
         let mut sums = parts.next().unwrap_or_else(empty);
         for part in parts {
-            for (sum, more) in sums.masses.iter_mut().zip(part.masses) {
-                *sum += more;
-            }
+            let more = part.masses.iter().flatten();
+            sums.masses.iter_mut().flatten().zip(more).for_each(|(sum, more)| *sum += more);
             if let (Some(learner), Some(sums), Some(more)) =
                 (learner, &mut sums.learner, part.learner)
             {
                 learner.merge(sums, more);
             }
         }
-        Ok((sums.masses, sums.learner))
+        let [neg, pos] = sums.masses;
+        let masses = neg.into_iter().zip(pos).map(|(neg, pos)| ClassMasses { pos, neg });
+        Ok((masses.collect(), sums.learner))
     }
 }
 
 /// What a pass sums.
 struct Sums<S> {
-    masses: Vec<ClassMasses>,
+    /// Mass in each node of each class, negatives first.
+    masses: [Vec<u64>; 2],
     learner: Option<S>,
 }
 
 impl<S> Sums<S> {
     fn add<L: TwoSidedLearner<Sums = S>>(&mut self, learner: Option<&L>, tile: &MassTile<'_>) {
-        tile.for_each(|row, node, mass| {
-            let sum = &mut self.masses[node];
-            let mass_if = |class: bool| mass * u64::from(tile.is_positive(row) == class);
-            *sum += ClassMasses { pos: mass_if(true), neg: mass_if(false) };
-        });
+        tile.add_to_nodes(&mut self.masses);
         if let (Some(learner), Some(sums)) = (learner, &mut self.learner) {
             learner.add(sums, tile);
         }
     }
 }
 
-/// Parts the masses of some rows.
-fn spread<C: RowChance>(
-    before: &[Outcome<C>],
+/// Puts some rows at the root.
+fn set_out(start: &Start<'_>, first: usize, root: &mut [u32]) {
+    for (row, mass) in (first..).zip(root) {
+        *mass = start.mass(row);
+    }
+}
+
+/// Parts the masses of some rows; `chances` has a place for each.
+fn spread<'o, C: RowChance + 'o>(
+    before: impl DoubleEndedIterator<Item = &'o Outcome<C>> + ExactSizeIterator,
     first: usize,
     masses: &mut [u32],
-    stride: usize,
     chances: &mut [Chance],
 ) {
-    let chances = &mut chances[..masses.len() / stride];
+    let n_rows = chances.len();
     // From the last node on: what stays left of a node is there before the node below adds to it.
-    for (node, outcome) in before.iter().enumerate().rev() {
+    for (node, outcome) in before.enumerate().rev() {
+        let (here, next) = masses[node * n_rows..].split_at_mut(n_rows);
         match outcome {
-            Outcome::Classifier(classifier) => {
-                classifier.chances(first..first + chances.len(), chances);
-            }
+            Outcome::Classifier(classifier) => classifier.chances(first..first + n_rows, chances),
             Outcome::Coin => chances.fill(Chance::HALF),
             Outcome::Frozen { .. } | Outcome::Terminal | Outcome::Unreached => {
-                masses.iter_mut().skip(node).step_by(stride).for_each(|mass| *mass = 0);
+                here.fill(0);
                 continue;
             }
         }
-        for (masses, chance) in masses.chunks_exact_mut(stride).zip(&*chances) {
-            let right = chance.right_of(masses[node]);
-            masses[node] -= right;
-            masses[node + 1] += right;
-        }
+        part(here, next, chances, |chance| chance);
     }
 }
 
@@ -282,19 +351,17 @@ impl MassTile<'_> {
     /// Calls `add` with row, node and mass for all that have mass.
     pub fn for_each(&self, mut add: impl FnMut(usize, usize, u64)) {
         match self.places {
-            TilePlaces::Spread { masses, stride } => {
-                for (row, masses) in (self.first..).zip(masses.chunks_exact(stride)) {
-                    let copies = self.start.copies(row);
-                    for (node, &mass) in masses[..self.n_nodes].iter().enumerate() {
-                        if mass > 0 {
-                            add(row, node, u64::from(mass) * copies);
-                        }
+            TilePlaces::Spread(masses) => {
+                let nodes = masses.chunks_exact(self.n_rows()).take(self.n_nodes);
+                for (node, masses) in nodes.enumerate() {
+                    for (row, &mass) in (self.first..).zip(masses).filter(|(_, mass)| **mass > 0) {
+                        add(row, node, u64::from(mass) * u64::from(self.start.copies(row)));
                     }
                 }
             }
             TilePlaces::Single { nodes } => {
                 for (row, &node) in (self.first..).zip(nodes) {
-                    let mass = u64::from(self.start.mass(row)) * self.start.copies(row);
+                    let mass = self.start.total_mass(row);
                     if node != ENDED && mass > 0 {
                         add(row, node as usize, mass);
                     }
@@ -303,28 +370,46 @@ impl MassTile<'_> {
         }
     }
 
-    /// Adds the rows to a histogram; `lanes` is memory to be used.
+    /// Adds the rows to sums of each class, negatives first, over the nodes.
+    fn add_to_nodes(&self, sums: &mut [Vec<u64>; 2]) {
+        let TilePlaces::Spread(masses) = self.places else {
+            self.for_each(|row, node, mass| sums[usize::from(self.is_positive(row))][node] += mass);
+            return;
+        };
+        let [neg, pos] = sums;
+        let of_nodes = masses.chunks_exact(self.n_rows());
+        for ((neg, pos), masses) in neg.iter_mut().zip(pos).zip(of_nodes) {
+            for ((row, &is_positive), &mass) in (self.first..).zip(self.positive).zip(masses) {
+                let mass = u64::from(mass) * u64::from(self.start.copies(row));
+                let of_pos = mass * u64::from(is_positive);
+                *pos += of_pos;
+                *neg += mass - of_pos;
+            }
+        }
+    }
+
+    /// Adds the rows to a histogram; `by_row` is memory to be used.
     pub(super) fn add_to(
         &self,
         histogram: &mut MassHistogram,
         binned: &crate::data::Binned,
-        lanes: &mut Vec<Lanes>,
+        by_row: &mut Vec<u64>,
     ) {
-        let TilePlaces::Spread { masses, stride } = self.places else {
+        let TilePlaces::Spread(masses) = self.places else {
             self.for_each(|row, node, mass| {
                 histogram.add_to_one(binned, row, self.is_positive(row), node, mass);
             });
             return;
         };
-        let n_blocks = MassHistogram::n_blocks(self.n_nodes);
-        lanes.resize(self.n_rows() * n_blocks, Lanes::default());
-        let rows = (self.first..).zip(masses.chunks_exact(stride));
-        for ((row, masses), lanes) in rows.zip(lanes.chunks_exact_mut(n_blocks)) {
-            let copies = self.start.copies(row);
-            for (lane, &mass) in lanes.as_flattened_mut().iter_mut().zip(&masses[..self.n_nodes]) {
-                *lane = u64::from(mass) * copies;
+        let width = MassHistogram::width(self.n_nodes);
+        by_row.resize(self.n_rows() * width, 0);
+        let of_nodes = masses.chunks_exact(self.n_rows()).take(self.n_nodes);
+        for (node, masses) in of_nodes.enumerate() {
+            let places = by_row.iter_mut().skip(node).step_by(width);
+            for ((row, &mass), place) in (self.first..).zip(masses).zip(places) {
+                *place = u64::from(mass) * u64::from(self.start.copies(row));
             }
         }
-        histogram.add(binned, self.first, self.positive, lanes);
+        histogram.add(binned, self.first, self.positive, by_row);
     }
 }

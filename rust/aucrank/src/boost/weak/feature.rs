@@ -1,8 +1,9 @@
 //! The best single feature, and the best single threshold: one histogram pass.
 
+use std::cmp::Reverse;
+
 use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
-use crate::boost::two_sided::gain;
 use crate::data::{
     Binned, ClassMasses, FeatureBins, Histogram, MassRows, MemorySource, SumSource, Tally, Wanted,
 };
@@ -57,12 +58,21 @@ fn histogram(
     Ok(source.histograms(&[wanted])?.pop().expect("one was wanted"))
 }
 
-/// How well a feature ranks, and how: groups of codes in ascending order of the score.
-#[derive(Debug)]
+/// How well a feature ranks, and how.
+#[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct Order {
-    /// Larger is better; 0 or less is no better than chance.
+    /// Larger is better; above 0.
     merit: i128,
-    groups: Vec<Vec<u32>>,
+    grouping: Grouping,
+}
+
+/// How bins make groups.
+#[derive(Debug, Clone, Copy)]
+enum Grouping {
+    /// Each its own, ascending or not.
+    Each { ascending: bool, missing_last: bool },
+    /// Two: the bins before `first` and those from it on, the lower ones scoring lower or not.
+    Two { first: usize, missing_joins: bool, ascending: bool },
 }
 
 /// How a feature ranks, by the masses of its bins; `None` where no better than chance.
@@ -70,7 +80,12 @@ pub(in crate::boost) type BinRule = fn(&Bins) -> Option<Order>;
 
 /// The best feature so far.
 #[derive(Debug, Default)]
-pub(in crate::boost) struct Best(Option<(usize, Bins, Order)>);
+pub(in crate::boost) struct Best {
+    found: Option<(usize, Order)>,
+    bins: Bins,
+    /// Memory for the next feature.
+    asked: Bins,
+}
 
 impl Best {
     /// Asks one more feature. Of equal ones the first stays.
@@ -81,28 +96,31 @@ impl Best {
         occupied: impl Iterator<Item = (u32, ClassMasses)>,
         rule: BinRule,
     ) {
-        let bins = Bins::of(&binned.features()[feature], occupied);
-        let Some(order) = rule(&bins) else { return };
-        self.join(Self(Some((feature, bins, order))));
+        self.asked.fill(&binned.features()[feature], occupied);
+        let Some(order) = rule(&self.asked) else { return };
+        if key(Some((feature, order))) > key(self.found) {
+            self.found = Some((feature, order));
+            std::mem::swap(&mut self.bins, &mut self.asked);
+        }
     }
 
     /// The better of two, each of some of the features.
     pub(in crate::boost) fn join(&mut self, other: Self) {
-        // Larger merit, then the first feature.
-        let key = |best: &Self| {
-            best.0.as_ref().map(|(feature, _, order)| (order.merit, std::cmp::Reverse(*feature)))
-        };
-        if key(&other) > key(self) {
+        if key(other.found) > key(self.found) {
             *self = other;
         }
     }
 
     /// The ranking of all rows.
     pub(in crate::boost) fn into_ranking(self, binned: &Binned) -> Option<Ranking> {
-        self.0.map(|(feature, bins, order)| {
-            bins.ranking(feature, binned.features()[feature].n_codes(), &order.groups)
-        })
+        let (feature, order) = self.found?;
+        Some(self.bins.ranking(feature, binned.features()[feature].n_codes(), order.grouping))
     }
+}
+
+/// Larger merit, then the first feature.
+fn key(found: Option<(usize, Order)>) -> Option<(i128, Reverse<usize>)> {
+    found.map(|(feature, order)| (order.merit, Reverse(feature)))
 }
 
 fn best_ranking(
@@ -122,42 +140,66 @@ fn best_ranking(
 }
 
 /// The occupied bins of a feature.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::boost) struct Bins {
     /// Codes with their masses; those of a categorical feature in ascending order of their shares of
     /// positives.
     known: Vec<(u32, ClassMasses)>,
     missing: Option<(u32, ClassMasses)>,
     is_categorical: bool,
-    total: ClassMasses,
 }
 
 impl Bins {
-    pub(super) fn of(
-        bins: &FeatureBins,
-        occupied: impl Iterator<Item = (u32, ClassMasses)>,
-    ) -> Self {
+    fn fill(&mut self, bins: &FeatureBins, occupied: impl Iterator<Item = (u32, ClassMasses)>) {
         let missing_code = bins.n_bins() as u32;
-        let mut known: Vec<(u32, ClassMasses)> =
-            occupied.filter(|(_, m)| m.pos + m.neg > 0).collect();
-        let missing = known.pop_if(|(code, _)| *code == missing_code);
-        let is_categorical = matches!(bins, FeatureBins::Categorical { .. });
-        if is_categorical {
-            known.sort_by(|(_, a), (_, b)| a.sums().cmp_eta(b.sums()));
+        self.known.clear();
+        self.known.extend(occupied.filter(|(_, m)| m.pos + m.neg > 0));
+        self.missing = self.known.pop_if(|(code, _)| *code == missing_code);
+        self.is_categorical = matches!(bins, FeatureBins::Categorical { .. });
+        if self.is_categorical {
+            self.known.sort_by(|(_, a), (_, b)| a.sums().cmp_eta(b.sums()));
         }
-        let total = known.iter().chain(&missing).map(|(_, masses)| *masses).sum();
-        Self { known, missing, is_categorical, total }
     }
 
-    fn ranking(self, feature: usize, n_codes: usize, groups: &[Vec<u32>]) -> Ranking {
+    /// Codes of each group, in ascending order of the score.
+    fn groups(&self, grouping: Grouping) -> Vec<Vec<u32>> {
+        let codes = |bins: &[(u32, ClassMasses)]| bins.iter().map(|&(code, _)| code).collect();
+        match grouping {
+            Grouping::Each { ascending, missing_last } => {
+                let mut groups: Vec<Vec<u32>> =
+                    self.known.iter().map(|&(code, _)| vec![code]).collect();
+                if !ascending {
+                    groups.reverse();
+                }
+                if let Some((code, _)) = self.missing {
+                    groups.insert(if missing_last { groups.len() } else { 0 }, vec![code]);
+                }
+                groups
+            }
+            Grouping::Two { first, missing_joins, ascending } => {
+                let (low, high) = self.known.split_at(first);
+                let mut groups: [Vec<u32>; 2] = [codes(low), codes(high)];
+                if let Some((code, _)) = self.missing {
+                    groups[usize::from(missing_joins)].push(code);
+                }
+                if !ascending {
+                    groups.reverse();
+                }
+                groups.into()
+            }
+        }
+    }
+
+    fn ranking(&self, feature: usize, n_codes: usize, grouping: Grouping) -> Ranking {
+        let groups = self.groups(grouping);
         let mut of_code = vec![None; n_codes];
-        for (group, codes) in (0..).zip(groups) {
+        for (group, codes) in (0..).zip(&groups) {
             for &code in codes {
                 of_code[code as usize] = Some(group);
             }
         }
         let mut sums = vec![ClassMasses::default(); groups.len()];
-        for (code, masses) in self.known.into_iter().chain(self.missing) {
+        for &(code, masses) in self.known.iter().chain(&self.missing) {
             let group = of_code[code as usize].expect("every occupied code has a group");
             sums[group as usize] += masses;
         }
@@ -165,36 +207,29 @@ impl Bins {
     }
 
     /// One group a bin, in the direction of the higher AUC.
-    pub(super) fn best_order(&self) -> Option<Order> {
+    fn best_order(&self) -> Option<Order> {
         // 2 P N (AUC - 1/2) of the known values in ascending order.
-        let (mut below, mut merit) = (ClassMasses::default(), 0_i128);
-        for &(_, bin) in &self.known {
-            merit += area(below, bin);
-            below += bin;
-        }
+        let known = ClassMasses::area(self.known.iter().map(|&(_, bin)| bin));
         // All missing rows above all others, or below.
-        let missing = self.missing.map_or(0, |(_, missing)| area(below, missing));
-        let ascending = self.is_categorical || merit >= 0;
-        let mut codes: Vec<u32> = self.known.iter().map(|&(code, _)| code).collect();
-        if !ascending {
-            codes.reverse();
-        }
-        let mut groups: Vec<Vec<u32>> = codes.into_iter().map(|code| vec![code]).collect();
-        if let Some((code, _)) = self.missing {
-            groups.insert(if missing >= 0 { groups.len() } else { 0 }, vec![code]);
-        }
-        let merit = merit.abs() + missing.abs();
-        (merit > 0).then_some(Order { merit, groups })
+        let missing = self.missing.map_or(0, |(_, missing)| {
+            let below: ClassMasses = self.known.iter().map(|&(_, bin)| bin).sum();
+            below.gain(missing)
+        });
+        let ascending = self.is_categorical || known >= 0;
+        let grouping = Grouping::Each { ascending, missing_last: missing >= 0 };
+        let merit = known.abs() + missing.abs();
+        (merit > 0).then_some(Order { merit, grouping })
     }
 
     /// Two groups.
-    pub(super) fn best_cut(&self) -> Option<Order> {
+    fn best_cut(&self) -> Option<Order> {
         let missing = self.missing.map_or(ClassMasses::default(), |(_, masses)| masses);
-        let of_missing = gain(self.total, missing);
+        let total: ClassMasses = self.known.iter().chain(&self.missing).map(|&(_, m)| m).sum();
+        let of_missing = total.gain(missing);
         let (mut above, mut best) = (ClassMasses::default(), (0_i128, 0, false));
         for (first, &(_, bin)) in self.known.iter().enumerate().rev() {
             above += bin;
-            let of_above = gain(self.total, above);
+            let of_above = total.gain(above);
             // Where both sides serve alike, missing values join the upper one (DECISIONS K3).
             for (missing_joins, more) in [(true, of_missing), (false, 0)] {
                 if (of_above + more).abs() > best.0.abs() {
@@ -203,20 +238,8 @@ impl Bins {
             }
         }
         let (signed, first, missing_joins) = best;
-        let codes = |bins: &[(u32, ClassMasses)]| bins.iter().map(|&(code, _)| code).collect();
-        let [mut low, mut high]: [Vec<u32>; 2] =
-            [codes(&self.known[..first]), codes(&self.known[first..])];
-        if let Some((code, _)) = self.missing {
-            if missing_joins { high.push(code) } else { low.push(code) }
-        }
         // A rule ranks as well as its reverse.
-        let groups = if signed > 0 { vec![low, high] } else { vec![high, low] };
-        (signed != 0).then_some(Order { merit: signed.abs(), groups })
+        let grouping = Grouping::Two { first, missing_joins, ascending: signed > 0 };
+        (signed != 0).then_some(Order { merit: signed.abs(), grouping })
     }
-}
-
-/// `2 P N` times what a group adds to the AUC, less one half, by ranking above the groups below it.
-fn area(below: ClassMasses, group: ClassMasses) -> i128 {
-    let cross = |a: u64, b: u64| i128::from(a) * i128::from(b);
-    cross(group.pos, below.neg) - cross(group.neg, below.pos)
 }

@@ -157,11 +157,16 @@ impl Ranking {
     }
 
     /// The term that has the given values at the groups, `unseen` where a feature is missing which no
-    /// row missed.
-    pub(super) fn into_term(self, sample: &WeakSample<'_>, values: &[f64], unseen: f64) -> Term {
-        match (self.ranker, self.groups) {
+    /// row missed; and the groups.
+    pub(super) fn into_term(
+        self,
+        sample: &WeakSample<'_>,
+        values: &[f64],
+        unseen: f64,
+    ) -> (Term, Groups) {
+        let term = match (self.ranker, &self.groups) {
             (Ranker::Feature, Groups::Codes { feature, of_code }) => {
-                let bins = &sample.binned.features()[feature];
+                let (feature, bins) = (*feature, &sample.binned.features()[*feature]);
                 let value_of_code: Vec<Option<f64>> =
                     of_code.iter().map(|group| group.map(|group| values[group as usize])).collect();
                 let missing = value_of_code[bins.n_bins()].unwrap_or(unseen);
@@ -174,37 +179,8 @@ impl Ranking {
                 Term::Scored(ScoredTerm::of_steps(scorer, &thresholds, values))
             }
             (Ranker::Feature, Groups::Rows(_)) => unreachable!("a feature groups by its codes"),
-        }
-    }
-}
-
-impl Groups {
-    /// For each group and class (negatives first) a number; returns what each row gets, `none` where it is
-    /// in no group.
-    #[cfg(test)]
-    pub(super) fn lookup<'g, T>(
-        &'g self,
-        binned: &'g Binned,
-        of_group: &[T],
-        none: T,
-    ) -> Box<dyn Fn(usize) -> T + Sync + 'g>
-    where
-        T: Copy + Send + Sync + 'g,
-    {
-        match self {
-            Self::Codes { feature, of_code } => {
-                let of_code: Vec<T> = of_code
-                    .iter()
-                    .map(|group| group.map_or(none, |group| of_group[group as usize]))
-                    .collect();
-                let feature = *feature;
-                Box::new(move |row| of_code[binned.code(row, feature) as usize])
-            }
-            Self::Rows(groups) => {
-                let of_group = of_group.to_vec();
-                Box::new(move |row| of_group[groups[row] as usize])
-            }
-        }
+        };
+        (term, self.groups)
     }
 }
 
@@ -269,8 +245,12 @@ pub(super) mod tests {
         let sample = WeakSample { columns, binned, labels, outside: None, interrupt };
         let ranking = ranked(weak, columns, labels, masses, None).unwrap().with_at_most(most);
         let values: Vec<f64> = (0..ranking.sums.len()).map(|group| group as f64).collect();
-        let of_row = ranking.groups.lookup(binned, &values, -1.0);
-        let of_row = (0..columns.n_rows()).map(of_row).collect();
-        (ranking.into_term(&sample, &values, -1.0), of_row)
+        let (term, groups) = ranking.into_term(&sample, &values, -1.0);
+        let group = |row: usize| match &groups {
+            Groups::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
+            Groups::Rows(of_row) => Some(of_row[row]),
+        };
+        let of_row = (0..columns.n_rows()).map(|row| group(row).map_or(-1.0, f64::from)).collect();
+        (term, of_row)
     }
 }
