@@ -674,7 +674,8 @@ mod tests {
             ("of another kind", &|model| term(model, &|term| term["feature"] = json!(1))),
             ("1.5 is no chance", &|model| term(model, &|term| term["missing"] = json!(1.5))),
             ("not finite and ascending", &|model| {
-                term(model, &|term| term["numeric"]["thresholds"] = json!([2.0, 1.0]));
+                let numeric = json!({"thresholds": [2.0, 1.0], "values": [0.0, 0.5, 1.0]});
+                term(model, &|term| term["numeric"] = numeric.clone());
             }),
         ];
         for (i, (what, change)) in changes.into_iter().enumerate() {
