@@ -1,8 +1,11 @@
 //! Where a score is cut into two labels.
 
 use super::curve::RocCurve;
+use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use super::score::{Coding, Score};
+use super::sort::{Record, Sink, for_ties, sweep};
 use crate::RankError;
-use crate::data::{Labels, midpoint};
+use crate::data::{ClassSums, Labels, midpoint};
 
 /// The score from which on rows are best called positive: the middle between the scores on both
 /// sides of the largest TPR - FPR, the highest such place where there are several.
@@ -22,21 +25,81 @@ use crate::data::{Labels, midpoint};
 /// assert_eq!(largest_gap(&[0.0, 3.0, 1.0, 4.0], &labels), Ok(2.0));
 /// ```
 pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
-    let curve = curve_of(scores, labels)?;
-    let (fps, tps) = (curve.false_positives(), curve.true_positives());
-    let total = |counts: &[u64]| i128::from(counts[counts.len() - 1]);
-    let (n_neg, n_pos) = (total(fps), total(tps));
-    let gap = |knot: usize| i128::from(tps[knot]) * n_neg - i128::from(fps[knot]) * n_pos;
-    let last = fps.len() - 1;
-    // Knot 0 calls nothing positive, the last knot everything.
-    let (mut best, mut largest) = (0, 0);
-    for knot in 1..last {
-        if gap(knot) > largest {
-            (best, largest) = (knot, gap(knot));
+    match labels.weights() {
+        None => {
+            let sample = Sample::new(scores, labels.positive(), Unweighted)?;
+            Ok(cut::<_, <f64 as Score>::Key>(&sample, labels.total()))
+        }
+        Some(weights) => {
+            let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
+            let weights = Fixed::new(&units, labels.n_rows())?;
+            let sample = Sample::new(scores, labels.positive(), weights)?;
+            Ok(cut::<_, (<f64 as Score>::Key, u64)>(&sample, labels.total()))
         }
     }
-    let thresholds = curve.thresholds();
-    Ok(if best == 0 { thresholds[1] } else { midpoint(thresholds[best + 1], thresholds[best]) })
+}
+
+fn cut<W: Weigh, R: Record<<f64 as Score>::Key>>(
+    sample: &Sample<'_, f64, W>,
+    total: ClassSums,
+) -> f64 {
+    let parts = sweep::<f64, W, R, _>(sample, |coding| Gaps {
+        coding,
+        n_pos: total.pos.into(),
+        n_neg: total.neg.into(),
+        below: 0,
+        last: None,
+        best: None,
+    });
+    // Below the lowest score everything is called positive: no gap.
+    let (mut below, mut last) = (0, f64::NEG_INFINITY);
+    let mut best: Option<(i128, f64)> = None;
+    for part in parts {
+        if let Some((gap, low, high)) = part.best {
+            let gap = below + gap;
+            // Of equal gaps the highest.
+            if gap > 0 && best.is_none_or(|(largest, _)| gap >= largest) {
+                best = Some((gap, midpoint(low.unwrap_or(last), high)));
+            }
+        }
+        below += part.below;
+        last = part.last.unwrap_or(last);
+    }
+    best.map_or(last, |(_, cut)| cut)
+}
+
+/// The largest TPR - FPR among the scores of a range, in units of `1/PN`.
+struct Gaps {
+    coding: Coding<f64>,
+    n_pos: i128,
+    n_neg: i128,
+    /// What the rows so far add to the gap of the scores above them.
+    below: i128,
+    last: Option<f64>,
+    /// The largest gap, less that at the start of the range; the score before, if it is of the range,
+    /// and the one from which on rows are called positive.
+    best: Option<(i128, Option<f64>, f64)>,
+}
+
+impl Sink<<f64 as Score>::Key> for Gaps {
+    fn tie(&mut self, code: <f64 as Score>::Key, positive: u64, negative: u64) {
+        let score = self.coding.score(code);
+        if self.best.is_none_or(|(largest, ..)| self.below >= largest) {
+            self.best = Some((self.below, self.last, score));
+        }
+        self.below += i128::from(negative) * self.n_pos - i128::from(positive) * self.n_neg;
+        self.last = Some(score);
+    }
+
+    fn range<R: Record<<f64 as Score>::Key>>(
+        &mut self,
+        rows: &mut [R],
+        _: usize,
+        top: <f64 as Score>::Key,
+    ) {
+        rows.sort_unstable_by_key(|row| row.word());
+        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
 }
 
 /// The curve of rows that count, one knot for each of their distinct scores, in units of their weights.
@@ -63,6 +126,7 @@ pub(crate) fn curve_of(scores: &[f64], labels: &Labels<'_>) -> Result<RocCurve, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::mix;
 
     /// The definition: TPR - FPR of every cut between two scores, the highest cut first.
     fn by_definition(scores: &[f64], positive: &[bool], weights: &[f64]) -> f64 {
@@ -99,6 +163,31 @@ mod tests {
                 by_definition(&scores, &positive, &[1.0; 7]),
                 "{positive:?}"
             );
+        }
+    }
+
+    #[test]
+    fn equals_the_definition_on_more_rows_than_one_range_holds() {
+        for (n, n_values) in [(3000, 40), (3000, 1 << 20), (200_000, 1000)] {
+            let draw = |row: usize, seed: u64| mix(row as u64 ^ seed << 32) % n_values;
+            let scores: Vec<f64> = (0..n).map(|row| draw(row, 1) as f64 - 17.5).collect();
+            let positive: Vec<bool> =
+                (0..n).map(|row| draw(row, 2) + draw(row, 1) / 2 > n_values / 2).collect();
+            let weights: Vec<f64> = (0..n).map(|row| (draw(row, 3) % 3) as f64).collect();
+            for weights in [None, Some(&weights[..])] {
+                let labels = Labels::new(&positive, weights).unwrap();
+                let curve = curve_of(&scores, &labels).unwrap();
+                let (fps, tps) = (curve.false_positives(), curve.true_positives());
+                let last = fps.len() - 1;
+                let gap = |knot: usize| {
+                    i128::from(tps[knot]) * i128::from(fps[last])
+                        - i128::from(fps[knot]) * i128::from(tps[last])
+                };
+                let best = (1..last).rev().max_by_key(|&knot| gap(knot)).unwrap();
+                let thresholds = curve.thresholds();
+                let expected = midpoint(thresholds[best + 1], thresholds[best]);
+                assert_eq!(largest_gap(&scores, &labels), Ok(expected), "{n} rows");
+            }
         }
     }
 
