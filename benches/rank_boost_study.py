@@ -24,6 +24,8 @@ SETTINGS = {
     "exact": {"alpha": "exact"},
     "1000 rounds": {"n_rounds": 1000},
     "features": {"weak_ranker": "feature"},
+    "window": {"selection": "window"},
+    "window, refit": {"selection": "window", "refit": True},
 }
 PAPER = {6000: {"digit": 92.73, "forest": 83.96}, 30_000: {"digit": 93.28, "forest": 84.32}}
 

@@ -223,7 +223,8 @@ class BranchingProgram:
             case "frozen":
                 label = "positive" if nodes["label"][place] > 0 else "negative"
                 return f"frozen, {label}: {counts}"
-        return f"{nodes['votes'][place]:g} votes: {counts}"
+        votes = nodes["votes"][place]
+        return f"{votes:g} vote{'' if votes == 1 else 's'}: {counts}"
 
     def _rule(self, term: dict[str, Any]) -> str:
         """Return words for the rows that have the higher of the two values of a term."""
