@@ -3,7 +3,6 @@
 import json
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
+from aucrank._earlier import Earlier
 from aucrank._held_out import HeldOut
 from aucrank._input import Columns, count_rows, read_columns
 from aucrank._params import check_bool, check_choice, check_int, check_max_features, check_real
@@ -24,16 +24,6 @@ from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, wea
 
 #: Share of the rows that paper 5 (sec. 3.5) holds out to select by.
 _WINDOW_FRACTION = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class _Earlier:
-    """The last fit, to go on from."""
-
-    model: _core.BoostedModel
-    schema: Schema
-    classes: NDArray[Any]
-    rankers: tuple[Any, ...]
 
 
 class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
@@ -99,10 +89,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
             are not those of the last fit.
         """
-        earlier = None
-        if self.warm_start and self.__sklearn_is_fitted__():
-            rankers = self.__dict__.get("_rankers", ())
-            earlier = _Earlier(self._model, self._schema, self.classes_, rankers)
+        earlier = Earlier.of(self)
         held_out = HeldOut(X_val, y_val, sample_weight_val)
         fit_model = partial(self._fit_model, rows=X, held_out=held_out, earlier=earlier)
         return self._fit(X, y, sample_weight, fit_model)
@@ -170,10 +157,10 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         n_threads: int,
         rows: Any = None,
         held_out: HeldOut | None = None,
-        earlier: _Earlier | None = None,
+        earlier: Earlier | None = None,
     ) -> _core.BoostedModel:
         if earlier is not None:
-            self._check_earlier(earlier, schema)
+            earlier.check(self, schema, "n_rounds", earlier.model.n_rounds, "rounds")
             # Also of the bins, which have to be the same.
             seed = earlier.model.seed
         params = self._core_params(seed, schema)
@@ -210,20 +197,6 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         if self.verbose > 0:
             self._report(model)
         return model
-
-    def _check_earlier(self, earlier: _Earlier, schema: Schema) -> None:
-        if not np.array_equal(earlier.classes, self.classes_):
-            raise ValueError(
-                f"warm_start needs the classes of the last fit, {earlier.classes}; got"
-                f" {self.classes_}"
-            )
-        if earlier.schema != schema:
-            raise ValueError("warm_start needs the columns and categories of the last fit")
-        if earlier.model.n_rounds > self.n_rounds:
-            raise ValueError(
-                f"n_rounds={self.n_rounds} must be at least the {earlier.model.n_rounds} rounds of"
-                " the last fit when warm_start is set"
-            )
 
     def _warn(self, message: str) -> None:
         # The caller of `fit`, which calls `_fit`, `_fit_model` and this.

@@ -4,7 +4,7 @@ import json
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
+from aucrank._earlier import Earlier
 from aucrank._input import Columns
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._ranking_tree import RankingTree
@@ -26,14 +27,6 @@ from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._tree_rank import TreeRank
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
-
-
-class _Earlier(NamedTuple):
-    """The forest of the last fit, to which trees are added."""
-
-    model: _core.RankingForest
-    schema: Schema
-    classes: NDArray[Any]
 
 
 class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
@@ -245,9 +238,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             last fit, which were grown on other rows or draws, would be asked about rows that they
             have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
-        earlier = None
-        if self.warm_start and self.__sklearn_is_fitted__():
-            earlier = _Earlier(self._model, self._schema, self.classes_)
+        earlier = Earlier.of(self)
         return self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier))
 
     def _check_params(self) -> None:
@@ -323,11 +314,11 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
-        earlier: _Earlier | None = None,
+        earlier: Earlier | None = None,
     ) -> _core.RankingForest:
         n_rows = len(positive) if weight is None else int(np.count_nonzero(weight))
         if earlier is not None:
-            self._check_earlier(earlier, schema)
+            earlier.check(self, schema, "n_estimators", earlier.model.n_trees, "trees")
             # Also of the bins and inner folds, which have to be the same.
             seed = earlier.model.seed
         params = self._core_params(len(schema.features), n_rows, seed)
@@ -353,20 +344,6 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             oob = f", out-of-bag AUC {found['auc']:.4f}" if found else ""
             print(f"[RankingForest] {model.n_trees} trees{oob}")
         return model
-
-    def _check_earlier(self, earlier: _Earlier, schema: Schema) -> None:
-        if not np.array_equal(earlier.classes, self.classes_):
-            raise ValueError(
-                f"warm_start needs the classes of the last fit, {earlier.classes}; got"
-                f" {self.classes_}"
-            )
-        if earlier.schema != schema:
-            raise ValueError("warm_start needs the columns and categories of the last fit")
-        if earlier.model.n_trees > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {earlier.model.n_trees}"
-                " trees of the last fit when warm_start is set"
-            )
 
     @property
     def _fitted_model(self) -> _core.RankingForest:

@@ -2,13 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::data::{ClassMasses, FixedWeights, Labels, times_power_of_two};
+use crate::data::{ClassMasses, Labels, times_power_of_two};
 
 /// Bits that the mass of a class may take: sums are then exact in `f64`, too.
 const CLASS_BITS: i32 = 52;
-
-/// Whole weights up to this total are counts of copies that are reweighted one by one.
-const MOST_COPIES: u64 = 1 << 32;
 
 /// Rows that one thread takes at a time.
 const CHUNK_ROWS: usize = 1 << 13;
@@ -74,11 +71,7 @@ impl Pass {
 impl<'a> Distribution<'a> {
     /// Each class of the given rows as its weights have it; other rows have no mass, ever.
     pub(super) fn new(labels: &'a Labels<'a>, rows: &[u32]) -> Self {
-        let counts = |weights: &&FixedWeights| {
-            let total = labels.total();
-            weights.is_whole() && total.pos + total.neg <= MOST_COPIES
-        };
-        let copies = labels.weights().filter(counts).map(FixedWeights::units);
+        let copies = labels.copies();
         let (mut factors, mut n_copies) = (vec![0.0; labels.n_rows()], [0_u64; 2]);
         for row in rows.iter().map(|&row| row as usize) {
             factors[row] = match (copies, labels.weights()) {

@@ -58,11 +58,7 @@ struct PairRule {
 
 impl PairRule {
     fn new(alpha: Alpha, labels: &Labels<'_>) -> Self {
-        let (mut n_pos, mut n_neg) = (0, 0);
-        for (row, &positive) in labels.positive().iter().enumerate() {
-            let n_rows = labels.sums(row).rows;
-            if positive { n_pos += n_rows } else { n_neg += n_rows }
-        }
+        let [n_neg, n_pos] = labels.class_rows();
         Self { alpha, n_pairs: n_pos as f64 * n_neg as f64 }
     }
 }

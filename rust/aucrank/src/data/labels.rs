@@ -4,6 +4,9 @@ use super::sums::ClassSums;
 use super::weights::FixedWeights;
 use crate::RankError;
 
+/// Whole weights up to this total are counts of copies that a learner may treat one by one.
+const MOST_COPIES: u64 = 1 << 32;
+
 /// Which rows are positive, and how much each counts.
 #[derive(Debug, Clone)]
 pub struct Labels<'a> {
@@ -62,6 +65,15 @@ impl<'a> Labels<'a> {
         self.weights.as_ref()
     }
 
+    /// Copies that each row stands for, where weights are counts; `None` where there are no weights,
+    /// or they are no counts or too large for that.
+    pub(crate) fn copies(&self) -> Option<&[u64]> {
+        let counts = |weights: &&FixedWeights| {
+            weights.is_whole() && self.total.pos + self.total.neg <= MOST_COPIES
+        };
+        self.weights.as_ref().filter(counts).map(FixedWeights::units)
+    }
+
     /// Power of two that one unit of class weight stands for.
     #[must_use]
     pub fn exponent(&self) -> i32 {
@@ -86,6 +98,16 @@ impl<'a> Labels<'a> {
             }
         };
         ClassSums::of_row(self.positive[row], weight, rows)
+    }
+
+    /// Number of rows of each class, negatives first, as [`Labels::sums`] counts them.
+    #[must_use]
+    pub fn class_rows(&self) -> [u64; 2] {
+        let mut rows = [0; 2];
+        for (row, &positive) in self.positive.iter().enumerate() {
+            rows[usize::from(positive)] += self.sums(row).rows;
+        }
+        rows
     }
 
     /// Rows that count: those of positive weight, in order.
@@ -116,5 +138,6 @@ mod tests {
         let labels = Labels::new(&[true, false, true, false], Some(&[2.0, 1.0, 0.0, 1.0])).unwrap();
         assert_eq!(labels.rows(), [0, 1, 3]);
         assert_eq!(labels.total(), ClassSums { pos: 2, neg: 2, rows: 4 });
+        assert_eq!(labels.class_rows(), [2, 2]);
     }
 }

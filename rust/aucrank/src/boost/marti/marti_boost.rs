@@ -266,6 +266,7 @@ pub fn marti_boost<L: TwoSidedLearner>(
     let mut nodes: Vec<(ClassMasses, Outcome<L::Classifier>)> = Vec::new();
     let mut before: Vec<Outcome<L::Classifier>> = Vec::new();
     let mut total = ClassMasses::default();
+    let rows = labels.class_rows().map(|rows| rows as f64);
     for layer in 1..=n_rounds + 1 {
         let learns = (layer <= n_rounds).then_some(learner);
         let (masses, sums) = walk.step(&nodes, &before, learns, interrupt)?;
@@ -288,7 +289,6 @@ pub fn marti_boost<L: TwoSidedLearner>(
                 (0..layer).into_par_iter().map(estimate).collect()
             }
         };
-        let rows = class_rows(labels);
         before = masses
             .iter()
             .zip(&estimates)
@@ -331,15 +331,6 @@ pub fn marti_boost<L: TwoSidedLearner>(
         node.1 = outcome;
     }
     Ok(BoostedLayers { nodes, row_bits, exponent })
-}
-
-/// Rows of each class, negatives first, as [`Labels::sums`] counts them.
-fn class_rows(labels: &Labels<'_>) -> [f64; 2] {
-    let mut rows = [0; 2];
-    for (row, &positive) in labels.positive().iter().enumerate() {
-        rows[usize::from(positive)] += labels.sums(row).rows;
-    }
-    rows.map(|rows| rows as f64)
 }
 
 /// Mass of each class in a node, as the share of a sample of the class that is there.

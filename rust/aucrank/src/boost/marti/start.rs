@@ -7,9 +7,6 @@ use crate::data::{FixedWeights, Labels};
 /// Bits that the mass of a class may take: sums are then exact in `f64`, too.
 const CLASS_BITS: u32 = 52;
 
-/// Whole weights up to this total are counts of copies that walk one by one.
-const MOST_COPIES: u64 = 1 << 32;
-
 /// The mass with which each row sets out. Where weights are counts, or there are none, a copy of a
 /// row walks as the row would, and counts as often as it is there. Other weights are masses to set
 /// out with, beside the largest: less than 2^-32 of it is nothing.
@@ -32,10 +29,10 @@ impl<'a> Start<'a> {
         };
         let weights = match labels.weights() {
             None => None,
-            Some(weights) if weights.is_whole() && total.pos + total.neg <= MOST_COPIES => {
-                Some(weights.units())
-            }
-            Some(weights) => return Self::of_fractions(labels, weights, bits_for),
+            Some(weights) => match labels.copies() {
+                None => return Self::of_fractions(labels, weights, bits_for),
+                copies => copies,
+            },
         };
         let row_bits = bits_for(total.pos.max(total.neg));
         let exponent = -(row_bits as i32);
