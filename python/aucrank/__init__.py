@@ -13,20 +13,24 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucrank._persistence import load
-from aucrank._registry import ESTIMATORS, META_ESTIMATORS, get_estimator
+from aucrank._registry import ESTIMATORS, META_ESTIMATORS, TRANSFORMERS, get_estimator
 from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
+    from aucrank.additive import MAD2C, RIMARC, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
+    "MAD2C",
+    "RIMARC",
     "AUCBoost",
     "MartiRank",
     "ModelFormatError",
     "RankBoost",
     "RankingForest",
     "SMartiRank",
+    "Scorecard",
     "TreeRank",
     "TwoSidedClassifier",
     "__version__",
@@ -35,12 +39,15 @@ __all__ = [
 ]
 
 
+_PUBLIC = ESTIMATORS | TRANSFORMERS | META_ESTIMATORS
+
+
 def __getattr__(name: str) -> Any:
     # Estimators are imported when asked for: scikit-learn, their base, imports pandas if it can.
-    if name in ESTIMATORS or name in META_ESTIMATORS:
+    if name in _PUBLIC:
         return globals().setdefault(name, get_estimator(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *ESTIMATORS, *META_ESTIMATORS})
+    return sorted({*globals(), *_PUBLIC})

@@ -36,7 +36,7 @@ def persistable(cls: _Class) -> _Class:
 
 def is_public(cls: type[Any]) -> bool:
     """Tell whether ``cls`` is an estimator that a saved file can name."""
-    return cls.__name__ in _registry.ESTIMATORS and _registry.get_estimator(cls.__name__) is cls
+    return _registry.is_savable(cls.__name__) and _registry.get_estimator(cls.__name__) is cls
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
         header, model = read_document(text)
-        if header.estimator not in _registry.ESTIMATORS:
+        if not _registry.is_savable(header.estimator):
             raise _core.ModelFormatError(
                 f"it holds a {header.estimator!r}, which this version of aucrank does not know"
             )
@@ -235,7 +235,7 @@ def _decode(value: Any) -> Any:
             return _decode_array(array)
         case {"__class__": str(name), **params} if name in _parts:
             return _parts[name](**decode_params(params))
-        case {"__class__": str(name), **params} if name in _registry.ESTIMATORS:
+        case {"__class__": str(name), **params} if _registry.is_savable(name):
             return _registry.get_estimator(name)(**decode_params(params))
         case dict():
             raise ValueError(f"a parameter is of an unknown class: {value.get('__class__')!r}")

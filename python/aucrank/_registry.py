@@ -15,6 +15,13 @@ ESTIMATORS = {
     "RankBoost": "aucrank.boosting",
     "MartiRank": "aucrank.boosting",
     "SMartiRank": "aucrank.boosting",
+    "RIMARC": "aucrank.additive",
+    "Scorecard": "aucrank.additive",
+}
+
+#: Public, and saved, but they turn features into others and rank nothing.
+TRANSFORMERS = {
+    "MAD2C": "aucrank.additive",
 }
 
 #: Public, too, but around an estimator from anywhere, which a file cannot hold.
@@ -31,13 +38,18 @@ def get_estimator(name: str) -> type[Any]:
     ValueError
         If no public estimator has this name.
     """
-    modules = ESTIMATORS | META_ESTIMATORS
+    modules = ESTIMATORS | TRANSFORMERS | META_ESTIMATORS
     if name not in modules:
         raise ValueError(f"no estimator is called {name!r}; there are {', '.join(modules)}")
     estimator: type[Any] = getattr(import_module(modules[name]), name)
     return estimator
 
 
+def is_savable(name: str) -> bool:
+    """Tell whether a saved file can hold the estimator `name`."""
+    return name in ESTIMATORS or name in TRANSFORMERS
+
+
 def public_estimators() -> dict[str, type[Any]]:
-    """All public estimators that can be saved, by name, in the order of the list."""
+    """All public rankers that can be saved, by name, in the order of the list."""
     return {name: get_estimator(name) for name in ESTIMATORS}

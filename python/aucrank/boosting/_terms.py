@@ -259,6 +259,11 @@ class TermsMixin:
         merged: list[dict[str, Any]] = json.loads(self._model.merged_terms())
         return merged
 
+    def _step_functions(self) -> str:
+        """Return the step functions of the features as JSON text, for a scorecard."""
+        self._check_additive()
+        return self._model.merged_terms()
+
     def _check_additive(self) -> None:
         if self._model.is_additive:
             return

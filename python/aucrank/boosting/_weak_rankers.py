@@ -12,10 +12,10 @@ from sklearn.utils import get_tags
 
 from aucrank._base import BaseRanker
 from aucrank._input import Columns
+from aucrank._monotonic import monotonic_directions
 from aucrank._row_models import KeepsModels, check_weighted_estimator
 from aucrank._schema import Schema
 from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
-from aucrank.tree._limits import monotonic_directions
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
 from aucrank.tree._weighted_erm import WeightedERM

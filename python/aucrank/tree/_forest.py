@@ -15,6 +15,7 @@ from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
 from aucrank._earlier import Earlier
 from aucrank._input import Columns
+from aucrank._monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._ranking_tree import RankingTree
 from aucrank._schema import Schema
@@ -23,7 +24,6 @@ from aucrank._table import Table
 from aucrank._validation import check_weight, match_labels
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
-from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._tree_rank import TreeRank
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")

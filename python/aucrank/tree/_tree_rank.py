@@ -17,13 +17,13 @@ from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import PartialDependenceMixin
 from aucrank._held_out import HeldOut
 from aucrank._input import Columns
+from aucrank._monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._params import check_choice, check_int, check_max_features, check_real
 from aucrank._ranking_tree import RankingTree
 from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema
 from aucrank._table import Table
-from aucrank.tree._limits import check_monotonic_cst, monotonic_directions
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._splits import split_rule
 from aucrank.tree._weighted_erm import WeightedERM

@@ -4,6 +4,7 @@ use aucrank::model::{Document, Header, Model, ModelError, ModelRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
 use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
 use crate::marti::PyBranchingProgram;
@@ -27,6 +28,9 @@ pub enum ModelArg<'py> {
     RankingForest(PyRef<'py, PyRankingForest>),
     Boosted(PyRef<'py, PyBoostedModel>),
     BranchingProgram(PyRef<'py, PyBranchingProgram>),
+    Mad2c(PyRef<'py, PyMad2c>),
+    Rimarc(PyRef<'py, PyRimarc>),
+    Scorecard(PyRef<'py, PyScorecard>),
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
@@ -37,6 +41,9 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
         ModelArg::RankingForest(model) => ModelRef::RankingForest(&model.0),
         ModelArg::Boosted(model) => ModelRef::Boosted(&model.0),
         ModelArg::BranchingProgram(program) => ModelRef::BranchingProgram(&program.0),
+        ModelArg::Mad2c(table) => ModelRef::Mad2c(&table.0),
+        ModelArg::Rimarc(model) => ModelRef::Rimarc(&model.0),
+        ModelArg::Scorecard(card) => ModelRef::Scorecard(&card.0),
     };
     py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
@@ -50,6 +57,9 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
         Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),
         Model::Boosted(model) => Bound::new(py, PyBoostedModel(model))?.into_any(),
         Model::BranchingProgram(program) => Bound::new(py, PyBranchingProgram(program))?.into_any(),
+        Model::Mad2c(table) => Bound::new(py, PyMad2c(table))?.into_any(),
+        Model::Rimarc(model) => Bound::new(py, PyRimarc(model))?.into_any(),
+        Model::Scorecard(card) => Bound::new(py, PyScorecard(card))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

@@ -166,6 +166,9 @@ pub enum RankError {
     /// A score that is no sum of step functions of single features.
     #[error("a term of this model asks several features, so that no feature has a part of its own")]
     NotAdditive,
+    /// A model that turns features into others, and scores nothing.
+    #[error("this model puts features into bins and has no score")]
+    NoScore,
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
     Outside(String),

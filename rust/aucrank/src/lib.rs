@@ -7,6 +7,7 @@
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
+//! - [`additive`]: `MAD2C`, `RIMARC` and scorecards;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!
 //! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
@@ -14,6 +15,7 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 
+pub mod additive;
 pub mod boost;
 pub mod data;
 pub mod model;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::additive::{Mad2c, Rimarc, Scorecard};
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
@@ -102,6 +103,12 @@ pub enum Model {
     Boosted(BoostedModel),
     /// A branching program.
     BranchingProgram(BranchingProgram),
+    /// Features in bins.
+    Mad2c(Mad2c),
+    /// A fitted `RIMARC`.
+    Rimarc(Rimarc),
+    /// A scorecard.
+    Scorecard(Scorecard),
 }
 
 /// A borrowed [`Model`].
@@ -116,6 +123,12 @@ pub enum ModelRef<'a> {
     Boosted(&'a BoostedModel),
     /// A branching program.
     BranchingProgram(&'a BranchingProgram),
+    /// Features in bins.
+    Mad2c(&'a Mad2c),
+    /// A fitted `RIMARC`.
+    Rimarc(&'a Rimarc),
+    /// A scorecard.
+    Scorecard(&'a Scorecard),
 }
 
 impl ModelRef<'_> {
@@ -179,6 +192,9 @@ enum Family {
     RankingForest,
     Boosted,
     BranchingProgram,
+    Mad2c,
+    Rimarc,
+    Scorecard,
 }
 
 impl Model {
@@ -191,6 +207,9 @@ impl Model {
             Family::RankingForest => Self::RankingForest(serde_json::from_str(text)?),
             Family::Boosted => Self::Boosted(serde_json::from_str(text)?),
             Family::BranchingProgram => Self::BranchingProgram(serde_json::from_str(text)?),
+            Family::Mad2c => Self::Mad2c(serde_json::from_str(text)?),
+            Family::Rimarc => Self::Rimarc(serde_json::from_str(text)?),
+            Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
         })
     }
 
@@ -200,6 +219,9 @@ impl Model {
             Self::RankingForest(forest) => ModelRef::RankingForest(forest),
             Self::Boosted(model) => ModelRef::Boosted(model),
             Self::BranchingProgram(program) => ModelRef::BranchingProgram(program),
+            Self::Mad2c(table) => ModelRef::Mad2c(table),
+            Self::Rimarc(model) => ModelRef::Rimarc(model),
+            Self::Scorecard(card) => ModelRef::Scorecard(card),
         }
     }
 
@@ -211,6 +233,9 @@ impl Model {
             Self::RankingForest(forest) => forest.n_levels(),
             Self::Boosted(model) => model.n_levels(),
             Self::BranchingProgram(program) => program.n_levels(),
+            Self::Mad2c(table) => table.n_levels(),
+            Self::Rimarc(model) => model.n_levels(),
+            Self::Scorecard(card) => card.n_levels(),
         }
     }
 
@@ -220,6 +245,9 @@ impl Model {
             Self::RankingForest(forest) => forest.check()?,
             Self::Boosted(model) => model.check()?,
             Self::BranchingProgram(program) => program.check()?,
+            Self::Mad2c(table) => table.check()?,
+            Self::Rimarc(model) => model.check()?,
+            Self::Scorecard(card) => card.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
@@ -343,6 +371,9 @@ impl Document {
             Model::RankingForest(forest) => forest.score(columns),
             Model::Boosted(model) => model.score(columns, None),
             Model::BranchingProgram(program) => program.score(columns, None),
+            Model::Mad2c(_) => Err(RankError::NoScore),
+            Model::Rimarc(model) => model.score(columns),
+            Model::Scorecard(card) => card.score(columns),
         }
     }
 }

@@ -1,0 +1,275 @@
+"""What every estimator is built on: fit, parameters and the saved form around a core model."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._input import Columns, count_rows, learn_columns, read_columns
+from aucrank._persistence import (
+    Header,
+    decode_params,
+    encode_params,
+    is_public,
+    read_document,
+    write_atomically,
+)
+from aucrank._schema import Schema, errors_by_name
+from aucrank._threads import effective_n_threads, threads_for
+from aucrank._validation import (
+    check_class_weight,
+    check_seed,
+    check_weight,
+    encode_binary,
+)
+
+
+class CoreModel(Protocol):
+    """What `CoreEstimator` asks of a model object of the core."""
+
+    @property
+    def family(self) -> str:
+        """Name of the kind of model in a saved document."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that it was fitted to."""
+
+
+class CoreEstimator(BaseEstimator, ABC):
+    """Base of all estimators that learn a model of the core from two classes.
+
+    A subclass writes ``__init__`` (which stores its keyword-only parameters and nothing else),
+    ``_family``, ``_fit_model``, and where it has parameters to check ``_check_params``. If it has
+    the parameters ``n_jobs``, ``random_state`` or ``categorical_features``, they are honoured
+    here. All that it shows of a fitted model, such as ``tree_``, is a property that asks
+    ``self._model``: the saved document holds the model, and an attribute beside it would be lost.
+
+    A fit that fails or is interrupted leaves the estimator unfitted, also when it was fitted
+    before: a model that does not belong to the parameters shown would be worse than none.
+    """
+
+    # What a fit leaves behind; the document rebuilds all of it.
+    _FITTED: ClassVar[tuple[str, ...]] = (
+        "_model",
+        "_schema",
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
+
+    #: ``family`` of the core models that this estimator fits.
+    _family: ClassVar[str]
+
+    _model: CoreModel
+    _schema: Schema
+    classes_: NDArray[Any]
+
+    def _check_params(self) -> None:
+        """Raise TypeError or ValueError for a parameter that makes no sense."""
+
+    @abstractmethod
+    def _fit_model(
+        self,
+        columns: Columns,
+        schema: Schema,
+        positive: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None,
+        seed: int,
+        n_threads: int,
+    ) -> CoreModel:
+        """Fit the core model.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, n_features), or list of ndarray of shape (n,)
+            The data as the core takes it.
+        schema : Schema
+            Names and levels; ``schema.n_levels`` goes to the core.
+        positive : ndarray of bool, shape (n,)
+            Where ``y`` is ``classes_[1]``; both classes occur.
+        weight : ndarray of float64, shape (n,), or None
+            Finite, not negative, with a positive sum in each class.
+        seed : int
+            Drawn from ``random_state``.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        CoreModel
+            The fitted model.
+        """
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight, self._fit_model)
+
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        fit_model: Callable[..., CoreModel],
+    ) -> Self:
+        """Do what `fit` does, with a function that takes what `_fit_model` takes.
+
+        When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
+        in their places, so that it can read other rows by them.
+        """
+        self._forget()
+        try:
+            self._check_params()
+            n_threads = effective_n_threads(getattr(self, "n_jobs", None))
+            if y is None:
+                raise ValueError(
+                    f"This {type(self).__name__} estimator requires y to be passed, but the target"
+                    " y is None."
+                )
+            self.classes_, positive = encode_binary(y)
+            weight = check_weight(sample_weight, len(positive))
+            check_class_weight(weight, positive, self.classes_)
+            kept = None if weight is None or weight.all() else weight > 0
+            categorical_features = getattr(self, "categorical_features", "from_dtype")
+            columns, schema = learn_columns(self, X, categorical_features, positive, kept)
+            seed = check_seed(getattr(self, "random_state", None))
+            with errors_by_name(schema):
+                model = fit_model(columns, schema, positive, weight, seed, n_threads)
+            self._remember(self.classes_, schema, model)
+        except BaseException:
+            self._forget()
+            raise
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
+
+        The file is one JSON document with a checksum; it appears whole or not at all, and an
+        older file of that name stays until then.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write. Parameters that JSON cannot hold, such as a ``RandomState`` or an
+            estimator from elsewhere, are written as null; pickle keeps them.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        OSError
+            If the file cannot be written.
+        TypeError
+            If the model holds what no file may carry, such as the code of a classifier.
+        """
+        check_is_fitted(self)
+        self._check_savable()
+        write_atomically(path, self._to_document())
+
+    def _check_savable(self) -> None:
+        """Raise TypeError if a file cannot hold the fitted estimator."""
+        if not is_public(type(self)):
+            raise TypeError(
+                f"{type(self).__name__} is not an estimator of aucrank, so `load` could not read"
+                " it back; use pickle"
+            )
+
+    def _ask(self, question: str, X: Any) -> Any:
+        """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
+        check_is_fitted(self)
+        columns = read_columns(self, X, self._schema)
+        n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))
+        with errors_by_name(self._schema):
+            return self._answer(question, X, columns, n_threads)
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        """Ask the core model; overridden where the rows are needed as the user passed them."""
+        return getattr(self._model, question)(columns, n_threads)
+
+    def _remember(self, classes: NDArray[Any], schema: Schema, model: CoreModel) -> None:
+        self.classes_ = classes
+        self.n_features_in_ = len(schema.features)
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self._schema = schema
+        self._model = model
+
+    def _forget(self) -> None:
+        for name in self._FITTED:
+            self.__dict__.pop(name, None)
+
+    def _to_document(self) -> str:
+        params = self.get_params(deep=False)
+        model: Any = self._model
+        header = Header(type(self).__name__, encode_params(params), self.classes_, self._schema)
+        return _core.write_document(header.to_json(), model)
+
+    @classmethod
+    def _from_document(cls, header: Header, model: CoreModel) -> Self:
+        """Rebuild a fitted estimator, its parameters included."""
+        try:
+            estimator = cls(**decode_params(header.params))
+        except (TypeError, ValueError) as err:
+            raise _core.ModelFormatError(
+                f"{cls.__name__} cannot have these parameters: {err}"
+            ) from err
+        estimator._restore(header, model)
+        return estimator
+
+    def _restore(self, header: Header, model: CoreModel) -> None:
+        if model.family != self._family:
+            raise _core.ModelFormatError(
+                f"a {type(self).__name__} cannot have a model of family {model.family!r}"
+            )
+        self._remember(header.classes, header.schema, model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if self.__sklearn_is_fitted__():
+            state["_document"] = self._to_document()
+            for name in self._FITTED:
+                state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        document = state.pop("_document", None)
+        super().__setstate__(state)
+        if document is not None:
+            self._restore(*read_document(document))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,72 @@
+"""How features are cut into bins: what MAD2C, RIMARC and Scorecard tell the core alike."""
+
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from aucrank._monotonic import monotonic_directions
+from aucrank._schema import Schema
+
+_DIRECTIONS = {-1: "decreasing", 0: None, 1: "increasing"}
+
+
+def bin_params(special_values: Any, monotonic_cst: Any, schema: Schema) -> dict[str, Any]:
+    """Return the parameters of the bins as the core reads them.
+
+    Parameters
+    ----------
+    special_values : list of float, dict or None
+        Numbers that each get a bin of their own: in every numeric column, or by name of the column.
+    monotonic_cst : array-like of int, dict or None
+        In which direction each column may rank.
+    schema : Schema
+        Of the columns.
+
+    Returns
+    -------
+    dict
+        ``special`` and ``directions``, one entry for each column.
+
+    Raises
+    ------
+    ValueError
+        If either does not fit the columns.
+    """
+    directions = monotonic_directions(monotonic_cst, schema)
+    return {
+        "special": special_by_column(special_values, schema),
+        "directions": [_DIRECTIONS[direction] for direction in directions],
+    }
+
+
+def special_by_column(special_values: Any, schema: Schema) -> list[list[float]]:
+    """Return the special values of each column, ascending, none for categories."""
+    if special_values is None:
+        return [[] for _ in schema.features]
+    if isinstance(special_values, dict):
+        names = schema.names
+        if names is None:
+            raise ValueError(
+                "special_values is a dict, but X has no column names: pass one list for all columns"
+            )
+        unknown = [name for name in special_values if name not in names]
+        if unknown:
+            raise ValueError(f"special_values names columns that X does not have: {unknown!r}")
+        by_column = [_numbers(special_values.get(name, ())) for name in names]
+    else:
+        numbers = _numbers(special_values)
+        by_column = [numbers if f.levels is None else [] for f in schema.features]
+    return by_column
+
+
+def _numbers(values: Any) -> list[float]:
+    rule = "special_values must be a list of finite numbers, or a dict of such lists by column"
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{rule}; got {values!r}")
+    listed = list(values)
+    for value in listed:
+        if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
+            raise ValueError(f"{rule}; got {value!r}")
+    return sorted({float(value) + 0.0 for value in listed})

@@ -1,0 +1,262 @@
+//! The room `aucrank::additive` as Python classes and functions.
+
+use aucrank::additive::{
+    self, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard, ScorecardParams,
+};
+use aucrank::boost::FeatureTerm;
+use aucrank::data::Labels;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::columns::ColumnsArg;
+use crate::run::{on_pool, read_params};
+
+fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|err| PyValueError::new_err(err.to_string()))
+}
+
+/// Features in bins.
+#[pyclass(name = "Mad2c", module = "aucrank._core", frozen)]
+pub struct PyMad2c(pub Mad2c);
+
+#[pymethods]
+impl PyMad2c {
+    #[classattr]
+    fn family() -> &'static str {
+        "mad2c"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    /// The model as JSON text.
+    fn to_json(&self) -> PyResult<String> {
+        to_json(&self.0)
+    }
+
+    /// `AUC` of each feature.
+    fn aucs(&self) -> Vec<f64> {
+        self.0.features().iter().map(|feature| f64::midpoint(1.0, feature.gini())).collect()
+    }
+
+    fn bins<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.bins(&columns))?.into_pyarray(py))
+    }
+}
+
+/// A fitted `RIMARC`.
+#[pyclass(name = "Rimarc", module = "aucrank._core", frozen)]
+pub struct PyRimarc(pub Rimarc);
+
+#[pymethods]
+impl PyRimarc {
+    #[classattr]
+    fn family() -> &'static str {
+        "rimarc"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn prevalence(&self) -> f64 {
+        self.0.prevalence()
+    }
+
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.weights().to_vec().into_pyarray(py)
+    }
+
+    /// Score of each bin of a feature, that of what is missing the last; `None` where it has no say.
+    fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
+        self.0.bin_scores(feature)
+    }
+
+    /// The features in bins.
+    fn table(&self) -> PyMad2c {
+        PyMad2c(self.0.table().clone())
+    }
+
+    /// Step functions of the features as JSON text.
+    fn terms(&self) -> PyResult<String> {
+        to_json(&self.0.terms())
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+    }
+
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+    }
+
+    /// What each feature adds to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+    }
+}
+
+/// A scorecard.
+#[pyclass(name = "Scorecard", module = "aucrank._core", frozen)]
+pub struct PyScorecard(pub Scorecard);
+
+#[pymethods]
+impl PyScorecard {
+    #[classattr]
+    fn family() -> &'static str {
+        "scorecard"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn auc(&self) -> f64 {
+        self.0.auc()
+    }
+
+    /// The model as JSON text.
+    fn to_json(&self) -> PyResult<String> {
+        to_json(&self.0)
+    }
+
+    fn points<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.points(&columns))?.into_pyarray(py))
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+    }
+
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+    }
+
+    /// Points of each feature for each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+    }
+}
+
+/// Fits `MAD2C`; `params` is the JSON form of [`Mad2cParams`].
+#[pyfunction]
+pub fn fit_mad2c<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyMad2c> {
+    let params: Mad2cParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let table = on_pool(py, n_threads, |interrupt| {
+        additive::fit_mad2c(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+    });
+    table.map(PyMad2c)
+}
+
+/// Fits `RIMARC`; `params` is the JSON form of [`RimarcParams`].
+#[pyfunction]
+pub fn fit_rimarc<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyRimarc> {
+    let params: RimarcParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let model = on_pool(py, n_threads, |interrupt| {
+        additive::fit_rimarc(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+    });
+    model.map(PyRimarc)
+}
+
+/// Gives points to step functions; `terms` is the JSON form of a list of them, `params` that of
+/// [`ScorecardParams`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
+pub fn build_scorecard<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    terms: &str,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyScorecard> {
+    let terms: Vec<FeatureTerm> = read_params(terms)?;
+    let params: ScorecardParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let card = on_pool(py, n_threads, |interrupt| {
+        let labels = Labels::new(positive, weight)?;
+        additive::build_scorecard(&columns, &labels, &terms, &params, interrupt)
+    });
+    card.map(PyScorecard)
+}
