@@ -67,12 +67,12 @@ class CardExportMixin:
         >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
         >>> card = Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1])
         >>> print(card.to_sql())
-        588
+        560
         + CASE
-          WHEN "x0" IS NULL THEN 12
-          WHEN "x0" = -1 THEN 27
+          WHEN "x0" IS NULL THEN 39
+          WHEN "x0" = -1 THEN 79
           WHEN "x0" < 1.5 THEN 0
-          ELSE 15 END
+          ELSE 53 END
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
         card = self._card()
@@ -142,17 +142,17 @@ class CardExportMixin:
         >>> start = text.index("<Characteristics>")
         >>> print(text[start:text.index("</Characteristic>")].rstrip())
         <Characteristics>
-              <Characteristic name="x0" reasonCode="x0" baselineScore="27">
-                <Attribute partialScore="27">
+              <Characteristic name="x0" reasonCode="x0" baselineScore="79">
+                <Attribute partialScore="79">
                   <SimplePredicate field="x0" operator="equal" value="-1.0" />
                 </Attribute>
                 <Attribute partialScore="0">
                   <SimplePredicate field="x0" operator="lessThan" value="1.5" />
                 </Attribute>
-                <Attribute partialScore="15">
+                <Attribute partialScore="53">
                   <SimplePredicate field="x0" operator="greaterOrEqual" value="1.5" />
                 </Attribute>
-                <Attribute partialScore="12">
+                <Attribute partialScore="39">
                   <SimplePredicate field="x0" operator="isMissing" />
                 </Attribute>
         """
@@ -235,13 +235,13 @@ class CardExportMixin:
         >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
         >>> card = json.loads(Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1]).to_json())
         >>> card["initial_points"]
-        588
+        560
         >>> for bin_ in card["features"][0]["bins"]:
         ...     print(bin_)
-        {'special': -1.0, 'points': 27, 'size': 1.0, 'n_pos': 1.0}
+        {'special': -1.0, 'points': 79, 'size': 1.0, 'n_pos': 1.0}
         {'low': None, 'high': 1.5, 'points': 0, 'size': 2.0, 'n_pos': 0.0}
-        {'low': 1.5, 'high': None, 'points': 15, 'size': 3.0, 'n_pos': 2.0}
-        {'missing': True, 'points': 12, 'size': 0.0, 'n_pos': 0.0}
+        {'low': 1.5, 'high': None, 'points': 53, 'size': 3.0, 'n_pos': 2.0}
+        {'missing': True, 'points': 39, 'size': 0.0, 'n_pos': 0.0}
         """
         if indent is not None:
             check_int(indent, "indent", low=0)
