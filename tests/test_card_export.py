@@ -180,26 +180,24 @@ def test_a_card_without_features_is_a_number():
 # JSON ------------------------------------------------------------------------------------------
 
 
-def points_of_json(card, row):
+def parts_of_json(card, row):
     """Give points to a row by what the documentation of the document says, and nothing else."""
-    total = card["initial_points"]
+    parts = []
     for feature in card["features"]:
         value = row[feature["position"]]
-        for bin_ in feature["bins"]:
-            if (
-                bin_.get("missing")
-                or (value is not None and "special" in bin_ and value == bin_["special"])
-                or (value is not None and value in bin_.get("categories", ()))
-                or (
-                    value is not None
-                    and "low" in bin_
-                    and (bin_["low"] is None or bin_["low"] <= value)
-                    and (bin_["high"] is None or value < bin_["high"])
-                )
-            ):
-                total += bin_["points"]
-                break
-    return total
+        parts.append(next(b["points"] for b in feature["bins"] if bin_holds(b, value)))
+    return parts
+
+
+def bin_holds(bin_, value):
+    if value is None or bin_.get("missing"):
+        return "missing" in bin_
+    if "special" in bin_:
+        return value == bin_["special"]
+    if "categories" in bin_:
+        return value in bin_["categories"]
+    low, high = bin_["low"], bin_["high"]
+    return (low is None or low <= value) and (high is None or value < high)
 
 
 def no_constant(name):
@@ -210,8 +208,8 @@ def test_the_json_document_alone_gives_the_same_points(card_and_rows):
     card, X = card_and_rows
     document = json.loads(card.to_json(), parse_constant=no_constant)
     assert (document["format"], document["version"]) == ("aucrank-scorecard", 1)
-    rows = plain(X).itertuples(index=False, name=None)
-    assert [points_of_json(document, row) for row in rows] == card.points(X).tolist()
+    parts = [parts_of_json(document, row) for row in plain(X).itertuples(index=False, name=None)]
+    assert [document["initial_points"] + sum(p) for p in parts] == card.points(X).tolist()
 
 
 def test_the_scale_of_the_json_document_gives_the_probabilities(card_and_rows):
@@ -526,9 +524,7 @@ class PmmlScorecard:
 
 
 def rows_of(X):
-    rows = plain(X)
-    # A category that is a number or a boolean comes to an engine as such.
-    return rows.to_dict("records")
+    return plain(X).to_dict("records")
 
 
 def test_pmml_keeps_to_the_schema(card_and_rows):
@@ -571,8 +567,8 @@ def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, re
     extreme = max if reasons == "few" else min
     names = [feature["name"] for feature in document["features"]]
     baseline = [extreme(bin_["points"] for bin_ in f["bins"]) for f in document["features"]]
-    places = [feature["position"] for feature in document["features"]]
-    parts = card.explain(X)[:, places]
+    rows = plain(X).itertuples(index=False, name=None)
+    parts = np.array([parts_of_json(document, row) for row in rows])
     difference = np.array(baseline) - parts if reasons == "few" else parts - np.array(baseline)
     order = np.argsort(-difference, axis=1, kind="stable")[:, :3]
     engine = PmmlScorecard(card.to_pmml(reasons=reasons, n_reasons=3))
