@@ -26,7 +26,7 @@ def applicants(n_rows, seed):
             'the "age"': rng.integers(18, 80, n_rows).astype(float),
             "debt": rng.choice([-9.0, -1.0, 0.1, 0.1 + 0.2, 0.3, 0.7, 1 / 3], n_rows),
             "months": rng.integers(0, 40, n_rows),
-            "purpose <&>": rng.choice(["car", "it's", 'a "b"', "c\\", "d e\n", "é"], n_rows),
+            "purpose <&>": rng.choice(["car", "it's", 'a "b"', "c\\", "d e\r\n", "é"], n_rows),
             "owner": rng.random(n_rows) < 0.5,
             "region": pd.Categorical(rng.integers(1, 6, n_rows)),
             "rate": pd.Categorical(rng.choice([0.5, 1.25, 3.0], n_rows)),
@@ -146,11 +146,19 @@ def test_a_database_finds_every_cut_and_special_value_where_the_card_has_it():
     card = Scorecard(special_values=values.tolist(), pdo=500).fit(
         np.repeat(X, 5)[:, None], np.repeat(y, 5)
     )
+    sql = card.to_sql()
+    # A decimal literal of 17 digits is not the same double in every database; this one is.
+    assert '"x0" = 0.30000000000000004e0 THEN' in sql
+    assert '"x0" = -7.25 THEN' in sql
+    bins = json.loads(card.to_json())["features"][0]["bins"]
+    cuts = np.array([bin_["low"] for bin_ in bins if bin_.get("low") is not None])
+    assert len(cuts) > 1
+    X = np.sort(np.concatenate([X, cuts, np.nextafter(cuts, -np.inf)]))
     for connect in (sqlite3.connect, duckdb.connect):
         database = connect(":memory:")
         database.execute("CREATE TABLE numbers (x0 DOUBLE)")
         database.executemany("INSERT INTO numbers VALUES (?)", [(value,) for value in X.tolist()])
-        query = f"SELECT x0, {card.to_sql()} FROM numbers ORDER BY x0"
+        query = f"SELECT x0, {sql} FROM numbers ORDER BY x0"
         found = database.execute(query).fetchall()
         database.close()
         assert [value for value, _ in found] == X.tolist()
@@ -566,7 +574,10 @@ def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, re
     document = json.loads(card.to_json())
     extreme = max if reasons == "few" else min
     names = [feature["name"] for feature in document["features"]]
-    baseline = [extreme(bin_["points"] for bin_ in f["bins"]) for f in document["features"]]
+    baseline = [
+        extreme(bin_["points"] for bin_ in feature["bins"] if bin_["size"] > 0)
+        for feature in document["features"]
+    ]
     rows = plain(X).itertuples(index=False, name=None)
     parts = np.array([parts_of_json(document, row) for row in rows])
     difference = np.array(baseline) - parts if reasons == "few" else parts - np.array(baseline)
@@ -576,6 +587,27 @@ def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, re
         scored = engine.score(row)
         found = [scored[key] for key in scored if key.startswith("reason_")]
         assert found == [names[place] for place in expected]
+
+
+def test_categories_of_one_bin_are_an_array_where_an_array_can_hold_them():
+    """PMML quotes items of an array, but has no way to write a backslash before a quote."""
+    plain_ones, others = ["two words", 'a "b" c', "", "é,;|"], ["ends in \\", "d\r\ne", "\t"]
+    kinds = (plain_ones + others) * 20
+    # The same share of positives in every category of a side, so that each side is one bin.
+    y = np.array([(row // 7) % 5 < (4 if kind in others else 1) for row, kind in enumerate(kinds)])
+    X = pd.DataFrame({"kind": kinds})
+    card = Scorecard().fit(X, y)
+    text = card.to_pmml()
+    root = check_pmml(text)
+    (array,) = root.iter(f"{PMML}Array")
+    assert sorted(array_items(array.text)) == sorted(plain_ones)
+    (either,) = root.iter(f"{PMML}CompoundPredicate")
+    assert either.get("booleanOperator") == "or"
+    assert sorted(part.get("value") for part in either) == sorted(others)
+    engine = PmmlScorecard(text)
+    for kind in [*plain_ones, *others, None, "never seen"]:
+        points = card.points(pd.DataFrame({"kind": [kind]}, dtype=object))
+        assert engine.score({"kind": kind})["points"] == points[0]
 
 
 def test_pmml_is_the_same_text_every_time_and_dated_only_if_asked():

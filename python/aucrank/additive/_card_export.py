@@ -124,10 +124,10 @@ class CardExportMixin:
         -----
         A reason code is the name of a feature. With ``reasons="few"`` (``pointsBelow`` in PMML,
         with the baseline method ``max``) features are ranked by how many points the row lost in
-        each: the most points that the feature can give, less those that it gave; the greatest loss
-        first, equal ones in the order of the card. With ``"many"`` (``pointsAbove``, ``min``) it
-        is the points above the fewest that the feature can give. PMML does not say what stands in
-        a rank whose feature made no difference at all; some engines name it all the same.
+        each: the most points that the feature gave to any training row, less those that it gave
+        here; the greatest loss first, equal ones in the order of the card. With ``"many"``
+        (``pointsAbove``, ``min``) it is the points above the fewest. A feature that made no
+        difference may still be put out in a low rank: PMML does not say, and engines differ.
 
         Numbers are continuous fields of type double, and missing where the engine has no value.
         Categories are listed, and any other value is treated as missing: booleans have the type

@@ -203,7 +203,9 @@ def _add_characteristics(
 ) -> None:
     characteristics = _add(scorecard, "Characteristics")
     for feature in card.features:
-        points = [bin_.points for bin_ in feature.bins]
+        # Points that no training row had are no measure of those that a row could have.
+        held = [bin_.points for bin_ in feature.bins if bin_.size > 0]
+        points = held or [bin_.points for bin_ in feature.bins]
         characteristic = _add(
             characteristics,
             "Characteristic",
@@ -277,8 +279,8 @@ def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -
         escaped = (value.replace('"', '\\"') for value in values)
         array.text = " ".join(f'"{value}"' for value in escaped)
     else:
-        # An array has no way to write a backslash before its closing quote, nor line ends that XML
-        # keeps as they are; attributes have.
+        # An array has no way to write a backslash before its closing quote, nor a line end that an
+        # XML reader keeps as it is; attributes have.
         parent = _add(attribute, "CompoundPredicate", booleanOperator="or")
         for value in values:
             _simple(parent, field, "equal", value)
