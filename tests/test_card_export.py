@@ -589,9 +589,10 @@ def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, re
         assert found == [names[place] for place in expected]
 
 
-def test_categories_of_one_bin_are_an_array_where_an_array_can_hold_them():
+@pytest.mark.parametrize("others", [["ends in \\", "b", "c"], ["d\r\ne", "e", "\t"]])
+def test_categories_of_one_bin_are_an_array_where_an_array_can_hold_them(others):
     """PMML quotes items of an array, but has no way to write a backslash before a quote."""
-    plain_ones, others = ["two words", 'a "b" c', "", "é,;|"], ["ends in \\", "d\r\ne", "\t"]
+    plain_ones = ["two words", 'a "b" c', "", "é,;|"]
     kinds = (plain_ones + others) * 20
     # The same share of positives in every category of a side, so that each side is one bin.
     y = np.array([(row // 7) % 5 < (4 if kind in others else 1) for row, kind in enumerate(kinds)])
