@@ -538,9 +538,7 @@ def rows_of(X):
 def test_pmml_keeps_to_the_schema(card_and_rows):
     card, _ = card_and_rows
     check_pmml(card.to_pmml())
-    check_pmml(
-        card.to_pmml(reasons="many", n_reasons=2, timestamp=datetime(2026, 1, 2, tzinfo=UTC))
-    )
+    check_pmml(card.to_pmml(why="many", n_reasons=2, timestamp=datetime(2026, 1, 2, tzinfo=UTC)))
 
 
 def test_the_validator_sees_what_is_wrong():
@@ -568,11 +566,11 @@ def test_pmml_gives_the_same_points_and_probabilities(card_and_rows):
     np.testing.assert_allclose(found, card.predict_proba(X)[:, 1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("reasons", ["few", "many"])
-def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, reasons):
+@pytest.mark.parametrize("why", ["few", "many"])
+def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, why):
     card, X = card_and_rows
     document = json.loads(card.to_json())
-    extreme = max if reasons == "few" else min
+    extreme = max if why == "few" else min
     names = [feature["name"] for feature in document["features"]]
     baseline = [
         extreme(bin_["points"] for bin_ in feature["bins"] if bin_["size"] > 0)
@@ -580,9 +578,9 @@ def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, re
     ]
     rows = plain(X).itertuples(index=False, name=None)
     parts = np.array([parts_of_json(document, row) for row in rows])
-    difference = np.array(baseline) - parts if reasons == "few" else parts - np.array(baseline)
+    difference = np.array(baseline) - parts if why == "few" else parts - np.array(baseline)
     order = np.argsort(-difference, axis=1, kind="stable")[:, :3]
-    engine = PmmlScorecard(card.to_pmml(reasons=reasons, n_reasons=3))
+    engine = PmmlScorecard(card.to_pmml(why=why, n_reasons=3))
     for row, expected in zip(rows_of(X), order, strict=True):
         scored = engine.score(row)
         found = [scored[key] for key in scored if key.startswith("reason_")]
@@ -639,8 +637,8 @@ def test_what_xml_cannot_hold_is_refused_in_words():
 
 def test_parameters_of_pmml_are_checked():
     card, _ = fitted("array")
-    with pytest.raises(ValueError, match="reasons must be one of 'few', 'many'"):
-        card.to_pmml(reasons="none")
+    with pytest.raises(ValueError, match="why must be one of 'few', 'many'"):
+        card.to_pmml(why="none")
     with pytest.raises(ValueError, match="n_reasons"):
         card.to_pmml(n_reasons=-1)
     with pytest.raises(TypeError, match="timestamp must be a datetime"):

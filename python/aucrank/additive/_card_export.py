@@ -84,7 +84,7 @@ class CardExportMixin:
         self,
         *,
         model_name: str = "scorecard",
-        reasons: Literal["few", "many"] = "few",
+        why: Literal["few", "many"] = "few",
         n_reasons: int = 4,
         timestamp: datetime | None = None,
     ) -> str:
@@ -98,7 +98,7 @@ class CardExportMixin:
         ----------
         model_name : str, default="scorecard"
             Name of the model in the document.
-        reasons : {"few", "many"}, default="few"
+        why : {"few", "many"}, default="few"
             What the reason codes explain: why a row has so few points, or why so many.
         n_reasons : int, default=4
             How many reason codes are put out, no more than features on the card.
@@ -122,7 +122,7 @@ class CardExportMixin:
 
         Notes
         -----
-        A reason code is the name of a feature. With ``reasons="few"`` (``pointsBelow`` in PMML,
+        A reason code is the name of a feature. With ``why="few"`` (``pointsBelow`` in PMML,
         with the baseline method ``max``) features are ranked by how many points the row lost in
         each: the most points that the feature gave to any training row, less those that it gave
         here; the greatest loss first, equal ones in the order of the card. With ``"many"``
@@ -158,7 +158,7 @@ class CardExportMixin:
         """
         if not isinstance(model_name, str):
             raise TypeError(f"model_name must be a string, got {model_name!r}")
-        check_choice(reasons, "reasons", ("few", "many"))
+        check_choice(why, "why", ("few", "many"))
         check_int(n_reasons, "n_reasons", low=0)
         if timestamp is not None and not isinstance(timestamp, datetime):
             raise TypeError(f"timestamp must be a datetime or None, got {timestamp!r}")
@@ -174,7 +174,7 @@ class CardExportMixin:
                 initial_points=card["initial_points"],
                 features=card_features(card, self._schema),
                 columns=columns,
-                reasons=reasons,
+                why=why,
                 n_reasons=n_reasons,
                 offset=card["offset"],
                 factor=card["factor"],

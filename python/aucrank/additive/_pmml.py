@@ -30,7 +30,7 @@ class PmmlCard:
         The features that have points.
     columns : sequence of str
         Names of the columns of the fit.
-    reasons : {"few", "many"}
+    why : {"few", "many"}
         What reason codes explain.
     n_reasons : int
         How many are put out.
@@ -48,7 +48,7 @@ class PmmlCard:
     initial_points: int
     features: Sequence[CardFeature]
     columns: Sequence[str]
-    reasons: str
+    why: str
     n_reasons: int
     offset: float
     factor: float
@@ -79,7 +79,7 @@ def write_pmml(card: PmmlCard) -> str:
         _add(dictionary, "DataField", name=names[0], optype="categorical", dataType="string")
     _add(dictionary, "DataField", name=target, optype="continuous", dataType="double")
 
-    few = card.reasons == "few"
+    few = card.why == "few"
     scorecard = _add(
         root,
         "Scorecard",
