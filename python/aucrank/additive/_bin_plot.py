@@ -171,8 +171,9 @@ def _draw_curve(
             label=f"{what}, AUC {curve.auc:.3f}",
         )  # fmt: skip
     area = np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2
+    size = 4 if len(fpr) <= _MOST_TICKS else 2
     (hull,) = ax.plot(
-        fpr, tpr, color=_DARK, linewidth=1.6, marker="o", markersize=4, zorder=3, clip_on=False,
+        fpr, tpr, color=_DARK, linewidth=1.6, marker="o", markersize=size, zorder=3, clip_on=False,
         label=f"bins, AUC {area:.3f}",
     )  # fmt: skip
     ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
@@ -291,7 +292,9 @@ def _draw_rows(
     n_pos = np.array([bin_.n_pos for bin_ in bins])
     sizes = np.array([bin_.size for bin_ in bins])
     widths = np.array([2 * _half_width(bin_) for bin_ in bins])
-    style: dict[str, Any] = {"width": widths, "edgecolor": "white", "linewidth": 0.8}
+    # A rim would hide thin bars.
+    rim = 0.8 if len(bins) <= _MOST_TICKS else 0.0
+    style: dict[str, Any] = {"linewidth": rim, "width": widths, "edgecolor": "white"}
     positive = ax.bar(middles, n_pos, color=_DARK, label="positive", **style)
     negative = ax.bar(middles, sizes - n_pos, bottom=n_pos, color=_LIGHT, label="negative", **style)
     if len(bins) <= _MOST_TEXTS:
@@ -337,4 +340,6 @@ def _write_values(
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 3]}..."
+    """Leave out the middle of a long name: names often differ at their ends."""
+    half = _LONGEST // 2
+    return label if len(label) <= _LONGEST else f"{label[: half - 1]}...{label[2 - half :]}"
