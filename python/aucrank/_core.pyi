@@ -287,6 +287,13 @@ class Scorecard:
     def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
     def probability(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
     def explain(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+    def drift(
+        self,
+        columns: _Columns,
+        positive: NDArray[np.bool_] | None,
+        weight: NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> str: ...
 
 def fit_mad2c(
     columns: _Columns,

@@ -208,6 +208,25 @@ impl PyScorecard {
         let columns = columns.borrow(self.0.n_levels())?;
         Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
     }
+
+    /// Counts of new rows by bin and by points as JSON text; `positive` is `None` where labels are not known.
+    fn drift<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        positive: Option<PyReadonlyArray1<'py, bool>>,
+        weight: Option<PyReadonlyArray1<'py, f64>>,
+        n_threads: usize,
+    ) -> PyResult<String> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
+        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let counts = on_pool(py, n_threads, |_| {
+            let rows = additive::NewRows::new(columns.n_rows(), positive, weight)?;
+            self.0.drift(&columns, &rows)
+        });
+        to_json(&counts?)
+    }
 }
 
 /// Fits `MAD2C`; `params` is the JSON form of [`Mad2cParams`].
