@@ -9,6 +9,11 @@ from aucrank._schema import Level, Schema
 Dialect = Literal["ansi", "mysql", "bigquery", "tsql"]
 
 
+# Decimal digits that every double keeps, and whole numbers below which it keeps all.
+_PLAIN_DIGITS = 15
+_PLAIN_NUMBERS = 10**_PLAIN_DIGITS
+
+
 @dataclass(frozen=True, slots=True)
 class _Spelling:
     """How a dialect writes names and truth values."""
@@ -64,6 +69,16 @@ class SqlWriter:
         if not self._spelling.plain_backslash:
             level = level.replace("\\", "\\\\")
         return "'" + level.replace("'", "''") + "'"
+
+    def number(self, value: float) -> str:
+        """Return a number such that every database reads the same double."""
+        if value.is_integer() and abs(value) < _PLAIN_NUMBERS:
+            return str(int(value))
+        text = repr(value)
+        # A literal without an exponent is a decimal to many databases, and what they make of a long
+        # one may be the next double.
+        digits = text.lstrip("-").replace(".", "").strip("0")
+        return text if "e" in text or len(digits) <= _PLAIN_DIGITS else f"{text}e0"
 
     def condition(self, cuts: list[dict[str, Any]], place: int = 0) -> str:
         """Return a condition that is true for the rows on the left of a split."""

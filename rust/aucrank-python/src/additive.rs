@@ -74,6 +74,18 @@ impl PyRimarc {
         self.0.prevalence()
     }
 
+    /// Score of a row of which nothing is known.
+    #[getter]
+    fn base_score(&self) -> f64 {
+        self.0.base_score()
+    }
+
+    /// Number of folds that the weights are cross-fitted over; `None` where they are of all rows.
+    #[getter]
+    fn weight_folds(&self) -> Option<u16> {
+        self.0.weight_folds()
+    }
+
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.weights().to_vec().into_pyarray(py)
     }
@@ -81,6 +93,11 @@ impl PyRimarc {
     /// Score of each bin of a feature, that of what is missing the last; `None` where it has no say.
     fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         self.0.bin_scores(feature)
+    }
+
+    /// What each bin of a feature adds to the numerator and the denominator of the score.
+    fn shares(&self, feature: usize) -> Vec<(f64, f64)> {
+        self.0.shares(feature).iter().map(|share| (share.lean, share.weight)).collect()
     }
 
     /// The features in bins.
@@ -190,6 +207,25 @@ impl PyScorecard {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
         Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+    }
+
+    /// Counts of new rows by bin and by points as JSON text; `positive` is `None` where labels are not known.
+    fn drift<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        positive: Option<PyReadonlyArray1<'py, bool>>,
+        weight: Option<PyReadonlyArray1<'py, f64>>,
+        n_threads: usize,
+    ) -> PyResult<String> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
+        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let counts = on_pool(py, n_threads, |_| {
+            let rows = additive::NewRows::new(columns.n_rows(), positive, weight)?;
+            self.0.drift(&columns, &rows)
+        });
+        to_json(&counts?)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, gini, place_among};
+use super::drift::{DriftCounts, NewRows, count_bins, count_points};
 use super::log_odds::log_odds_line;
 use crate::boost::{FeatureTerm, Steps};
 use crate::data::{ClassSums, Column, Columns, Labels, times_power_of_two};
@@ -147,6 +148,24 @@ impl Scorecard {
             }
         })?;
         Ok(parts)
+    }
+
+    /// Counts of new rows by bin and by points.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scorecard::points`], or if lengths differ.
+    pub fn drift(
+        &self,
+        columns: &Columns<'_>,
+        rows: &NewRows<'_>,
+    ) -> Result<DriftCounts, RankError> {
+        let points = self.points(columns)?;
+        let bins: Vec<_> = self.features.iter().map(|card| (card.feature, &card.bins)).collect();
+        let features = count_bins(columns, &bins, rows)?;
+        let distribution = count_points(&points, rows);
+        let total = distribution.iter().map(|&(_, sums)| sums).sum();
+        Ok(DriftCounts { exponent: rows.exponent(), total, features, distribution })
     }
 
     /// Log-odds of the positive class that some points stand for.

@@ -1,0 +1,215 @@
+//! How far new rows have moved: their counts by bin and by points, to lay beside those of training.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::bins::Bins;
+use crate::RankError;
+use crate::data::{ClassSums, Column, Columns, FixedWeights};
+
+/// Rows that one task counts: enough to be worth its sums.
+const CHUNK_ROWS: usize = 1 << 14;
+
+/// Rows that a model was not made from. Unlike [`Labels`](crate::data::Labels) they may have one
+/// class, or none that is known yet.
+#[derive(Debug, Clone)]
+pub struct NewRows<'a> {
+    n_rows: usize,
+    positive: Option<&'a [bool]>,
+    weights: Option<FixedWeights>,
+}
+
+impl<'a> NewRows<'a> {
+    /// Checks lengths and weights.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for a bad weight or lengths that differ.
+    pub fn new(
+        n_rows: usize,
+        positive: Option<&'a [bool]>,
+        weights: Option<&[f64]>,
+    ) -> Result<Self, RankError> {
+        let lengths =
+            [("y", positive.map(<[bool]>::len)), ("sample_weight", weights.map(<[f64]>::len))];
+        for (name, found) in lengths {
+            if let Some(found) = found
+                && found != n_rows
+            {
+                return Err(RankError::LengthMismatch { name, found, expected: n_rows });
+            }
+        }
+        let weights = weights.map(FixedWeights::new).transpose()?;
+        Ok(Self { n_rows, positive, weights })
+    }
+
+    /// Number of rows, those of weight zero included.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Power of two that one unit of weight stands for.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.weights.as_ref().map_or(0, FixedWeights::exponent)
+    }
+
+    /// What one row adds to the sums of its bin; where no labels are known, all count as negative.
+    #[must_use]
+    pub fn sums(&self, row: usize) -> ClassSums {
+        let (weight, rows) = match &self.weights {
+            None => (1, 1),
+            Some(weights) => {
+                let units = weights.units()[row];
+                (units, if weights.is_whole() { units } else { u64::from(units > 0) })
+            }
+        };
+        let positive = self.positive.is_some_and(|positive| positive[row]);
+        let (pos, neg) = if positive { (weight, 0) } else { (0, weight) };
+        ClassSums { pos, neg, rows }
+    }
+
+    /// The rows in chunks that are counted side by side: sums of integers do not depend on it.
+    fn chunks(&self) -> impl ParallelIterator<Item = Range<usize>> + use<> {
+        let n_rows = self.n_rows;
+        (0..n_rows.div_ceil(CHUNK_ROWS)).into_par_iter().map(move |chunk| {
+            let start = chunk * CHUNK_ROWS;
+            start..n_rows.min(start + CHUNK_ROWS)
+        })
+    }
+}
+
+/// Counts of new rows, to lay beside those that a scorecard keeps of its training rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriftCounts {
+    /// Power of two that one unit of weight stands for.
+    pub exponent: i32,
+    /// All rows.
+    pub total: ClassSums,
+    /// For each feature of the card the rows in each bin, those that miss the feature the last.
+    pub features: Vec<Vec<ClassSums>>,
+    /// The rows by their points, ascending.
+    pub distribution: Vec<(i64, ClassSums)>,
+}
+
+/// The rows in each bin of some features, given by their number and bins; those that miss the feature
+/// are the last sum of it.
+///
+/// # Errors
+///
+/// [`RankError`] for an infinite value, or lengths that differ.
+///
+/// # Panics
+///
+/// If there is no such column.
+pub fn count_bins(
+    columns: &Columns<'_>,
+    features: &[(usize, &Bins)],
+    rows: &NewRows<'_>,
+) -> Result<Vec<Vec<ClassSums>>, RankError> {
+    if columns.n_rows() != rows.n_rows() {
+        let (found, expected) = (columns.n_rows(), rows.n_rows());
+        return Err(RankError::LengthMismatch { name: "X", found, expected });
+    }
+    columns.infinite_value().map_or(Ok(()), Err)?;
+    let count = |&(feature, bins): &(usize, &Bins)| {
+        let column = &columns[feature];
+        let of_chunk = |chunk: Range<usize>| {
+            let mut sums = vec![ClassSums::default(); bins.n_bins() + 1];
+            for row in chunk {
+                let raw = match column {
+                    Column::F64(values) => values.get(row),
+                    Column::F32(values) => values.get(row),
+                    Column::Codes { codes, .. } => codes[row].into(),
+                };
+                sums[bins.bin(raw)] += rows.sums(row);
+            }
+            sums
+        };
+        let nothing = || vec![ClassSums::default(); bins.n_bins() + 1];
+        rows.chunks().map(of_chunk).reduce(nothing, |mut left, right| {
+            left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+            left
+        })
+    };
+    Ok(features.par_iter().map(count).collect())
+}
+
+/// The rows by their points, ascending; rows of weight zero are not there.
+pub(super) fn count_points(points: &[i64], rows: &NewRows<'_>) -> Vec<(i64, ClassSums)> {
+    let of_chunk = |chunk: Range<usize>| {
+        let mut sums: BTreeMap<i64, ClassSums> = BTreeMap::new();
+        for row in chunk {
+            let counted = rows.sums(row);
+            if counted.rows > 0 {
+                *sums.entry(points[row]).or_default() += counted;
+            }
+        }
+        sums
+    };
+    let sums = rows.chunks().map(of_chunk).reduce(BTreeMap::new, |mut left, right| {
+        for (points, sums) in right {
+            *left.entry(points).or_default() += sums;
+        }
+        left
+    });
+    sums.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_in_one_bin_of_each_feature_with_its_weight() {
+        let values = [0.5, f64::NAN, -1.0, 2.0, 1.0];
+        let codes = [0, 2, 7, u32::MAX, 1];
+        let columns = Columns::new(
+            vec![values.as_slice().into(), Column::Codes { codes: &codes, n_levels: 3 }],
+            5,
+        )
+        .unwrap();
+        let numeric = Bins::Numeric { cuts: vec![1.0], special: vec![-1.0] };
+        // Category 1 was in no training row, so it counts as missing.
+        let categorical = Bins::Categorical { bin_of_level: vec![1, 2, 0], n_bins: 2 };
+        let labels = [true, false, true, false, true];
+        let rows = NewRows::new(5, Some(&labels), Some(&[1.0, 2.0, 3.0, 4.0, 0.0])).unwrap();
+        let counts = count_bins(&columns, &[(0, &numeric), (1, &categorical)], &rows).unwrap();
+        let sums = |pos, neg| ClassSums { pos, neg, rows: pos + neg };
+        assert_eq!(counts[0], [sums(1, 0), sums(0, 4), sums(3, 0), sums(0, 2)]);
+        assert_eq!(counts[1], [sums(0, 2), sums(1, 0), sums(3, 4)]);
+        assert_eq!(count_points(&[7, 7, -2, 7, 9], &rows), [(-2, sums(3, 0)), (7, sums(1, 6))]);
+    }
+
+    #[test]
+    fn chunks_are_counted_as_the_whole() {
+        let n_rows = 3 * CHUNK_ROWS + 17;
+        let values: Vec<f64> = (0..n_rows).map(|row| (row * 7919 % 1000) as f64).collect();
+        let columns = Columns::new(vec![values.as_slice().into()], n_rows).unwrap();
+        let bins = Bins::Numeric { cuts: vec![250.0, 600.0], special: vec![] };
+        let rows = NewRows::new(n_rows, None, None).unwrap();
+        let counts = count_bins(&columns, &[(0, &bins)], &rows).unwrap();
+        let by_hand = |low: f64, high: f64| {
+            values.iter().filter(|&&value| low <= value && value < high).count() as u64
+        };
+        let found: Vec<u64> = counts[0].iter().map(|sums| sums.neg).collect();
+        assert_eq!(found, [by_hand(0.0, 250.0), by_hand(250.0, 600.0), by_hand(600.0, 1e9), 0]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        assert_eq!(
+            NewRows::new(2, Some(&[true]), None).unwrap_err(),
+            RankError::LengthMismatch { name: "y", found: 1, expected: 2 }
+        );
+        assert!(NewRows::new(1, None, Some(&[-1.0])).is_err());
+        let columns = Columns::new(vec![[f64::INFINITY].as_slice().into()], 1).unwrap();
+        let bins = Bins::Numeric { cuts: vec![], special: vec![] };
+        let rows = NewRows::new(1, None, None).unwrap();
+        assert!(count_bins(&columns, &[(0, &bins)], &rows).is_err());
+    }
+}
