@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -283,13 +282,6 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             ],
             dtype=object,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        # Not a classifier, but its target has two classes as well.
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        return tags
 
 
 def _endings(feature: BinnedFeature) -> list[str]:
