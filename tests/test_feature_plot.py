@@ -25,8 +25,8 @@ def close_figures():
     plt.close("all")
 
 
-def clients(n=500):
-    rng = np.random.default_rng(0)
+def clients(n=500, seed=0):
+    rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.3
     names = ["car", "a house in the country", "a tour of the whole wide world", "other"]
     X = pd.DataFrame(
@@ -135,10 +135,14 @@ def test_weights_reach_the_curve():
     assert other.rows_ax_.get_ylabel() == "Weight of rows"
 
 
-@pytest.mark.parametrize("with_rows", [False, True])
+OTHER = clients(60, seed=1)
+
+
+@pytest.mark.parametrize("rows", [(), (X, Y), OTHER], ids=["no rows", "same rows", "other rows"])
 @pytest.mark.parametrize("feature", X.columns)
-def test_nothing_overlaps_and_nothing_is_cut_off(model, feature, with_rows):
-    display = model.plot_feature(feature, *((X, Y) if with_rows else ()))
+def test_nothing_overlaps_and_nothing_is_cut_off(feature, rows):
+    model = MAD2C(special_values=SPECIAL).fit(X, Y)
+    display = model.plot_feature(feature, *rows)
     display.figure_.canvas.draw()
     texts = list(display.corner_texts_.values())
     boxes = [Text.get_window_extent(text) for text in texts]

@@ -183,8 +183,8 @@ def _draw_curve(
     ax.legend(
         handles[::-1], labels[::-1], loc="lower right", frameon=False, fontsize=_FONT_SIZE + 1
     )
-    lowest = (fpr, tpr) if curve is None else (curve.fpr, curve.tpr)
-    return hull, curve_line, _label_corners(ax, _corners(feature, ranked), fpr, tpr, lowest)
+    curves = [(fpr, tpr)] if curve is None else [(fpr, tpr), (curve.fpr, curve.tpr)]
+    return hull, curve_line, _label_corners(ax, _corners(feature, ranked), curves)
 
 
 def _corners(feature: BinnedFeature, ranked: list[int]) -> dict[int, str]:
@@ -205,24 +205,26 @@ def _corners(feature: BinnedFeature, ranked: list[int]) -> dict[int, str]:
 def _label_corners(
     ax: Axes,
     said: dict[int, str],
-    fpr: NDArray[np.float64],
-    tpr: NDArray[np.float64],
-    lowest: tuple[NDArray[np.float64], NDArray[np.float64]],
+    curves: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
 ) -> dict[int, Annotation]:
-    """Write labels on the lower right of the curves, in their order and apart from each other."""
+    """Write labels on the lower right of the curves, in their order and apart from each other.
+
+    The first of the curves is that with the corners.
+    """
     if not said:
         return {}
     corners = np.array(list(said))
     width = _LETTER * max(map(len, said.values())) + 0.01
-    below, left = lowest
+    fpr, tpr = curves[0]
     steps = _LINE * np.arange(len(corners))
     # Above that, a label would meet the right border of the picture before it is off the curve.
-    top = float(np.interp(1 - width - _APART, below, left)) - _LINE
+    top = min(float(np.interp(1 - width - _APART, *curve)) for curve in curves) - _LINE
     room = max(top - steps[-1], 0.03)
     first = isotonic_regression(tpr[corners] - _APART - steps, y_min=0.03, y_max=room)
     y = first + steps
     # The curve at the top of a label is what it may run into.
-    nearest = np.interp(np.minimum(y + _LINE / 2, 1), left, below) + _APART
+    ceilings = np.minimum(y + _LINE / 2, 1)
+    nearest = np.max([np.interp(ceilings, tpr, fpr) for fpr, tpr in curves], axis=0) + _APART
     # The farther from its corner, the farther to the right: so lines keep clear of other labels.
     aside = nearest + _SLANT * np.abs(tpr[corners] - _APART - y)
     x = np.maximum(nearest, np.minimum(aside, 1 - width))
