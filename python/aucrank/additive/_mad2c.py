@@ -25,6 +25,9 @@ from aucrank.additive._bins import bin_params
 
 _ENCODINGS = ("ordinal", "onehot-dense", "rate")
 
+# Values that are looked up at a time.
+_BLOCK = 2**15
+
 
 class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     """Discretisation of each feature into the bins of its largest AUC.
@@ -225,25 +228,18 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ValueError
             If the columns are not those seen in fit, or a value is infinite.
         """
-        # Places of all bins of all features in one row, so that one look-up serves for all.
-        places = self._ask("bins", X).reshape(-1, self.n_features_in_).astype(np.intp)
-        lengths = [len(feature["sums"]) for feature in self._features]
-        places += np.cumsum([0, *lengths[:-1]])
-        found: NDArray[np.float64]
-        if self.encode == "rate":
-            found = np.concatenate([bin_rates(feature) for feature in self._features])[places]
-            return found
-        numbers = [bin_numbers(feature) for feature in self._features]
-        if self.encode == "ordinal":
-            found = np.concatenate(numbers)[places]
-            return found
-        starts = np.cumsum([0, *self.n_bins_])
-        columns = np.concatenate(
-            [number + start for number, start in zip(numbers, starts, strict=False)]
-        )[places]
-        rows, features = np.nonzero(np.isfinite(columns))
-        found = np.zeros((len(columns), starts[-1]))
-        found[rows, columns[rows, features].astype(np.intp)] = 1
+        found: NDArray[np.float64] = self._ask("bins", X).reshape(-1, self.n_features_in_)
+        look_up = bin_rates if self.encode == "rate" else bin_numbers
+        tables = [look_up(feature) for feature in self._features]
+        if self.encode == "onehot-dense":
+            return _one_hot(found, tables)
+        # All tables in one, and some rows at a time, which stay in the cache.
+        values = np.concatenate(tables)
+        starts = np.cumsum([0, *map(len, tables[:-1])])
+        n_rows = max(1, _BLOCK // self.n_features_in_)
+        for first in range(0, len(found), n_rows):
+            block = found[first : first + n_rows]
+            block[:] = values[block.astype(np.intp) + starts]
         return found
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
@@ -282,6 +278,21 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             ],
             dtype=object,
         )
+
+
+def _one_hot(
+    places: NDArray[np.float64], numbers: list[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return one column for each bin that has a number, given the bin of each value."""
+    widths = [int(np.isfinite(number).sum()) for number in numbers]
+    found = np.zeros((len(places), sum(widths)))
+    first = 0
+    for place, number, width in zip(places.T, numbers, widths, strict=True):
+        column = number[place.astype(np.intp)]
+        rows = np.flatnonzero(np.isfinite(column))
+        found[rows, first + column[rows].astype(np.intp)] = 1
+        first += width
+    return found
 
 
 def _endings(feature: BinnedFeature) -> list[str]:
