@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import MAD2C, AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
 from aucrank.tree import LeafRank
 from sklearn.base import clone
 
@@ -249,3 +249,12 @@ def test_a_file_without_rows_gives_no_scores(score_csv, model, tmp_path):
     clients(1, 5)[0][:0].to_csv(tmp_path / "data.csv", index=False)
     run = score_csv(model[1], tmp_path / "data.csv")
     assert (run.returncode, run.stdout, run.stderr) == (0, "score\n", "")
+
+
+def test_a_transformer_is_refused_by_the_name_of_its_file(score_csv, tmp_path):
+    X, y = clients(100, 0)
+    MAD2C().fit(X, y).save(tmp_path / "bins.json")
+    run = score_csv(tmp_path / "bins.json", tmp_path / "absent.csv")
+    assert (run.returncode, run.stdout) == (1, "")
+    (line,) = run.stderr.splitlines()
+    assert line.endswith("bins.json: this model puts features into bins and has no score")

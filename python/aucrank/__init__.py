@@ -13,7 +13,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucrank._persistence import load
-from aucrank._registry import ESTIMATORS, META_ESTIMATORS, TRANSFORMERS, get_estimator
+from aucrank._registry import get_estimator, public_names
 from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
@@ -39,15 +39,12 @@ __all__ = [
 ]
 
 
-_PUBLIC = ESTIMATORS | TRANSFORMERS | META_ESTIMATORS
-
-
 def __getattr__(name: str) -> Any:
     # Estimators are imported when asked for: scikit-learn, their base, imports pandas if it can.
-    if name in _PUBLIC:
+    if name in public_names():
         return globals().setdefault(name, get_estimator(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return sorted({*globals(), *public_names()})

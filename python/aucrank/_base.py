@@ -1,22 +1,30 @@
 """What every ranker is built on: scores and labels from a core model."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from aucrank._core_estimator import CoreEstimator, CoreModel
+from aucrank._input import Columns
 from aucrank._validation import match_labels
 
-__all__ = ["BaseRanker", "CoreModel", "ProbabilityMixin"]
+
+class RankerModel(CoreModel, Protocol):
+    """What `BaseRanker` asks of a model object of the core."""
+
+    def score(self, columns: Columns, n_threads: int) -> NDArray[np.float64]:
+        """Score rows; above 0 is positive."""
 
 
 class BaseRanker(ClassifierMixin, CoreEstimator):
     """Base of all rankers: two classes in, a score out.
 
-    The core model has ``score(columns, n_threads)``, above 0 where a row is called positive.
+    A subclass writes what `CoreEstimator` asks for, around a model that scores.
     """
+
+    _model: RankerModel
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score rows: the higher, the more likely positive.
@@ -75,6 +83,7 @@ class BaseRanker(ClassifierMixin, CoreEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # Anew, since those of `ClassifierMixin` have taken the place of those of `CoreEstimator`.
         tags.classifier_tags.multi_class = False
         return tags
 

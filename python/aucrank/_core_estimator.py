@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -44,6 +45,9 @@ class CoreModel(Protocol):
 
 class CoreEstimator(BaseEstimator, ABC):
     """Base of all estimators that learn a model of the core from two classes.
+
+    It knows nothing of what the model is for: `BaseRanker` adds scores and labels, a transformer
+    its own ``transform``.
 
     A subclass writes ``__init__`` (which stores its keyword-only parameters and nothing else),
     ``_family``, ``_fit_model``, and where it has parameters to check ``_check_params``. If it has
@@ -116,7 +120,7 @@ class CoreEstimator(BaseEstimator, ABC):
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
         y : array-like of shape (n,)
-            Labels, two distinct values. The greater one is the class to rank first.
+            Labels, two distinct values. The greater one is the positive class, to be ranked first.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
@@ -272,4 +276,7 @@ class CoreEstimator(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        # Also of an estimator that is no classifier: its target has two classes all the same.
+        tags.target_tags.required = True
+        tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

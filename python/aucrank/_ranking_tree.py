@@ -20,7 +20,7 @@ from aucrank._rules import Region, Words, cubes_in_words
 from aucrank._schema import Schema, errors_by_name
 from aucrank._shap import shap_model
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank._table import Table
+from aucrank._table import Table, whole
 from aucrank._threads import threads_for
 from aucrank._tree_plot import RankingTreeDisplay, draw_tree
 from aucrank._validation import check_class_weight, check_weight, encode_binary
@@ -183,8 +183,8 @@ class RankingTree:
             left=left,
             right=right,
             depth=depth,
-            size=_whole(unit * (pos + neg)),
-            n_pos=_whole(unit * pos),
+            size=whole(unit * (pos + neg)),
+            n_pos=whole(unit * pos),
             eta=pos / (pos + neg),
             gain=gain,
             rule=rule,
@@ -671,8 +671,3 @@ def _to_root(node: int, parent: NDArray[np.int64]) -> Iterator[int]:
     while node >= 0:
         yield int(node)
         node = parent[node]
-
-
-def _whole(weights: NDArray[np.float64]) -> NDArray[Any]:
-    """Weights that are counts, as counts."""
-    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights

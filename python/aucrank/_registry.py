@@ -1,8 +1,8 @@
 """Where each public estimator lives, by name.
 
-The one list that `aucrank.load`, the command line and the tests walk: an estimator that is entered
-here can be saved and loaded, and `aucrank compare` measures it. Nothing is imported before it is
-asked for.
+The lists that `aucrank.load`, the command line and the tests walk: an estimator that is entered
+here can be saved and loaded, and `aucrank compare` measures the rankers. Nothing is imported before
+it is asked for.
 """
 
 from importlib import import_module
@@ -38,11 +38,20 @@ def get_estimator(name: str) -> type[Any]:
     ValueError
         If no public estimator has this name.
     """
-    modules = ESTIMATORS | TRANSFORMERS | META_ESTIMATORS
+    modules = _modules()
     if name not in modules:
         raise ValueError(f"no estimator is called {name!r}; there are {', '.join(modules)}")
     estimator: type[Any] = getattr(import_module(modules[name]), name)
     return estimator
+
+
+def public_names() -> list[str]:
+    """Names of all public estimators, whatever they do, in the order of the lists."""
+    return list(_modules())
+
+
+def _modules() -> dict[str, str]:
+    return ESTIMATORS | TRANSFORMERS | META_ESTIMATORS
 
 
 def is_savable(name: str) -> bool:

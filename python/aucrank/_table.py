@@ -93,6 +93,11 @@ class Table(dict[str, NDArray[Any]]):
         return [f"[{self.n_rows} rows]"] if self.n_rows > _MAX_ROWS else []
 
 
+def whole(weights: NDArray[np.float64]) -> NDArray[Any]:
+    """Return weights that are counts as counts, others as they are."""
+    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
+
+
 def _cells(column: NDArray[Any]) -> list[str]:
     """Return the text of each row that is shown."""
     if len(column) <= _MAX_ROWS:

@@ -13,6 +13,7 @@ from aucrank._params import check_bool, check_int
 from aucrank._pyplot import import_pyplot
 from aucrank._tree_plot import RankingTreeDisplay
 from aucrank._validation import encode_binary, match_labels
+from aucrank.additive._bin_plot import FeatureDisplay
 from aucrank.boosting._program_plot import BranchingProgramDisplay
 from aucrank.boosting._term_plot import TermsDisplay
 
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["BranchingProgramDisplay", "LevelSetDisplay", "RankingTreeDisplay", "TermsDisplay"]
+__all__ = [
+    "BranchingProgramDisplay",
+    "FeatureDisplay",
+    "LevelSetDisplay",
+    "RankingTreeDisplay",
+    "TermsDisplay",
+]
 
 # Lines between level sets are drawn up to so many of them; beyond, colours run into each other.
 _MOST_OUTLINED = 64

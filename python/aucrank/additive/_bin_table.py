@@ -1,16 +1,207 @@
 """What MAD2C and RIMARC show of their bins: a table, and a picture for each feature."""
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import inf, isnan, nan
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._schema import Schema
+from aucrank._input import count_rows, read_columns
+from aucrank._rules import Restriction, Words, number
+from aucrank._schema import Schema, errors_by_name
+from aucrank._table import Table, whole
+from aucrank._threads import threads_for
+from aucrank._validation import check_weight, match_labels
+from aucrank.additive._bin_plot import FeatureDisplay, draw_feature
+from aucrank.metrics import RocCurve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A bin of a feature, with the training rows in it.
+
+    Attributes
+    ----------
+    kind : {"interval", "special", "category", "missing"}
+        What its values are.
+    rule : str
+        Its values in words, with the name of the feature.
+    label : str
+        The same without the name: a category, a special value or "missing"; empty for an interval.
+    size, n_pos : float
+        Weight of its training rows and of the positive ones.
+    """
+
+    kind: Literal["interval", "special", "category", "missing"]
+    rule: str
+    label: str
+    size: float
+    n_pos: float
+
+    @property
+    def rate(self) -> float:
+        """Share of positives; NaN where no training row was."""
+        return self.n_pos / self.size if self.size else nan
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedFeature:
+    """A feature in bins.
+
+    Attributes
+    ----------
+    place : int
+        Its place among the columns.
+    name : str
+        Its name, ``x0`` for a first column without one.
+    direction : {1, -1}
+        Whether high or low numbers rank high; 1 for a category.
+    cuts : tuple of float or None
+        Where the intervals of a number meet, ascending; None for a category.
+    bins : tuple of Bin
+        In the order of the core: intervals ascending, then special values; or categories. The
+        last is that of missing values.
+    numbers : ndarray of float64, shape (n_bins,)
+        What `bin_numbers` gives.
+    """
+
+    place: int
+    name: str
+    direction: int
+    cuts: tuple[float, ...] | None
+    bins: tuple[Bin, ...]
+    numbers: NDArray[np.float64]
+
+
+def bin_numbers(feature: dict[str, Any]) -> NDArray[np.float64]:
+    """Return numbers of the bins of a feature that rank as the bins do.
+
+    Parameters
+    ----------
+    feature : dict
+        A feature in bins, as the model document has it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_bins + 1,)
+        Of each bin in the order of the core; NaN for that of missing values and for bins that no
+        training row was in. Intervals ascend with their values. Categories and special values are
+        placed by their share of positives: of two bins, that of the larger share has the higher
+        number if the direction is increasing, or there is none, and the lower one if it is
+        decreasing. Of equal shares, the bin that comes first in the core has the lower number.
+    """
+    *known, _ = feature["sums"]
+    down = feature["direction"] == "decreasing"
+    # Shares as fractions, since rounded ones could tie or swap.
+    shares = {
+        place: Fraction(sums["pos"], sums["pos"] + sums["neg"])
+        for place, sums in enumerate(known)
+        if sums["pos"] + sums["neg"]
+    }
+    order = sorted(shares, key=lambda place: -shares[place] if down else shares[place])
+    numbers = np.full(len(known) + 1, nan)
+    numbers[order] = np.arange(len(order))
+    return numbers
+
+
+def bin_rates(feature: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the share of positives of each bin, NaN where `bin_numbers` has it."""
+    *known, _ = feature["sums"]
+    rates = [s["pos"] / (s["pos"] + s["neg"]) if s["pos"] + s["neg"] else nan for s in known]
+    return np.array([*rates, nan])
+
+
+def binned_features(document: dict[str, Any], schema: Schema) -> list[BinnedFeature]:
+    """Read the features in bins from the document of their model.
+
+    Parameters
+    ----------
+    document : dict
+        The JSON form of a `_core.Mad2c`.
+    schema : Schema
+        Of the columns.
+
+    Returns
+    -------
+    list of BinnedFeature
+        One for each column.
+    """
+    words = Words(schema, [True] * len(schema.features))
+    unit = 2.0 ** document["exponent"]
+    features = []
+    for place, feature in enumerate(document["features"]):
+        known = _values(feature["bins"], words, schema, place)
+        values = [*known, ("missing", words.region({place: _MISSING}), "missing")]
+        bins = tuple(
+            Bin(kind, rule, label, (sums["pos"] + sums["neg"]) * unit, sums["pos"] * unit)
+            for (kind, rule, label), sums in zip(values, feature["sums"], strict=True)
+        )
+        cuts = feature["bins"]["numeric"]["cuts"] if "numeric" in feature["bins"] else None
+        features.append(
+            BinnedFeature(
+                place,
+                words.name(place),
+                -1 if feature["direction"] == "decreasing" else 1,
+                None if cuts is None else tuple(cuts),
+                bins,
+                bin_numbers(feature),
+            )
+        )
+    return features
+
+
+_MISSING = Restriction(low=inf, high=-inf)
+
+#: Kind, words and label of a bin.
+_Values = tuple[Literal["interval", "special", "category", "missing"], str, str]
+
+
+def _values(bins: dict[str, Any], words: Words, schema: Schema, place: int) -> Iterator[_Values]:
+    """Say what the values of each bin are, but that of missing ones."""
+    name = words.name(place)
+    if "categorical" in bins:
+        levels = schema.features[place].levels or ()
+        of_bin: list[list[int]] = [[] for _ in range(bins["categorical"]["n_bins"])]
+        for code, bin_ in enumerate(bins["categorical"]["bin_of_level"]):
+            # A category that no row had is missing.
+            if bin_ < len(of_bin):
+                of_bin[bin_].append(code)
+        for codes in of_bin:
+            listed = ", ".join(str(levels[code]) for code in codes)
+            rule = f"{name} in {{{listed}}}" if len(codes) > 1 else f"{name} = {listed}"
+            yield "category", rule, listed
+        return
+    special = bins["numeric"]["special"]
+    bounds = [-inf, *bins["numeric"]["cuts"], inf]
+    for low, high in pairwise(bounds):
+        rule = words.region({place: Restriction(low, high, missing=False)})
+        inside = [number(value) for value in special if low <= value < high]
+        yield "interval", rule + (f" except {', '.join(inside)}" if inside else ""), ""
+    for value in special:
+        # In full, so that no two are the same.
+        label = repr(value).removesuffix(".0")
+        yield "special", f"{name} = {label}", label
 
 
 class BinsMixin:
     """For estimators whose core model holds features in bins."""
 
     _schema: Schema
+    classes_: NDArray[Any]
 
     def _table(self) -> _core.Mad2c:
         """Return the features in bins."""
@@ -20,3 +211,187 @@ class BinsMixin:
         """Return the features in bins as the model document has them."""
         binned: dict[str, Any] = json.loads(self._table().to_json())
         return binned
+
+    def bins(self) -> Table:
+        """Return the bins of all features, with the training rows in them.
+
+        Returns
+        -------
+        Table
+            One row for each bin: ``feature`` (its name, or ``x0`` for a first column without one),
+            ``bin`` (its number, as `MAD2C` transforms to), ``rule`` (its values in words), ``size``
+            and ``n_pos`` (weight of its training rows and of the positive ones), ``rate`` (the
+            share of positives) and ``direction`` (1 where high numbers rank high and for
+            categories, -1 where low ones do). Intervals ascend, special values stand below them;
+            categories ascend with their rates. If training rows missed a feature, its last row is
+            of them, with NaN for the number.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+
+        Notes
+        -----
+        Cuts are shown to six digits. A special value that no training row had, and the one interval
+        of a feature that was always missing, are left out: they count as missing.
+
+        Examples
+        --------
+        >>> from aucrank import MAD2C
+        >>> MAD2C().fit([[1.0], [2.0], [3.0], [4.0], [5.0]], [0, 1, 0, 1, 1]).bins()
+        feature  bin  rule             size  n_pos  rate  direction
+        x0         0  x0 < 1.5            1      0   0.0          1
+        x0         1  1.5 <= x0 < 3.5     2      1   0.5          1
+        x0         2  x0 >= 3.5           2      2   1.0          1
+        """
+        check_is_fitted(self)
+        names, rules, directions = [], [], []
+        numbers, sizes, n_pos, rates = [], [], [], []
+        for feature in binned_features(self._binned(), self._schema):
+            for place in _listed(feature):
+                bin_ = feature.bins[place]
+                names.append(feature.name)
+                numbers.append(feature.numbers[place])
+                rules.append(bin_.rule)
+                sizes.append(bin_.size)
+                n_pos.append(bin_.n_pos)
+                rates.append(bin_.rate)
+                directions.append(feature.direction)
+        return Table(
+            feature=np.array(names, dtype=np.str_),
+            bin=np.array(numbers, dtype=np.float64),
+            rule=np.array(rules, dtype=np.str_),
+            size=whole(np.array(sizes, dtype=np.float64)),
+            n_pos=whole(np.array(n_pos, dtype=np.float64)),
+            rate=np.array(rates, dtype=np.float64),
+            direction=np.array(directions, dtype=np.int64),
+        )
+
+    def plot_feature(
+        self,
+        feature: int | str,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: "Sequence[Axes] | None" = None,
+    ) -> FeatureDisplay:
+        """Draw the ROC curve of a feature with its hull, and the share of positives of its bins.
+
+        Parameters
+        ----------
+        feature : int or str
+            Which feature, by position or by name.
+        X : array-like or data frame of shape (n, n_features), default=None
+            Rows whose curve is drawn behind the hull, such as those of the fit: every distinct
+            value of the feature is a point of it. Rows that miss the feature are left out.
+        y : array-like of shape (n,), default=None
+            Their labels; needed with ``X``.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights.
+        ax : sequence of three matplotlib.axes.Axes, default=None
+            Where to draw the curve, the shares and the rows of each bin. None makes a figure.
+
+        Returns
+        -------
+        FeatureDisplay
+            What was drawn: on the left the curve of the training rows in bins, which is the concave
+            hull of that of all values, with the cuts at its corners; on the right the share of
+            positives in each bin, and below it how many rows of either class.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If there is no such feature, there are not three axes, or ``X`` and ``y`` do not fit
+            together.
+
+        Notes
+        -----
+        With special values the curve of ``X`` is that of the other rows, and so is the hull.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from aucrank import MAD2C
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> display = MAD2C().fit(X, y).plot_feature("worst_area", X, y)
+        >>> display.roc_ax_.get_title()
+        'worst_area'
+        """
+        check_is_fitted(self)
+        caller = f"{type(self).__name__}.plot_feature"
+        binned = self._binned()
+        binned_feature = binned_features(binned, self._schema)[self._place(feature)]
+        curve = None
+        if X is not None or y is not None:
+            if X is None or y is None:
+                raise ValueError(f"{caller} needs X and y together, or neither")
+            curve = self._curve(binned_feature, X, y, sample_weight)
+        elif sample_weight is not None:
+            raise ValueError(f"{caller} has sample_weight, but no X and y that it belongs to")
+        total = binned["total"]
+        base_rate = total["pos"] / (total["pos"] + total["neg"])
+        return draw_feature(binned_feature, _listed(binned_feature), base_rate, curve, ax, caller)
+
+    def _place(self, feature: int | str) -> int:
+        """Return the place of a feature that a user has named."""
+        features = self._schema.features
+        if isinstance(feature, str):
+            names = self._schema.names or []
+            if feature not in names:
+                raise ValueError(f"there is no feature {feature!r}")
+            return names.index(feature)
+        if isinstance(feature, bool) or not isinstance(feature, Integral):
+            raise TypeError(f"feature must be a name or a position, got {feature!r}")
+        if not 0 <= feature < len(features):
+            raise ValueError(f"feature {feature} is not one of the {len(features)} columns")
+        return int(feature)
+
+    def _curve(
+        self, feature: BinnedFeature, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> RocCurve:
+        """Return the ROC curve of the values of a feature, or of the shares of its categories."""
+        columns = read_columns(cast(BaseEstimator, self), X, self._schema)
+        positive = match_labels(y, self.classes_)
+        n_rows = count_rows(columns)
+        if len(positive) != n_rows:
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples:"
+                f" {[n_rows, len(positive)]}"
+            )
+        weight = check_weight(sample_weight, n_rows)
+        n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
+        with errors_by_name(self._schema):
+            bins = self._table().bins(columns, n_threads).reshape(n_rows, -1)
+        places = bins[:, feature.place].astype(np.intp)
+        scores = feature.numbers[places]
+        kept = np.isfinite(scores) & np.array([b.kind != "special" for b in feature.bins])[places]
+        if feature.cuts is not None:
+            # In place of the number of the bin, the value itself.
+            one = columns if isinstance(columns, list) else columns.T
+            scores = feature.direction * one[feature.place].astype(np.float64)
+        there = kept if weight is None else kept & (weight > 0)
+        if not positive[there].any() or positive[there].all():
+            raise ValueError(
+                f"the rows of X that do not miss {feature.name!r} are of one class, which has no"
+                " ROC curve"
+            )
+        return RocCurve.from_scores(
+            positive[kept], scores[kept], sample_weight=None if weight is None else weight[kept]
+        )
+
+
+def _listed(feature: BinnedFeature) -> list[int]:
+    """Return the places of the bins that training rows were in, in the order of the table."""
+    listed = [place for place, bin_ in enumerate(feature.bins) if bin_.size]
+    if feature.cuts is None:
+        # NaN for missing values, which stay the last.
+        listed.sort(key=lambda place: (isnan(feature.numbers[place]), feature.numbers[place]))
+    return listed

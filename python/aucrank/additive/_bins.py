@@ -35,6 +35,12 @@ def bin_params(special_values: Any, monotonic_cst: Any, schema: Schema) -> dict[
         If either does not fit the columns.
     """
     directions = monotonic_directions(monotonic_cst, schema)
+    for place, (direction, feature) in enumerate(zip(directions, schema.features, strict=False)):
+        if direction and feature.levels is not None:
+            raise ValueError(
+                f"column {schema.label(place)} is categorical, so monotonic_cst cannot bind it:"
+                " categories have no order"
+            )
     return {
         "special": special_by_column(special_values, schema),
         "directions": [_DIRECTIONS[direction] for direction in directions],
@@ -42,7 +48,13 @@ def bin_params(special_values: Any, monotonic_cst: Any, schema: Schema) -> dict[
 
 
 def special_by_column(special_values: Any, schema: Schema) -> list[list[float]]:
-    """Return the special values of each column, ascending, none for categories."""
+    """Return the special values of each column, ascending, none for categories.
+
+    Raises
+    ------
+    ValueError
+        If they are no finite numbers, or are by name and a column is categorical or not there.
+    """
     if special_values is None:
         return [[] for _ in schema.features]
     if isinstance(special_values, dict):
@@ -55,6 +67,12 @@ def special_by_column(special_values: Any, schema: Schema) -> list[list[float]]:
         if unknown:
             raise ValueError(f"special_values names columns that X does not have: {unknown!r}")
         by_column = [_numbers(special_values.get(name, ())) for name in names]
+        for place, (numbers, feature) in enumerate(zip(by_column, schema.features, strict=True)):
+            if numbers and feature.levels is not None:
+                raise ValueError(
+                    f"special_values has numbers for column {schema.label(place)}, which is"
+                    " categorical: each category has a bin of its own"
+                )
     else:
         numbers = _numbers(special_values)
         by_column = [numbers if f.levels is None else [] for f in schema.features]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import load
-from aucrank._registry import public_estimators
+from aucrank._registry import TRANSFORMERS, public_estimators
 from aucrank._schema import Feature
 from aucrank.cli._data import as_categories, read_data, text_of
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
@@ -72,6 +72,11 @@ class SavedModel:
         return type(self.estimator).__name__
 
     @property
+    def is_ranker(self) -> bool:
+        """Whether it scores rows; a transformer does not."""
+        return self.class_name not in TRANSFORMERS
+
+    @property
     def features(self) -> Sequence[Feature]:
         """The columns that the model was fitted to, in order."""
         features: Sequence[Feature] = self.estimator._schema.features
@@ -104,6 +109,17 @@ def load_model(path: str) -> SavedModel:
         raise DataError(str(error)) from error
     content = file.read_bytes()
     return SavedModel(path, estimator, json.loads(content)["library_version"], len(content))
+
+
+def load_ranker(path: str) -> SavedModel:
+    """Load the file of a model that scores rows."""
+    model = load_model(path)
+    if not model.is_ranker:
+        raise DataError(
+            f"{path} holds a {model.class_name}, which transforms features and ranks no rows: in"
+            f" Python, aucrank.load({path!r}).transform(X) gives the bins"
+        )
+    return model
 
 
 def save_model(estimator: Any, path: Path) -> int:

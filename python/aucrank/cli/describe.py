@@ -20,7 +20,8 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model)
     estimator = model.estimator
     print(f"{model.class_name}, saved by aucrank {model.library_version} ({model.n_bytes:,} bytes)")
-    print(f"ranks rows of class {model.positive!r} above rows of class {model.negative!r}")
+    does = "ranks" if model.is_ranker else "puts values into bins by how they rank"
+    print(f"{does} rows of class {model.positive!r} above rows of class {model.negative!r}")
     print(heading("Parameters"))
     print(_parameters(estimator))
     print(heading(f"Features ({len(model.features)})"))
@@ -31,6 +32,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_rounds(estimator))
     if hasattr(estimator, "program_"):
         print(_describe_program(estimator))
+    if not model.is_ranker:
+        print(_describe_bins(estimator))
     return 0
 
 
@@ -61,6 +64,9 @@ def _features(model: SavedModel) -> str:
     importances = getattr(model.estimator, "feature_importances_", None)
     if importances is not None:
         columns["importance"] = importances
+    if not model.is_ranker:
+        columns["bins"] = model.estimator.n_bins_
+        columns["AUC"] = model.estimator.aucs_
     return aligned(columns)
 
 
@@ -113,6 +119,12 @@ def _describe_program(ranker: Any) -> str:
             program.to_text(),
         ]
     )
+
+
+def _describe_bins(transformer: Any) -> str:
+    """List the bins of each feature with their training rows."""
+    n_bins = plural(transformer.n_bins_.sum(), "bin")
+    return f"{heading(f'Bins ({n_bins})')}\n{aligned(transformer.bins())}"
 
 
 def _less(threshold: float) -> str:

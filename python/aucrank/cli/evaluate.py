@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from aucrank.cli._data import classes_of, need_column, pick_class, text_of
 from aucrank.cli._errors import DataError
-from aucrank.cli._model import SavedModel, features_for, load_model, read_for, scores_of
+from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, scores_of
 from aucrank.cli._options import DATA_HELP, add_command, add_target
 from aucrank.metrics import RocCurve
 
@@ -25,7 +25,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
-    model = load_model(args.model)
+    model = load_ranker(args.model)
     frame = read_for(model, args.data)
     need_column(frame, args.target, args.data, "--target")
     positive = _positive_rows(model, frame[args.target], args.positive, args.data)

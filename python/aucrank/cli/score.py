@@ -5,7 +5,7 @@ from typing import Any
 
 from aucrank.cli._data import backend_for, file_kind, write_scores
 from aucrank.cli._errors import DataError, plain_errors, writable
-from aucrank.cli._model import features_for, load_model, read_for, scores_of
+from aucrank.cli._model import features_for, load_ranker, read_for, scores_of
 from aucrank.cli._options import DATA_HELP, add_command
 from aucrank.cli._text import plural
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Score and write."""
     out = None if args.out is None else writable(args.out)
     backend_for("csv" if out is None else file_kind(out))
-    model = load_model(args.model)
+    model = load_ranker(args.model)
     if args.proba and not hasattr(model.estimator, "predict_proba"):
         raise DataError(
             f"{model.class_name} ranks without estimating probabilities: leave --proba out"

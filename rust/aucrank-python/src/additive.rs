@@ -74,6 +74,18 @@ impl PyRimarc {
         self.0.prevalence()
     }
 
+    /// Score of a row of which nothing is known.
+    #[getter]
+    fn base_score(&self) -> f64 {
+        self.0.base_score()
+    }
+
+    /// Number of folds that the weights are cross-fitted over; `None` where they are of all rows.
+    #[getter]
+    fn weight_folds(&self) -> Option<u16> {
+        self.0.weight_folds()
+    }
+
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.weights().to_vec().into_pyarray(py)
     }
@@ -81,6 +93,11 @@ impl PyRimarc {
     /// Score of each bin of a feature, that of what is missing the last; `None` where it has no say.
     fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         self.0.bin_scores(feature)
+    }
+
+    /// What each bin of a feature adds to the numerator and the denominator of the score.
+    fn shares(&self, feature: usize) -> Vec<(f64, f64)> {
+        self.0.shares(feature).iter().map(|share| (share.lean, share.weight)).collect()
     }
 
     /// The features in bins.

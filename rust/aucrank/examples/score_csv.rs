@@ -17,8 +17,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use aucrank::RankError;
 use aucrank::data::{Column, Columns, MISSING_CODE};
-use aucrank::model::{Document, Feature, FeatureKind};
+use aucrank::model::{Document, Feature, FeatureKind, Model};
 use csv::StringRecord;
 use serde_json::Value;
 
@@ -50,6 +51,10 @@ fn run() -> Result<(), Failure> {
 
     let text = fs::read_to_string(model).map_err(|err| of_file(model, &err))?;
     let document = Document::from_json(&text).map_err(|err| of_file(model, &err))?;
+    // A transformer is of no use here, whatever the rows are.
+    if matches!(document.model, Model::Mad2c(_)) {
+        return Err(of_file(model, &RankError::NoScore).into());
+    }
     let scores = score(&document, data).map_err(|err| of_file(data, &err))?;
 
     let mut out = BufWriter::new(io::stdout().lock());

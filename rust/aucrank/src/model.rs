@@ -364,7 +364,8 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
+    /// [`RankError::NoScore`] if the model turns features into others.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         match &self.model {
             Model::TreeRank(model) => model.tree.score(columns),

@@ -19,5 +19,5 @@ mod scorecard;
 pub use bins::{BinnedFeature, Bins, Direction};
 pub use drift::{DriftCounts, NewRows, count_bins};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
-pub use rimarc::{MissingValues, Rimarc, RimarcParams, fit_rimarc};
+pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};
 pub use scorecard::{CardFeature, HighPoints, Scorecard, ScorecardParams, build_scorecard};

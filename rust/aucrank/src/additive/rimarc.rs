@@ -1,12 +1,27 @@
 //! RIMARC: the mean of the positive rates of a row's bins, weighted by how well each feature ranks.
+//!
+//! The score is `r - 1/2`, a quotient of two sums over the features whose value is known:
+//! `w (Pr(p) - 1/2)` and `w`. Both are rounded to whole multiples of one power of two, so small that
+//! no sum of them rounds: equal rows tie, the order of the features is of no matter, and with the
+//! classes exchanged the score changes its sign and nothing else.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{BinnedFeature, Bins, gini};
+use super::bins::{BinnedFeature, Bins};
 use super::mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 use crate::boost::{FeatureTerm, Steps};
-use crate::data::{ClassSums, Columns, Labels, times_power_of_two};
+use crate::data::{
+    ClassMasses, ClassSums, Column, Columns, Folds, Labels, NO_FOLD, times_power_of_two,
+};
 use crate::{Interrupt, RankError};
+
+/// No AUC of two classes of at most 2^53 units of weight is nearer to one half, unless it is there.
+const LEAST_WEIGHT: f64 = 1.0 / (1_u128 << 106) as f64;
+
+/// A feature counts at least 2^-28 of the one with the largest weight, unless it counts nothing: in
+/// rows that know nothing else its say must not be lost in rounding.
+const LEAST_SHARE: i32 = -28;
 
 /// What a missing value is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +44,30 @@ pub struct RimarcParams {
     pub missing: MissingValues,
     /// Rows of the prevalence that are added to every bin. Not negative.
     pub shrinkage: f64,
-    /// Folds over which the weights of features are cross-fitted; `None` takes them from all rows.
+    /// Folds over which the weights of features are cross-fitted, at least 2; `None` takes them from
+    /// all rows.
     pub weight_folds: Option<u16>,
     /// Seed of the folds.
     pub seed: u64,
+}
+
+impl RimarcParams {
+    fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        if !(self.shrinkage.is_finite() && self.shrinkage >= 0.0) {
+            return bad("shrinkage", self.shrinkage.to_string(), "finite and not negative");
+        }
+        match self.weight_folds {
+            Some(folds @ (0 | 1 | NO_FOLD)) => {
+                bad("weight_folds", folds.to_string(), "from 2 to 65534")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn scoring(&self) -> Scoring {
+        Scoring { missing: self.missing, shrinkage: self.shrinkage }
+    }
 }
 
 /// A fitted `RIMARC`.
@@ -40,7 +75,7 @@ pub struct RimarcParams {
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Rimarc {
     parts: Parts,
-    /// What each bin of each feature adds to the numerator and the denominator of (9).
+    /// What each bin of each feature adds to the numerator and the denominator of the score.
     shares: Vec<Vec<Share>>,
 }
 
@@ -48,24 +83,32 @@ pub struct Rimarc {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Parts {
     table: Mad2c,
-    missing: MissingValues,
-    shrinkage: f64,
+    scoring: Scoring,
     weights: Vec<f64>,
+    weight_folds: Option<u16>,
 }
 
-/// `w_f Pr(p | q_f)` and `w_f`: whole multiples of a power of two that sums of all features hold
-/// exactly, so that equal rows tie and the order of the features does not matter.
+/// How bins become scores.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Scoring {
+    missing: MissingValues,
+    shrinkage: f64,
+}
+
+/// What a value adds to the two sums of the score.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Share {
-    weighted: f64,
-    weight: f64,
+pub struct Share {
+    /// `w (Pr(p) - 1/2)`.
+    pub lean: f64,
+    /// `w`, 0 where the value has no say.
+    pub weight: f64,
 }
 
 impl TryFrom<Parts> for Rimarc {
     type Error = String;
 
     fn try_from(parts: Parts) -> Result<Self, String> {
-        parts.table.check()?;
+        parts.check()?;
         Ok(Self::new(parts))
     }
 }
@@ -76,23 +119,81 @@ impl From<Rimarc> for Parts {
     }
 }
 
+impl Parts {
+    fn check(&self) -> Result<(), String> {
+        self.table.check()?;
+        let (n_features, n_weights) = (self.table.features().len(), self.weights.len());
+        if n_features == 0 {
+            return Err("there is no feature".to_owned());
+        }
+        if n_weights != n_features {
+            return Err(format!("there are {n_weights} weights of {n_features} features"));
+        }
+        let is_weight = |w: f64| w == 0.0 || (LEAST_WEIGHT..=1.0).contains(&w);
+        if let Some(weight) = self.weights.iter().find(|&&weight| !is_weight(weight)) {
+            return Err(format!("{weight} is no weight of a feature"));
+        }
+        let Scoring { shrinkage, .. } = self.scoring;
+        if !(shrinkage.is_finite() && shrinkage >= 0.0) {
+            return Err(format!("{shrinkage} is no shrinkage"));
+        }
+        match self.weight_folds {
+            Some(folds @ (0 | 1 | NO_FOLD)) => Err(format!("there are not {folds} folds")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Scoring {
+    /// `2 Pr(p) - 1` of each bin of a feature, that of what is missing the last; `None` where it has
+    /// no say. The sign turns round with the classes, and nothing else does.
+    fn leans(self, feature: &BinnedFeature, table: &Mad2c) -> Vec<Option<f64>> {
+        let lean =
+            |sums: ClassSums| (sums.pos as f64 - sums.neg as f64) / (sums.pos + sums.neg) as f64;
+        let towards = lean(table.total());
+        let of_bin = |&sums: &ClassSums| -> Option<f64> {
+            if sums.pos + sums.neg == 0 {
+                return None;
+            }
+            if self.shrinkage == 0.0 {
+                return Some(lean(sums));
+            }
+            let n_rows = times_power_of_two((sums.pos + sums.neg) as f64, table.exponent());
+            // Both are in range for any weights: `added` is infinite beside next to none.
+            let added = self.shrinkage / n_rows;
+            let kept = 1.0 / (1.0 + added);
+            Some(kept * lean(sums) + (1.0 - kept) * towards)
+        };
+        let mut leans: Vec<Option<f64>> = feature.sums.iter().map(of_bin).collect();
+        if self.missing == MissingValues::Ignore {
+            leans[feature.bins.n_bins()] = None;
+        }
+        leans
+    }
+}
+
 impl Rimarc {
     fn new(parts: Parts) -> Self {
-        let n_features = parts.weights.len();
-        let unit = 2_f64.powi(n_features.max(1).next_power_of_two().ilog2() as i32 - 52);
-        let snap = |value: f64| (value / unit).round() * unit;
-        let mut model = Self { parts, shares: Vec::new() };
-        model.shares = (0..n_features)
-            .map(|feature| {
-                let weight = model.parts.weights[feature];
-                let share = |score: Option<f64>| match score {
-                    Some(score) => Share { weighted: snap(weight * score), weight: snap(weight) },
-                    None => Share::default(),
-                };
-                model.bin_scores(feature).into_iter().map(share).collect()
-            })
-            .collect();
-        model
+        let bits_of_sum = parts.weights.len().max(1).next_power_of_two().ilog2() as i32;
+        let largest = parts.weights.iter().copied().fold(LEAST_WEIGHT, f64::max);
+        // The power of two above the largest weight.
+        let top = (largest.to_bits() >> 52) as i32 - 1022;
+        let power = |exponent: i32| times_power_of_two(1.0, exponent);
+        // A sum of all features takes 52 bits.
+        let unit = power(top + bits_of_sum - 52);
+        let least = power(LEAST_SHARE + 52 - bits_of_sum).max(1.0);
+        let shares_of = |(feature, &weight): (&BinnedFeature, &f64)| {
+            let units = if weight > 0.0 { (weight / unit).round().max(least) } else { 0.0 };
+            let share = |lean: Option<f64>| match lean {
+                Some(lean) => {
+                    Share { lean: (units * lean).round() * unit / 2.0, weight: units * unit }
+                }
+                None => Share::default(),
+            };
+            parts.scoring.leans(feature, &parts.table).into_iter().map(share).collect()
+        };
+        let shares = parts.table.features().iter().zip(&parts.weights).map(shares_of).collect();
+        Self { parts, shares }
     }
 
     /// The features in bins.
@@ -113,42 +214,64 @@ impl Rimarc {
         &self.parts.weights
     }
 
+    /// Number of folds that the weights are cross-fitted over: what was asked for, or the number of
+    /// distinct rows of the rarer class where that is less. `None` where they are from all rows, as
+    /// they also are where that class has a single distinct row.
+    #[must_use]
+    pub fn weight_folds(&self) -> Option<u16> {
+        self.parts.weight_folds
+    }
+
     /// Share of positives among all training rows.
     #[must_use]
     pub fn prevalence(&self) -> f64 {
         self.parts.table.total().eta()
     }
 
+    /// The score of a row of which nothing is known: the prevalence less one half.
+    #[must_use]
+    pub fn base_score(&self) -> f64 {
+        let ClassSums { pos, neg, .. } = self.parts.table.total();
+        (pos as f64 - neg as f64) / (2 * (pos + neg)) as f64
+    }
+
     /// What a missing value is.
     #[must_use]
     pub fn missing(&self) -> MissingValues {
-        self.parts.missing
+        self.parts.scoring.missing
     }
 
     /// The score of each bin of a feature, (6) of the paper, that of what is missing the last;
     /// `None` where it has no say.
     #[must_use]
     pub fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
-        let Parts { table, missing, shrinkage, .. } = &self.parts;
-        bin_scores(&table.features()[feature], table, *missing, *shrinkage)
+        let Parts { table, scoring, .. } = &self.parts;
+        let feature = &table.features()[feature];
+        let leans = scoring.leans(feature, table).into_iter().zip(&feature.sums);
+        let score = |(lean, sums): (Option<f64>, &ClassSums)| {
+            lean.map(|lean| if scoring.shrinkage == 0.0 { sums.eta() } else { (lean + 1.0) / 2.0 })
+        };
+        leans.map(score).collect()
+    }
+
+    /// What each bin of a feature adds to the two sums whose quotient is the score.
+    #[must_use]
+    pub fn shares(&self, feature: usize) -> &[Share] {
+        &self.shares[feature]
     }
 
     /// `r(q)` of each row, (9) of the paper: the prevalence where nothing is known (DECISIONS R6).
+    /// It is above one half exactly where the score is above 0.
     ///
     /// # Errors
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        columns.check_kinds(self.n_levels())?;
-        let n_features = self.shares.len();
-        let mut out = vec![0.0; columns.n_rows()];
-        columns.by_tile(&mut out, 1, |(): &mut (), _, values, out| {
-            for (out, values) in out.iter_mut().zip(values.chunks(n_features)) {
-                let sum = self.sum(values);
-                *out = if sum.weight > 0.0 { sum.weighted / sum.weight } else { self.prevalence() };
-            }
-        })?;
-        Ok(out)
+        let prevalence = self.prevalence();
+        self.of_rows(columns, |sum| {
+            // The sum in the numerator is exact too.
+            if sum.weight > 0.0 { (sum.weight / 2.0 + sum.lean) / sum.weight } else { prevalence }
+        })
     }
 
     /// `r(q) - 1/2` of each row.
@@ -157,15 +280,33 @@ impl Rimarc {
     ///
     /// As [`Rimarc::probability`].
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let mut scores = self.probability(columns)?;
-        for score in &mut scores {
-            *score -= 0.5;
-        }
-        Ok(scores)
+        let base_score = self.base_score();
+        self.of_rows(
+            columns,
+            |sum| {
+                if sum.weight > 0.0 { sum.lean / sum.weight } else { base_score }
+            },
+        )
+    }
+
+    fn of_rows(
+        &self,
+        columns: &Columns<'_>,
+        score: impl Fn(Share) -> f64 + Sync,
+    ) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(self.n_levels())?;
+        let n_features = self.shares.len();
+        let mut out = vec![0.0; columns.n_rows()];
+        columns.by_tile(&mut out, 1, |(): &mut (), _, values, out| {
+            for (out, values) in out.iter_mut().zip(values.chunks(n_features)) {
+                *out = score(self.sum(values));
+            }
+        })?;
+        Ok(out)
     }
 
     /// The parts of the score of each row, row by row, one for each feature: how far its bin moves
-    /// `r` from the prevalence. A row adds up to `r` less the prevalence.
+    /// `r` from the prevalence. A row adds up to the score less [`Rimarc::base_score`].
     ///
     /// # Errors
     ///
@@ -173,36 +314,39 @@ impl Rimarc {
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
         let n_features = self.shares.len();
-        let prevalence = self.prevalence();
         let mut parts = vec![0.0; columns.n_rows() * n_features];
         columns.by_tile(&mut parts, n_features, |(): &mut (), _, values, parts| {
             for (parts, values) in parts.chunks_mut(n_features).zip(values.chunks(n_features)) {
                 let total = self.sum(values).weight;
                 for (feature, (part, &value)) in parts.iter_mut().zip(values).enumerate() {
-                    let share = self.share(feature, value);
-                    if total > 0.0 {
-                        *part = (share.weighted - share.weight * prevalence) / total;
-                    }
+                    *part = self.part(self.share(feature, value), total);
                 }
             }
         })?;
         Ok(parts)
     }
 
+    /// How far a share of the sum `total` of weights moves the score.
+    fn part(&self, share: Share, total: f64) -> f64 {
+        if share.weight > 0.0 {
+            (share.lean - share.weight * self.base_score()) / total
+        } else {
+            0.0
+        }
+    }
+
     /// The score of rows that miss nothing as a sum of step functions, one for each feature of any
-    /// weight: their values add up to `r`. A feature that is missing without being a value adds
-    /// what the prevalence would. A special value is a step of its own, up to the next number.
+    /// weight: their values add up to the score less [`Rimarc::base_score`], as those of
+    /// [`Rimarc::explain`] do. A value without a say adds 0. A special value is a step of its own, up
+    /// to the next number.
     #[must_use]
     pub fn terms(&self) -> Vec<FeatureTerm> {
-        let total: f64 = self.parts.weights.iter().sum();
-        let weights = self.parts.weights.iter().enumerate();
-        let terms = weights.filter(|&(_, &weight)| weight > 0.0).map(|(feature, &weight)| {
-            let of_bin: Vec<f64> = self
-                .bin_scores(feature)
-                .into_iter()
-                .map(|score| weight * score.unwrap_or(self.prevalence()) / total)
-                .collect();
-            let bins = &self.parts.table.features()[feature].bins;
+        let weight_of = |shares: &Vec<Share>| shares.iter().map(|s| s.weight).fold(0.0, f64::max);
+        let total: f64 = self.shares.iter().map(weight_of).sum();
+        let shares = self.shares.iter().zip(self.parts.table.features()).enumerate();
+        let said = shares.filter(|(_, (shares, _))| weight_of(shares) > 0.0);
+        let terms = said.map(|(feature, (shares, BinnedFeature { bins, .. }))| {
+            let of_bin: Vec<f64> = shares.iter().map(|&share| self.part(share, total)).collect();
             let steps = match bins {
                 Bins::Categorical { bin_of_level, .. } => {
                     let values = bin_of_level.iter().map(|&bin| of_bin[bin]).collect();
@@ -211,6 +355,8 @@ impl Rimarc {
                 Bins::Numeric { cuts, special } => {
                     let mut thresholds = cuts.clone();
                     thresholds.extend(special.iter().flat_map(|&apart| [apart, apart.next_up()]));
+                    // Above the largest number is none.
+                    thresholds.retain(|threshold| threshold.is_finite());
                     thresholds.sort_unstable_by(f64::total_cmp);
                     thresholds.dedup();
                     let least = std::iter::once(f64::NEG_INFINITY);
@@ -232,7 +378,7 @@ impl Rimarc {
         let mut sum = Share::default();
         for (feature, &value) in values.iter().enumerate() {
             let share = self.share(feature, value);
-            sum.weighted += share.weighted;
+            sum.lean += share.lean;
             sum.weight += share.weight;
         }
         sum
@@ -244,68 +390,596 @@ impl Rimarc {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
-        self.parts.table.check()
+        self.parts.check()
     }
 }
 
-/// The score of each bin, that of what is missing the last; `None` where it has no say.
-fn bin_scores(
-    feature: &BinnedFeature,
-    table: &Mad2c,
-    missing: MissingValues,
-    shrinkage: f64,
-) -> Vec<Option<f64>> {
-    let prevalence = table.total().eta();
-    let score = |sums: &ClassSums| -> Option<f64> {
-        if sums.pos + sums.neg == 0 {
-            return None;
-        }
-        if shrinkage == 0.0 {
-            return Some(sums.eta());
-        }
-        let weight = |units: u64| times_power_of_two(units as f64, table.exponent());
-        let n_rows = weight(sums.pos + sums.neg);
-        Some((weight(sums.pos) + shrinkage * prevalence) / (n_rows + shrinkage))
-    };
-    let mut scores: Vec<Option<f64>> = feature.sums.iter().map(score).collect();
-    if missing == MissingValues::Ignore {
-        scores[feature.bins.n_bins()] = None;
-    }
-    scores
+/// Pairs of rows that have a score: those ranked right less those ranked wrong, and all of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Pairs {
+    won: i128,
+    all: u128,
 }
 
-/// `2(AUC - 1/2)` of the rows that have a score, ranked by it.
-fn weight_of(sums: &[ClassSums], scores: &[Option<f64>]) -> f64 {
-    let mut scored: Vec<(f64, ClassSums)> =
-        scores.iter().zip(sums).filter_map(|(score, &sums)| Some(((*score)?, sums))).collect();
-    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut groups: Vec<(f64, ClassSums)> = Vec::new();
-    for (score, sums) in scored {
-        match groups.last_mut() {
-            Some((last, group)) if *last >= score => *group += sums,
-            _ => groups.push((score, sums)),
-        }
+impl Pairs {
+    /// Of rows in bins, by the score of each bin.
+    fn of(sums: &[ClassSums], leans: &[Option<f64>]) -> Self {
+        let mut scored: Vec<(f64, ClassMasses)> = leans
+            .iter()
+            .zip(sums)
+            .filter_map(|(&lean, sums)| Some((lean?, ClassMasses { pos: sums.pos, neg: sums.neg })))
+            .collect();
+        scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let groups: Vec<ClassMasses> = scored
+            .chunk_by(|a, b| a.0 >= b.0)
+            .map(|tied| tied.iter().map(|&(_, masses)| masses).sum())
+            .collect();
+        let total: ClassMasses = groups.iter().copied().sum();
+        Self { won: ClassMasses::area(groups), all: u128::from(total.pos) * u128::from(total.neg) }
     }
-    gini(groups.into_iter().map(|(_, sums)| sums).collect()).max(0.0)
+
+    /// `2(AUC - 1/2)`, 0 where that is negative (DECISIONS R14) or there is no pair (R7).
+    fn weight(self) -> f64 {
+        if self.all == 0 { 0.0 } else { (self.won as f64 / self.all as f64).max(0.0) }
+    }
 }
 
-/// Fits `RIMARC` (Algorithm 2 of the paper).
+impl std::iter::Sum for Pairs {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, part| Self {
+            won: sum.won + part.won,
+            all: sum.all + part.all,
+        })
+    }
+}
+
+/// Fits `RIMARC` (Algorithm 1 of the paper).
 ///
 /// # Errors
 ///
 /// [`RankError`] for an infinite value, a category code out of range, lengths that differ, a
 /// parameter out of range, or when interrupted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::additive::{RimarcParams, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let x = [1.0, 2.0, 3.0, 4.0];
+/// let columns = Columns::from_row_major(&x, 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Default::default())?;
+/// assert_eq!(model.weights(), [0.75]);
+/// assert_eq!(model.probability(&columns)?, [0.0, 0.5, 0.5, 1.0]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub fn fit_rimarc(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &RimarcParams,
     interrupt: &Interrupt,
 ) -> Result<Rimarc, RankError> {
+    params.validate()?;
     let table = fit_mad2c(columns, labels, &params.bins, interrupt)?;
-    let (missing, shrinkage) = (params.missing, params.shrinkage);
-    let weight = |feature: &BinnedFeature| {
-        weight_of(&feature.sums, &bin_scores(feature, &table, missing, shrinkage))
+    let scoring = params.scoring();
+    let cross_fitted = match params.weight_folds {
+        Some(n_folds) => cross_fit(columns, labels, n_folds, params, interrupt)?,
+        None => None,
     };
-    let weights = table.features().iter().map(weight).collect();
-    Ok(Rimarc::new(Parts { table, missing, shrinkage, weights }))
+    let (weights, weight_folds) = cross_fitted.map_or_else(
+        || {
+            let weight = |feature: &BinnedFeature| {
+                Pairs::of(&feature.sums, &scoring.leans(feature, &table)).weight()
+            };
+            (table.features().iter().map(weight).collect(), None)
+        },
+        |(weights, n_folds)| (weights, Some(n_folds)),
+    );
+    Ok(Rimarc::new(Parts { table, scoring, weights, weight_folds }))
+}
+
+/// The weight of each feature, its AUC taken over the pairs of rows of one fold, each fold scored by
+/// bins that were learned without it; and the number of folds. A fold so counts by its pairs of rows
+/// whose value has a say. `None` where a class has a single distinct row: then nothing is left to
+/// learn from.
+fn cross_fit(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    n_folds: u16,
+    params: &RimarcParams,
+    interrupt: &Interrupt,
+) -> Result<Option<(Vec<f64>, u16)>, RankError> {
+    let Folds { of_row, n_folds } = Folds::deal(columns, labels, n_folds, params.seed, interrupt)?;
+    if n_folds < 2 {
+        return Ok(None);
+    }
+    let mut folds: Vec<Vec<u32>> = vec![Vec::new(); n_folds.into()];
+    for (row, &fold) in (0..).zip(&of_row) {
+        if fold != NO_FOLD {
+            folds[usize::from(fold)].push(row);
+        }
+    }
+    let mut by_fold = Vec::with_capacity(folds.len());
+    for (fold, left_out) in (0..).zip(&folds) {
+        let others = labels.among(|row| of_row[row] != fold)?;
+        let table = fit_mad2c(columns, &others, &params.bins, interrupt)?;
+        let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
+            let sums = sums_by_bin(column, &feature.bins, labels, left_out);
+            Pairs::of(&sums, &params.scoring().leans(feature, &table))
+        };
+        let features: Vec<_> = table.features().iter().zip(columns).collect();
+        by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<Pairs>>());
+    }
+    let weight = |feature| by_fold.iter().map(|pairs| pairs[feature]).sum::<Pairs>().weight();
+    Ok(Some(((0..columns.n_features()).map(weight).collect(), n_folds)))
+}
+
+/// Some rows by the bin of their value.
+fn sums_by_bin(
+    column: &Column<'_>,
+    bins: &Bins,
+    labels: &Labels<'_>,
+    rows: &[u32],
+) -> Vec<ClassSums> {
+    let mut sums = vec![ClassSums::default(); bins.n_bins() + 1];
+    let mut fill = |bin: &dyn Fn(usize) -> usize| {
+        for row in rows.iter().map(|&row| row as usize) {
+            sums[bin(row)] += labels.sums(row);
+        }
+    };
+    match *column {
+        Column::F64(values) => fill(&|row| bins.bin(values.get(row))),
+        Column::F32(values) => fill(&|row| bins.bin(values.get(row))),
+        // A code beyond the last is missing.
+        Column::Codes { codes, .. } => fill(&|row| bins.bin(codes[row].into())),
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    /// Categories and classes of the single feature of sec. 4.1.
+    const SEC_4_1: [(u32, bool); 12] = [
+        (0, false),
+        (1, true),
+        (1, false),
+        (1, false),
+        (1, false),
+        (2, true),
+        (2, true),
+        (2, false),
+        (2, false),
+        (3, true),
+        (3, true),
+        (3, false),
+    ];
+
+    /// Table 1: the scores 1/4, 1/3, 2/3 and 1 of 7 positive and 6 negative rows leave these counts.
+    const TABLE_1: [(u64, u64); 4] = [(1, 3), (1, 2), (2, 1), (3, 0)];
+
+    fn fit(columns: &Columns<'_>, positive: &[bool], params: &RimarcParams) -> Rimarc {
+        let labels = Labels::new(positive, None).unwrap();
+        fit_rimarc(columns, &labels, params, &Interrupt::default()).unwrap()
+    }
+
+    fn fit_codes(rows: &[(u32, bool)], n_levels: u32) -> Rimarc {
+        let (codes, positive): (Vec<u32>, Vec<bool>) = rows.iter().copied().unzip();
+        let column = Column::Codes { codes: &codes, n_levels };
+        fit(&Columns::new(vec![column], codes.len()).unwrap(), &positive, &RimarcParams::default())
+    }
+
+    fn table_1(swapped: bool) -> Vec<(u32, bool)> {
+        let of_level = |(level, (pos, neg)): (u32, (u64, u64))| {
+            let rows = (0..pos).map(move |_| (level, !swapped));
+            rows.chain((0..neg).map(move |_| (level, swapped)))
+        };
+        (0..).zip(TABLE_1).flat_map(of_level).collect()
+    }
+
+    fn scores(model: &Rimarc) -> Vec<f64> {
+        model.bin_scores(0).into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn the_best_order_of_section_4_1_is_that_of_the_shares() {
+        let model = fit_codes(&SEC_4_1, 4);
+        // The paper draws a <= c <= b <= d, and the better curve with b and c swapped.
+        assert_eq!(scores(&model), [0.0, 0.25, 0.5, 2.0 / 3.0]);
+        // Pair by pair: c wins 2 of (a, 3 b) and ties with 2; b ties with 3, d with 1, ...
+        let pairs = (1.0 + 1.5) + 2.0 * (1.0 + 3.0 + 1.0) + 2.0 * (1.0 + 3.0 + 2.0 + 0.5);
+        let auc = f64::midpoint(1.0, model.weights()[0]);
+        assert!((auc - pairs / 35.0).abs() < 1e-15, "{auc}");
+    }
+
+    #[test]
+    fn table_1_has_the_scores_and_the_auc_of_the_paper() {
+        let model = fit_codes(&table_1(false), 4);
+        assert_eq!(scores(&model), [0.25, 1.0 / 3.0, 2.0 / 3.0, 1.0]);
+        assert_eq!(f64::midpoint(1.0, model.weights()[0]), 34.5 / 42.0);
+        // Table 3: with the classes swapped the scores are swapped, and the AUC stays.
+        let swapped = fit_codes(&table_1(true), 4);
+        assert_eq!(scores(&swapped), [0.75, 2.0 / 3.0, 1.0 / 3.0, 0.0]);
+        assert_eq!(swapped.weights(), model.weights());
+    }
+
+    #[test]
+    fn the_estimate_of_laplace_would_break_condition_5() {
+        let table = [(1_u64, 0_u64), (10, 1)].map(|(pos, neg)| ClassSums { pos, neg, rows: 1 });
+        assert!(table[0].cmp_eta(table[1]).is_gt());
+        let laplace = table.map(|s| (s.pos + 1) as f64 / (s.pos + s.neg + 2) as f64);
+        assert!(laplace[0] < laplace[1]);
+    }
+
+    /// Rows of two numbers with gaps and ties, a number with special values, and a category.
+    struct Sample {
+        numbers: Vec<f64>,
+        codes: Vec<u32>,
+        positive: Vec<bool>,
+    }
+
+    const N: usize = 150;
+
+    impl Sample {
+        fn new(seed: u64) -> Self {
+            let draw = |row: usize, place: u64| mix(seed ^ (row as u64 * 8 + place) << 8) >> 40;
+            let positive: Vec<bool> = (0..N).map(|row| draw(row, 0).is_multiple_of(3)).collect();
+            let number = |column: u64, row: usize| {
+                let lean = if positive[row] { 2 * column } else { 4 };
+                match draw(row, 1 + column) % 12 {
+                    0 => f64::NAN,
+                    value => (value + lean) as f64 / 4.0,
+                }
+            };
+            let special = |row: usize| {
+                if draw(row, 4).is_multiple_of(4) { -1.0 } else { number(2, row) }
+            };
+            let numbers = (0..N).map(|row| number(0, row)).chain((0..N).map(|row| number(1, row)));
+            let numbers = numbers.chain((0..N).map(special)).collect();
+            let code = |row: usize| match draw(row, 5) % 5 {
+                0 => crate::data::MISSING_CODE,
+                code => ((code + u64::from(positive[row])) % 4) as u32,
+            };
+            Self { numbers, codes: (0..N).map(code).collect(), positive }
+        }
+
+        fn columns(&self) -> Columns<'_> {
+            let mut columns: Vec<Column<'_>> = self.numbers.chunks(N).map(Column::from).collect();
+            columns.push(Column::Codes { codes: &self.codes, n_levels: 4 });
+            Columns::new(columns, N).unwrap()
+        }
+
+        fn value(&self, row: usize, feature: usize) -> f64 {
+            match self.numbers.get(feature * N + row) {
+                Some(&number) => number,
+                None if self.codes[row] == crate::data::MISSING_CODE => f64::NAN,
+                None => self.codes[row].into(),
+            }
+        }
+    }
+
+    fn params(missing: MissingValues, shrinkage: f64, weight_folds: Option<u16>) -> RimarcParams {
+        let special = vec![vec![], vec![], vec![-1.0], vec![]];
+        let bins = Mad2cParams { special, directions: vec![] };
+        RimarcParams { bins, missing, shrinkage, weight_folds, seed: 3 }
+    }
+
+    /// `2(AUC - 1/2)` of scored rows, pair by pair.
+    fn gini_by_pairs(rows: &[(f64, bool)]) -> f64 {
+        let (mut won, mut all) = (0.0, 0.0);
+        for &(high, _) in rows.iter().filter(|(_, positive)| *positive) {
+            for &(low, _) in rows.iter().filter(|(_, positive)| !positive) {
+                won += f64::from(high > low) - f64::from(high < low);
+                all += 1.0;
+            }
+        }
+        if all > 0.0 { f64::max(won / all, 0.0) } else { 0.0 }
+    }
+
+    /// (6), (8) and (9) as the paper has them, with the extensions, on the bins of a table.
+    fn plain(sample: &Sample, table: &Mad2c, params: &RimarcParams) -> (Vec<f64>, Vec<f64>) {
+        let prevalence = sample.positive.iter().filter(|&&p| p).count() as f64 / N as f64;
+        let score = |row: usize, feature: usize| -> Option<f64> {
+            let bins = &table.features()[feature].bins;
+            let bin = bins.bin(sample.value(row, feature));
+            if bin == bins.n_bins() && params.missing == MissingValues::Ignore {
+                return None;
+            }
+            let (mut pos, mut n) = (params.shrinkage * prevalence, params.shrinkage);
+            for other in (0..N).filter(|&other| bins.bin(sample.value(other, feature)) == bin) {
+                pos += f64::from(sample.positive[other]);
+                n += 1.0;
+            }
+            Some(pos / n)
+        };
+        let weight = |feature: usize| {
+            let scored = |row| Some((score(row, feature)?, sample.positive[row]));
+            gini_by_pairs(&(0..N).filter_map(scored).collect::<Vec<_>>())
+        };
+        let weights: Vec<f64> = (0..4).map(weight).collect();
+        let r = |row: usize| {
+            let (mut weighted, mut total) = (0.0, 0.0);
+            for (feature, weight) in weights.iter().enumerate() {
+                if let Some(score) = score(row, feature) {
+                    weighted += weight * score;
+                    total += weight;
+                }
+            }
+            if total > 0.0 { weighted / total } else { prevalence }
+        };
+        let rows = (0..N).map(r).collect();
+        (weights, rows)
+    }
+
+    fn assert_close(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (place, (a, b)) in found.iter().zip(expected).enumerate() {
+            assert!((a - b).abs() < 1e-13, "{a} and {b} at {place}");
+        }
+    }
+
+    #[test]
+    fn weights_and_scores_are_those_of_the_equations() {
+        for seed in 0..5 {
+            let sample = Sample::new(seed);
+            for missing in [MissingValues::Ignore, MissingValues::Value] {
+                for shrinkage in [0.0, 2.5] {
+                    let params = params(missing, shrinkage, None);
+                    let model = fit(&sample.columns(), &sample.positive, &params);
+                    let (weights, rows) = plain(&sample, model.table(), &params);
+                    assert!(weights.iter().all(|&weight| weight > 0.01), "{weights:?}");
+                    assert_close(model.weights(), &weights);
+                    let found = model.probability(&sample.columns()).unwrap();
+                    assert_close(&found, &rows);
+                    let scores = model.score(&sample.columns()).unwrap();
+                    assert_close(&scores, &rows.iter().map(|r| r - 0.5).collect::<Vec<_>>());
+                    for (r, score) in found.iter().zip(&scores) {
+                        assert_eq!(*r > 0.5, *score > 0.0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cross_fitted_weights_are_those_of_bins_learned_on_the_other_folds() {
+        for missing in [MissingValues::Ignore, MissingValues::Value] {
+            let sample = Sample::new(11);
+            let columns = sample.columns();
+            let params = params(missing, 1.5, Some(4));
+            let model = fit(&columns, &sample.positive, &params);
+            assert_eq!(model.weight_folds(), Some(4));
+            let labels = Labels::new(&sample.positive, None).unwrap();
+            let deal = Folds::deal(&columns, &labels, 4, 3, &Interrupt::default()).unwrap();
+            for feature in 0..4 {
+                // Over the pairs of rows of one fold.
+                let (mut won, mut all) = (0.0, 0.0);
+                for fold in 0..4 {
+                    let in_fold = |row: &usize| deal.of_row[*row] == fold;
+                    let kept: Vec<usize> = (0..N).filter(|row| !in_fold(row)).collect();
+                    let take = |rows: &[usize]| Sample {
+                        numbers: (0..3)
+                            .flat_map(|f| rows.iter().map(move |&row| (f, row)))
+                            .map(|(f, row)| sample.value(row, f))
+                            .collect(),
+                        codes: rows.iter().map(|&row| sample.codes[row]).collect(),
+                        positive: rows.iter().map(|&row| sample.positive[row]).collect(),
+                    };
+                    let others = take(&kept);
+                    let mut parts: Vec<Column<'_>> =
+                        others.numbers.chunks(kept.len()).map(Column::from).collect();
+                    parts.push(Column::Codes { codes: &others.codes, n_levels: 4 });
+                    let others_columns = Columns::new(parts, kept.len()).unwrap();
+                    let plain_params = RimarcParams { weight_folds: None, ..params.clone() };
+                    let other = fit(&others_columns, &others.positive, &plain_params);
+                    let of_bin = other.bin_scores(feature);
+                    let bins = &other.table().features()[feature].bins;
+                    let rows: Vec<(f64, bool)> = (0..N)
+                        .filter(in_fold)
+                        .filter_map(|row| {
+                            let score = of_bin[bins.bin(sample.value(row, feature))]?;
+                            Some((score, sample.positive[row]))
+                        })
+                        .collect();
+                    for &(high, _) in rows.iter().filter(|row| row.1) {
+                        for &(low, _) in rows.iter().filter(|row| !row.1) {
+                            won += f64::from(high > low) - f64::from(high < low);
+                            all += 1.0;
+                        }
+                    }
+                }
+                let weight = f64::max(won / all, 0.0);
+                let found = model.weights()[feature];
+                assert!((found - weight).abs() < 1e-13, "{found} and {weight} of {feature}");
+            }
+            // They are more modest than those of the rows learned from.
+            let all = RimarcParams { weight_folds: None, ..params };
+            let all = fit(&columns, &sample.positive, &all);
+            let sum = |model: &Rimarc| model.weights().iter().sum::<f64>();
+            assert!(sum(&model) < sum(&all));
+        }
+    }
+
+    #[test]
+    fn where_nothing_can_be_left_out_the_weights_are_those_of_all_rows() {
+        let positive = [true, false, false, true];
+        let columns = Columns::from_row_major(&[2.0, 1.0, 0.0, 2.0], 1).unwrap();
+        let params = RimarcParams { weight_folds: Some(5), ..RimarcParams::default() };
+        let model = fit(&columns, &positive, &params);
+        assert_eq!((model.weight_folds(), model.weights()), (None, &[1.0][..]));
+        // As many folds as the rarer class has distinct rows.
+        let columns = Columns::from_row_major(&[2.0, 1.0, 0.0, 3.0], 1).unwrap();
+        assert_eq!(fit(&columns, &positive, &params).weight_folds(), Some(2));
+    }
+
+    #[test]
+    fn a_weight_of_next_to_nothing_still_has_its_say() {
+        // 2(AUC - 1/2) of the first is 1/(PN), some 2^-60; the second ranks perfectly.
+        let n = 1_u64 << 30;
+        let counts = [(n, n - 1), (1, 0), (0, 1), (n, n), (1, 0), (0, 1)];
+        let codes = [[0, 1], [0, 1], [0, 0], [1, 1], [1, 1], [1, 0]];
+        let weights = counts.map(|(pos, neg)| (pos + neg) as f64);
+        // Weights of one class at a time: each cell is two rows.
+        let mut rows: Vec<([u32; 2], bool, f64)> = Vec::new();
+        for (&code, (pos, neg)) in codes.iter().zip(counts) {
+            rows.push((code, true, pos as f64));
+            rows.push((code, false, neg as f64));
+        }
+        assert!(weights.iter().sum::<f64>() < 9e15);
+        let columns: Vec<Vec<u32>> =
+            (0..2).map(|f| rows.iter().map(|(code, ..)| code[f]).collect()).collect();
+        let positive: Vec<bool> = rows.iter().map(|&(_, positive, _)| positive).collect();
+        let weights: Vec<f64> = rows.iter().map(|&(.., weight)| weight).collect();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let of = |codes: &[Vec<u32>]| -> Rimarc {
+            let columns = codes.iter().map(|codes| Column::Codes { codes, n_levels: 2 }).collect();
+            let columns = Columns::new(columns, positive.len()).unwrap();
+            let params = RimarcParams::default();
+            fit_rimarc(&columns, &labels, &params, &Interrupt::default()).unwrap()
+        };
+        let model = of(&columns);
+        let missing = crate::data::MISSING_CODE;
+        let known = |model: &Rimarc, feature: usize, code: u32| {
+            let mut codes = [[missing], [missing]];
+            codes[feature] = [code];
+            let columns = codes.iter().map(|c| Column::Codes { codes: c, n_levels: 2 }).collect();
+            model.probability(&Columns::new(columns, 1).unwrap()).unwrap()[0]
+        };
+        for feature in 0..2 {
+            let alone = model.bin_scores(feature);
+            for code in 0..2 {
+                if model.weights()[feature] > 0.0 {
+                    let r = known(&model, feature, code);
+                    let score = alone[code as usize].unwrap();
+                    assert!((r - score).abs() < 1e-6, "{r} and {score}");
+                }
+            }
+        }
+        assert!(model.weights().iter().any(|&w| w > 0.0 && w < 1e-8), "{:?}", model.weights());
+    }
+
+    #[test]
+    fn the_order_of_features_and_the_sign_of_classes_do_not_matter() {
+        let sample = Sample::new(2);
+        let columns = sample.columns();
+        let mut params = params(MissingValues::Ignore, 0.7, None);
+        let expected = fit(&columns, &sample.positive, &params).score(&columns).unwrap();
+        let swapped: Vec<bool> = sample.positive.iter().map(|positive| !positive).collect();
+        let found = fit(&columns, &swapped, &params).score(&columns).unwrap();
+        assert_eq!(found, expected.iter().map(|score| -score).collect::<Vec<_>>());
+
+        let order = [2, 3, 0, 1];
+        let moved = order.iter().map(|&feature| columns[feature]).collect();
+        let moved = Columns::new(moved, N).unwrap();
+        params.bins.special = order.map(|f| params.bins.special[f].clone()).to_vec();
+        assert_eq!(fit(&moved, &sample.positive, &params).score(&moved).unwrap(), expected);
+    }
+
+    #[test]
+    fn parts_and_terms_add_up_to_the_score() {
+        let sample = Sample::new(4);
+        let columns = sample.columns();
+        let model = fit(&columns, &sample.positive, &params(MissingValues::Ignore, 0.0, None));
+        let scores = model.score(&columns).unwrap();
+        let parts = model.explain(&columns).unwrap();
+        let terms = model.terms();
+        let mut n_complete = 0;
+        for row in 0..N {
+            let part = &parts[row * 4..][..4];
+            let sum: f64 = part.iter().sum();
+            assert!((sum - (scores[row] - model.base_score())).abs() < 1e-13);
+            let values: Vec<f64> = (0..4).map(|feature| sample.value(row, feature)).collect();
+            if values.iter().any(|value| value.is_nan()) {
+                continue;
+            }
+            n_complete += 1;
+            for ((term, value), part) in terms.iter().zip(values).zip(part) {
+                let found = match &term.steps {
+                    Steps::Numeric { thresholds, values } => {
+                        values[thresholds.partition_point(|&t| t <= value)]
+                    }
+                    Steps::Categorical { values } => values[value as usize],
+                };
+                assert!((found - part).abs() < 1e-15, "{found} {part}");
+                assert_eq!(term.missing, 0.0);
+            }
+        }
+        assert!(n_complete > 20);
+    }
+
+    #[test]
+    fn steps_of_special_values_end_with_the_numbers() {
+        let values = [f64::MAX, f64::MAX, 1.0, 2.0, 3.0, 4.0, 0.0, 0.0];
+        let positive = [true, false, false, false, true, true, false, true];
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let bins = Mad2cParams { special: vec![vec![0.0, f64::MAX]], directions: vec![] };
+        let params = RimarcParams { bins, ..RimarcParams::default() };
+        let [term] = &fit(&columns, &positive, &params).terms()[..] else { panic!("one term") };
+        let Steps::Numeric { thresholds, values } = &term.steps else { panic!("of a number") };
+        assert_eq!(thresholds, &[0.0, 0.0_f64.next_up(), 2.5, f64::MAX]);
+        assert_eq!(values, &[-0.5, 0.0, -0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn features_without_a_say_leave_the_prevalence() {
+        let columns = Columns::from_row_major(&[1.0, f64::NAN, 1.0, f64::NAN], 2).unwrap();
+        let model = fit(&columns, &[true, false], &RimarcParams::default());
+        assert_eq!(model.weights(), [0.0, 0.0]);
+        assert_eq!(model.terms(), []);
+        assert_eq!(model.probability(&columns).unwrap(), [0.5, 0.5]);
+        assert_eq!(model.explain(&columns).unwrap(), [0.0; 4]);
+        // Known in one class only (DECISIONS R7).
+        let columns = Columns::from_row_major(&[1.0, 2.0, f64::NAN], 1).unwrap();
+        let model = fit(&columns, &[true, true, false], &RimarcParams::default());
+        assert_eq!(model.weights(), [0.0]);
+        assert_eq!(model.probability(&columns).unwrap(), [2.0 / 3.0; 3]);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
+        let labels = Labels::new(&[true, false], None).unwrap();
+        let refusal = |params: &RimarcParams| {
+            fit_rimarc(&columns, &labels, params, &Interrupt::default()).unwrap_err().to_string()
+        };
+        for shrinkage in [-0.5, f64::NAN, f64::INFINITY] {
+            let params = RimarcParams { shrinkage, ..RimarcParams::default() };
+            let message = format!("shrinkage is {shrinkage}, but must be finite and not negative");
+            assert_eq!(refusal(&params), message);
+        }
+        for folds in [0, 1, NO_FOLD] {
+            let params = RimarcParams { weight_folds: Some(folds), ..RimarcParams::default() };
+            assert!(refusal(&params).starts_with(&format!("weight_folds is {folds}, but must be")));
+        }
+    }
+
+    #[test]
+    fn forged_documents_are_refused_in_words() {
+        let sample = Sample::new(1);
+        let model = fit(&sample.columns(), &sample.positive, &RimarcParams::default());
+        let document = serde_json::to_value(&model).unwrap();
+        let read = |document: &serde_json::Value| -> Result<Rimarc, String> {
+            serde_json::from_value(document.clone()).map_err(|err| err.to_string())
+        };
+        assert_eq!(read(&document), Ok(model));
+        let cases = [
+            ("/weights/1", serde_json::json!(1.5), "1.5 is no weight of a feature"),
+            ("/weights/1", serde_json::json!(-0.1), "-0.1 is no weight of a feature"),
+            ("/weights/0", serde_json::json!(5e-324), "is no weight of a feature"),
+            ("/weights", serde_json::json!([0.5]), "there are 1 weights of 4 features"),
+            ("/scoring/shrinkage", serde_json::json!(-1.0), "-1 is no shrinkage"),
+            ("/scoring/missing", serde_json::json!("guess"), "unknown variant"),
+            ("/weight_folds", serde_json::json!(1), "there are not 1 folds"),
+            ("/weight_folds", serde_json::json!(70_000), "invalid value"),
+        ];
+        for (place, forged, message) in cases {
+            let mut document = document.clone();
+            *document.pointer_mut(place).unwrap() = forged;
+            let err = read(&document).unwrap_err();
+            assert!(err.contains(message), "{err}");
+        }
+    }
 }

@@ -36,7 +36,23 @@ impl<'a> Labels<'a> {
         if n_pos == 0 || n_neg == 0 {
             return Err(RankError::OneClass { n_pos, n_neg });
         }
-        let weights = weights.map(FixedWeights::new).transpose()?;
+        Self::of(positive, weights.map(FixedWeights::new).transpose()?)
+    }
+
+    /// The same rows, of which some count no more: theirs is a weight of zero.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::ClassWithoutWeight`].
+    pub(crate) fn among(&self, kept: impl Fn(usize) -> bool) -> Result<Self, RankError> {
+        let weights = match &self.weights {
+            Some(weights) => weights.among(kept),
+            None => FixedWeights::counts((0..self.n_rows()).map(|row| kept(row).into()).collect()),
+        };
+        Self::of(self.positive, Some(weights))
+    }
+
+    fn of(positive: &'a [bool], weights: Option<FixedWeights>) -> Result<Self, RankError> {
         let mut labels = Self { positive, weights, total: ClassSums::default() };
         labels.total =
             (0..positive.len()).fold(ClassSums::default(), |sum, row| sum + labels.sums(row));
@@ -131,6 +147,20 @@ mod tests {
         assert_eq!(err, RankError::ClassWithoutWeight { class: "positive" });
         let err = Labels::new(&[true, true], None).unwrap_err();
         assert_eq!(err, RankError::OneClass { n_pos: 2, n_neg: 0 });
+    }
+
+    #[test]
+    fn some_rows_count_as_they_did_and_the_others_not_at_all() {
+        let positive = [true, false, true, false];
+        for weights in [None, Some(&[2.0, 1.0, 0.5, 1.0][..])] {
+            let all = Labels::new(&positive, weights).unwrap();
+            let some = all.among(|row| row < 2).unwrap();
+            assert_eq!(some.rows(), [0, 1]);
+            assert_eq!(some.total(), all.sums(0) + all.sums(1));
+            assert_eq!((some.sums(1), some.exponent()), (all.sums(1), all.exponent()));
+            let err = all.among(|row| row != 1 && row != 3).unwrap_err();
+            assert_eq!(err, RankError::ClassWithoutWeight { class: "negative" });
+        }
     }
 
     #[test]

@@ -41,6 +41,18 @@ impl FixedWeights {
         Ok(Self { units, exponent: scale.exponent, is_whole: scale.whole })
     }
 
+    /// Counts of copies.
+    pub(crate) fn counts(units: Vec<u64>) -> Self {
+        Self { units, exponent: 0, is_whole: true }
+    }
+
+    /// The same weights, zero in all rows but some.
+    pub(crate) fn among(&self, kept: impl Fn(usize) -> bool) -> Self {
+        let units = self.units.iter().enumerate();
+        let units = units.map(|(row, &units)| if kept(row) { units } else { 0 }).collect();
+        Self { units, ..*self }
+    }
+
     /// The weights, in units of `2^exponent`.
     #[must_use]
     pub fn units(&self) -> &[u64] {
