@@ -9,6 +9,7 @@
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" of this room.
 
 mod bins;
+mod cells;
 mod hull;
 mod log_odds;
 mod mad2c;
