@@ -21,6 +21,8 @@ const N_OCTAVES: usize = 1 << (u64::BITS - MANTISSA_BITS);
 pub(super) struct Cells {
     octaves: Box<[Octave; N_OCTAVES]>,
     n: usize,
+    /// Keys in the sample, ascending.
+    sample: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,7 +86,7 @@ impl Cells {
         octaves[0] = Octave::new(base, infinite[0] - 2, u64::MAX, 2);
         octaves[N_OCTAVES - 1] = Octave::new(base + 1, infinite[1] - 1, u64::MAX, 2);
         let octaves = octaves.into_boxed_slice().try_into().expect("as many as octaves");
-        Self { octaves, n: base as usize }
+        Self { octaves, n: base as usize, sample }
     }
 
     /// Number of cells of finite numbers; they come first, in ascending order.
@@ -102,10 +104,25 @@ impl Cells {
         [self.n, self.n + 2]
     }
 
-    /// The cell of a number.
+    /// For each cell a key of the sample that is in it, and 0, the key of no number, where there is
+    /// none. `None` if few values occur twice in the sample.
+    pub fn ties(&self) -> Option<Vec<u64>> {
+        let n_distinct = self.sample.chunk_by(|a, b| a == b).count();
+        if 2 * n_distinct > self.sample.len() {
+            return None;
+        }
+        let mut keys = vec![0; self.n];
+        for &key in &self.sample {
+            if let Some(place) = keys.get_mut(self.of(key)) {
+                *place = key;
+            }
+        }
+        Some(keys)
+    }
+
+    /// The cell of a number, by its key.
     #[inline]
-    pub fn of(&self, value: f64) -> usize {
-        let key = value.key();
+    pub fn of(&self, key: u64) -> usize {
         let octave = &self.octaves[(key >> MANTISSA_BITS) as usize];
         let steps = u128::from(key.saturating_sub(octave.first));
         let cell = ((steps * u128::from(octave.density)) >> u64::BITS) as u64;

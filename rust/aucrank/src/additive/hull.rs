@@ -14,6 +14,8 @@
 //!
 //! Extra memory: two bytes a row for the cells, and twenty for each row taken.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::bins::{Direction, place_among};
@@ -61,30 +63,86 @@ pub(super) struct BestCuts {
 pub(super) struct Memory<C> {
     /// Cell of each row.
     cells: Vec<u16>,
-    /// What is in each cell, for each share of the rows.
-    tallies: Vec<Vec<C>>,
-    /// Rows to sort, of each share.
-    taken: Vec<Vec<u32>>,
+    /// Of each share of the rows.
+    shares: Vec<Share<C>>,
     /// Where the rows to sort of each cell end.
     ends: Vec<u32>,
     /// The rows to sort, cell by cell.
-    records: Vec<Record>,
-    spare: Vec<Record>,
+    records: Vec<Record<C>>,
+    spare: Vec<Record<C>>,
 }
 
-impl<C> Default for Memory<C> {
-    fn default() -> Self {
-        let (cells, tallies, taken) = (Vec::new(), Vec::new(), Vec::new());
-        let (ends, records, spare) = (Vec::new(), Vec::new(), Vec::new());
-        Self { cells, tallies, taken, ends, records, spare }
-    }
+#[derive(Debug)]
+struct Share<C> {
+    /// What is in each cell.
+    tallies: Vec<C>,
+    /// Whether a cell holds other keys than that of the sample.
+    is_mixed: Vec<bool>,
+    /// Rows to sort.
+    taken: Vec<u32>,
+    /// The rows of each special value.
+    special: Vec<ClassSums>,
+    any_infinite: bool,
 }
 
 /// A row to sort.
 #[derive(Debug, Clone, Copy, Default)]
-struct Record {
+struct Record<C> {
     key: u64,
-    row: u32,
+    tally: C,
+}
+
+impl<C> Default for Memory<C> {
+    fn default() -> Self {
+        let (cells, shares, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Self { cells, shares, ends, records: Vec::new(), spare: Vec::new() }
+    }
+}
+
+impl<C> Default for Share<C> {
+    fn default() -> Self {
+        let (tallies, is_mixed, taken) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tallies, is_mixed, taken, special: Vec::new(), any_infinite: false }
+    }
+}
+
+/// The curve of a feature as far as it matters, in ascending order of the values.
+struct Points {
+    /// Key of the value before each point but the first.
+    keys: Vec<u64>,
+    /// The rows up to each point.
+    up_to: Vec<ClassSums>,
+    /// The rows up to the end of what was read.
+    end: ClassSums,
+}
+
+impl Points {
+    fn new() -> Self {
+        let start = ClassSums::default();
+        Self { keys: Vec::new(), up_to: vec![start], end: start }
+    }
+
+    /// Rows of one value.
+    fn push(&mut self, key: u64, sums: ClassSums) {
+        if sums.rows > 0 {
+            self.end += sums;
+            self.keys.push(key);
+            self.up_to.push(self.end);
+        }
+    }
+
+    /// Rows that no corner is among or next to.
+    fn skip(&mut self, sums: ClassSums) {
+        self.end += sums;
+    }
+
+    fn finish(&mut self) {
+        if self.up_to.last() != Some(&self.end) {
+            // No cut is next to it, so that the key is never read.
+            self.keys.push(0);
+            self.up_to.push(self.end);
+        }
+    }
 }
 
 /// Rows up to which all are sorted at once.
@@ -118,49 +176,25 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     memory: &mut Memory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<Option<BestCuts>, RankError> {
+    let mut points = Points::new();
     let found = if feature.values.len() <= FEW_ROWS {
-        sort_all(feature, memory)
+        refine_all(feature, &mut points, memory)
     } else {
-        sieve(feature, memory, interrupt)?
+        sieve(feature, &mut points, memory, interrupt)?
     };
-    let Some(Sieved { runs, mut apart }) = found else { return Ok(None) };
-
-    let mut points = vec![ClassSums::default()];
-    let mut keys = Vec::new();
-    let (mut up_to, mut start) = (ClassSums::default(), 0);
-    for run in runs {
-        match run {
-            Run::Whole(sums) => up_to += sums,
-            Run::Sorted { end } => {
-                for tied in memory.records[start..end].chunk_by(|a, b| a.key == b.key) {
-                    let mut tally = R::Tally::default();
-                    tied.iter().for_each(|record| tally += feature.rows.of(record.row as usize));
-                    let sums = tally.sums();
-                    if sums.rows > 0 {
-                        up_to += sums;
-                        keys.push(tied[0].key);
-                        points.push(up_to);
-                    }
-                }
-                start = end;
-            }
-        }
-    }
-    if points.last() != Some(&up_to) {
-        // No cut is next to it: the key is never read.
-        keys.push(u64::MAX);
-        points.push(up_to);
-    }
-    let masses: Vec<ClassMasses> = points.iter().map(|&sums| sums.into()).collect();
+    let Some(mut apart) = found else { return Ok(None) };
+    points.finish();
+    let Points { keys, up_to, .. } = points;
+    let masses: Vec<ClassMasses> = up_to.iter().map(|&sums| sums.into()).collect();
     let hull = directions(feature.direction)
         .map(|direction| Hull::of(&masses, direction))
         .reduce(|best, other| if other.area > best.area { other } else { best });
     let Hull { direction, corners, .. } = hull.expect("a direction");
-    let inner = corners.get(1..corners.len().saturating_sub(1)).unwrap_or(&[]);
+    let inner = corners.get(1..corners.len() - 1).unwrap_or(&[]);
     let value = |place: usize| f64::from_key(keys[place]);
     let cuts = inner.iter().map(|&corner| midpoint(value(corner - 1), value(corner))).collect();
     let mut sums: Vec<ClassSums> =
-        corners.windows(2).map(|pair| points[pair[1]] - points[pair[0]]).collect();
+        corners.windows(2).map(|pair| up_to[pair[1]] - up_to[pair[0]]).collect();
     if sums.is_empty() {
         sums.push(ClassSums::default());
     }
@@ -174,196 +208,247 @@ fn directions(only: Option<Direction>) -> impl Iterator<Item = Direction> {
         .filter(move |&direction| only.is_none_or(|only| only == direction))
 }
 
-/// Pieces of a feature in ascending order of the values.
-enum Run {
-    /// Rows without a corner among them or next to them.
-    Whole(ClassSums),
-    /// Records up to this one, sorted.
-    Sorted { end: usize },
-}
-
-struct Sieved {
-    runs: Vec<Run>,
-    /// The rows of each special value, then those that miss the feature.
-    apart: Vec<ClassSums>,
-}
-
-/// All rows, in order. `None` where a value is infinite.
-fn sort_all<T: Value, R: RowTally>(
+/// The curve of few rows. Returns the rows of each special value and then those that miss the
+/// feature, or `None` where a value is infinite.
+fn refine_all<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
+    points: &mut Points,
     memory: &mut Memory<R::Tally>,
-) -> Option<Sieved> {
+) -> Option<Vec<ClassSums>> {
     let mut apart = vec![ClassSums::default(); feature.special.len() + 1];
     let Memory { records, spare, .. } = memory;
     records.clear();
     for (row, &value) in feature.values.iter().enumerate() {
-        let value = value.into();
+        let (value, tally) = (value.into(), feature.rows.of(row));
         let place = place_among(feature.special, value);
         if let Some(place) = place.or(value.is_nan().then_some(feature.special.len())) {
-            apart[place] += feature.rows.of(row).sums();
+            apart[place] += tally.sums();
         } else if value.is_infinite() {
             return None;
         } else {
-            records.push(Record { key: value.key(), row: row as u32 });
+            records.push(Record { key: value.key(), tally });
         }
     }
-    sort(records, spare);
-    Some(Sieved { runs: vec![Run::Sorted { end: records.len() }], apart })
+    let directions: Vec<Direction> = directions(feature.direction).collect();
+    refine(records, spare, &directions, points);
+    Some(apart)
 }
 
-/// The rows that a corner may be next to, in order. `None` where a value is infinite.
+/// The curve of many rows; returns what [`refine_all`] does.
 fn sieve<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
-    memory: &mut Memory<R::Tally>,
-    interrupt: &Interrupt,
-) -> Result<Option<Sieved>, RankError> {
-    let cells = Cells::lay_out(feature.values, (feature.values.len() / CELL).min(MOST_CELLS));
-    let Some(mut apart) = count(feature, &cells, memory, interrupt)? else { return Ok(None) };
-    let tallies = &memory.tallies[0];
-    apart.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
-
-    let filled: Vec<(usize, ClassSums)> = tallies[..cells.n()]
-        .iter()
-        .enumerate()
-        .map(|(cell, tally)| (cell, tally.sums()))
-        .filter(|(_, sums)| sums.rows > 0)
-        .collect();
-    let mut is_wanted = vec![false; cells.n() + SPARE_CELLS];
-    for place in places_to_refine(&filled, feature.direction) {
-        is_wanted[filled[place].0] = true;
-    }
-    take(feature, &is_wanted, memory, interrupt)?;
-    let runs = filled
-        .into_iter()
-        .map(|(cell, sums)| match is_wanted[cell] {
-            true => Run::Sorted { end: memory.ends[cell] as usize },
-            false => Run::Whole(sums),
-        })
-        .collect();
-    Ok(Some(Sieved { runs, apart }))
-}
-
-/// Counts the classes in each cell, into the first of the tallies, and remembers the cell of each
-/// row. Returns the rows of each special value, or `None` where a value is infinite.
-fn count<T: Value, R: RowTally>(
-    feature: &Feature<'_, T, R>,
-    cells: &Cells,
+    points: &mut Points,
     memory: &mut Memory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<Option<Vec<ClassSums>>, RankError> {
-    let n_rows = feature.values.len();
-    let share = n_rows.div_ceil(feature.n_shares);
-    memory.cells.resize(n_rows, 0);
-    memory.tallies.resize_with(feature.n_shares, Vec::new);
-    let of_share = |(number, (of_row, tallies)): (usize, (&mut [u16], &mut Vec<R::Tally>))| {
-        tallies.clear();
-        tallies.resize(cells.n() + SPARE_CELLS, R::Tally::default());
-        let special_cell = cells.n() + SPARE_CELLS - 1;
-        let mut apart = vec![ClassSums::default(); feature.special.len()];
-        let mut any_infinite = false;
-        for (stretch, of_row) in of_row.chunks_mut(STRETCH).enumerate() {
-            interrupt.check()?;
-            let start = number * share + stretch * STRETCH;
-            let values = &feature.values[start..start + of_row.len()];
-            for ((row, &value), of_row) in (start..).zip(values).zip(of_row) {
-                let tally = feature.rows.of(row);
-                let value = value.into();
-                if let Some(place) = place_among(feature.special, value) {
-                    apart[place] += tally.sums();
-                    *of_row = special_cell as u16;
-                    continue;
-                }
-                let cell = cells.of(value);
-                tallies[cell] += tally;
-                any_infinite |= cell == cells.infinite();
-                *of_row = cell as u16;
+    let cells = Cells::lay_out(feature.values, (feature.values.len() / CELL).min(MOST_CELLS));
+    let ties = cells.ties();
+    count(feature, &cells, ties.as_deref(), memory, interrupt)?;
+    let Share { tallies, is_mixed, special, any_infinite, .. } = &mut memory.shares[0];
+    if *any_infinite {
+        return Ok(None);
+    }
+    let mut apart = std::mem::take(special);
+    apart.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
+    let (filled, sums): (Vec<usize>, Vec<ClassSums>) = tallies[..cells.n()]
+        .iter()
+        .map(|tally| tally.sums())
+        .enumerate()
+        .filter(|(_, sums)| sums.rows > 0)
+        .unzip();
+
+    let borders = borders(&sums);
+    let mut hulls: Vec<Hull> =
+        directions(feature.direction).map(|direction| Hull::of(&borders, direction)).collect();
+    // A point exceeds the hull of the borders by the positives of its cell at most, or to the side
+    // by the negatives, and the area grows by as much over the whole width.
+    let most = |of: fn(&ClassSums) -> u64| i128::from(sums.iter().map(of).max().unwrap_or(0));
+    let total: ClassSums = sums.iter().copied().sum();
+    let growth = (i128::from(total.neg) * most(|sums| sums.pos))
+        .min(i128::from(total.pos) * most(|sums| sums.neg));
+    let largest = hulls.iter().map(|hull| hull.area).max().unwrap_or(0);
+    hulls.retain(|hull| hull.area + 2 * growth >= largest);
+    let directions: Vec<Direction> = hulls.iter().map(|hull| hull.direction).collect();
+
+    let tie = |cell: usize| ties.as_ref().filter(|_| !is_mixed[cell]).map(|keys| keys[cell]);
+    let mut is_taken = vec![false; cells.n() + SPARE_CELLS];
+    let is_wanted = wanted(&borders, &hulls);
+    let steps: Vec<Step> = (filled.iter().zip(sums).zip(is_wanted))
+        .map(|((&cell, sums), is_wanted)| match tie(cell) {
+            Some(key) => Step::Tie(key, sums),
+            None if is_wanted => {
+                is_taken[cell] = true;
+                Step::Refine(cell)
+            }
+            None => Step::Skip(sums),
+        })
+        .collect();
+    take(feature, &is_taken, memory, interrupt)?;
+    let Memory { ends, records, spare, .. } = memory;
+    let mut start = 0;
+    for step in steps {
+        match step {
+            Step::Tie(key, sums) => points.push(key, sums),
+            Step::Skip(sums) => points.skip(sums),
+            Step::Refine(cell) => {
+                let end = ends[cell] as usize;
+                refine(&mut records[start..end], spare, &directions, points);
+                start = end;
             }
         }
-        Ok((apart, any_infinite))
-    };
-    let shares = memory.cells.par_chunks_mut(share).zip(memory.tallies.par_iter_mut());
-    let found: Vec<(Vec<ClassSums>, bool)> =
-        shares.enumerate().map(of_share).collect::<Result<_, RankError>>()?;
-    let (total, others) = memory.tallies.split_first_mut().expect("a share");
-    for tallies in others {
-        total.iter_mut().zip(tallies).for_each(|(total, tally)| *total += *tally);
     }
-    let mut total = vec![ClassSums::default(); feature.special.len()];
-    for (apart, any_infinite) in found {
-        if any_infinite {
-            return Ok(None);
-        }
-        total.iter_mut().zip(apart).for_each(|(total, apart)| *total += apart);
-    }
-    Ok(Some(total))
+    Ok(Some(apart))
 }
 
-/// Sorts the rows of the cells that are wanted.
-fn take<T: Value, R: RowTally>(
+/// What is done about a cell.
+enum Step {
+    /// It holds one value only.
+    Tie(u64, ClassSums),
+    /// No corner is in it or next to it.
+    Skip(ClassSums),
+    /// The order of its rows matters.
+    Refine(usize),
+}
+
+/// Counts the classes in each cell, into the first share, and remembers the cell of each row. With
+/// `ties`, a key for each cell, also finds out which cells hold other keys.
+fn count<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
-    is_wanted: &[bool],
+    cells: &Cells,
+    ties: Option<&[u64]>,
     memory: &mut Memory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
-    const TILE: usize = 1024;
-    let share = feature.values.len().div_ceil(feature.n_shares);
-    let Memory { cells, taken, ends, records, spare, .. } = memory;
-    taken.resize_with(feature.n_shares, Vec::new);
-    let shares = cells.par_chunks(share).zip(&mut *taken).enumerate();
-    shares.try_for_each(|(number, (cells, taken))| {
-        interrupt.check()?;
-        taken.clear();
-        let mut tile = [0; TILE];
-        for (place, cells) in cells.chunks(TILE).enumerate() {
-            // No branch: rows that are wanted follow no pattern.
-            let start = (number * share + place * TILE) as u32;
-            let mut n_taken = 0;
-            for (row, &cell) in (start..).zip(cells) {
-                tile[n_taken] = row;
-                n_taken += usize::from(is_wanted[usize::from(cell)]);
+    let n_rows = feature.values.len();
+    let rows_of_share = n_rows.div_ceil(feature.n_shares);
+    let special_cell = cells.n() + SPARE_CELLS - 1;
+    memory.cells.resize(n_rows, 0);
+    memory.shares.resize_with(feature.n_shares, Share::default);
+    let shares = memory.cells.par_chunks_mut(rows_of_share).zip(&mut memory.shares);
+    shares.enumerate().try_for_each(|(number, (cell_of_row, share))| {
+        let Share { tallies, is_mixed, special, any_infinite, .. } = share;
+        tallies.clear();
+        tallies.resize(cells.n() + SPARE_CELLS, R::Tally::default());
+        is_mixed.clear();
+        is_mixed.resize(ties.map_or(0, <[u64]>::len), false);
+        special.clear();
+        special.resize(feature.special.len(), ClassSums::default());
+        *any_infinite = false;
+        for (stretch, cell_of_row) in cell_of_row.chunks_mut(STRETCH).enumerate() {
+            interrupt.check()?;
+            let start = number * rows_of_share + stretch * STRETCH;
+            let values = &feature.values[start..start + cell_of_row.len()];
+            for ((row, &value), cell_of_row) in (start..).zip(values).zip(cell_of_row) {
+                let (value, tally) = (value.into(), feature.rows.of(row));
+                if let Some(place) = place_among(feature.special, value) {
+                    special[place] += tally.sums();
+                    *cell_of_row = special_cell as u16;
+                    continue;
+                }
+                let key = value.key();
+                let cell = cells.of(key);
+                tallies[cell] += tally;
+                *any_infinite |= cell == cells.infinite();
+                *cell_of_row = cell as u16;
+                if let Some(keys) = ties
+                    && let Some(is_mixed) = is_mixed.get_mut(cell)
+                {
+                    // A row that does not count must not make a cell mixed, but may.
+                    *is_mixed |= keys[cell] != key;
+                }
             }
-            taken.extend_from_slice(&tile[..n_taken]);
         }
         Ok(())
     })?;
-    ends.clear();
-    ends.resize(is_wanted.len(), 0);
-    let rows = || taken.iter().flatten().map(|&row| (row, usize::from(cells[row as usize])));
-    rows().for_each(|(_, cell)| ends[cell] += 1);
-    let mut n_taken = 0;
-    for end in &mut *ends {
-        n_taken += *end;
-        *end = n_taken - *end;
-    }
-    interrupt.check()?;
-    records.resize(n_taken as usize, Record::default());
-    for (row, cell) in rows() {
-        let value: f64 = feature.values[row as usize].into();
-        records[ends[cell] as usize] = Record { key: value.key(), row };
-        ends[cell] += 1;
-    }
-    interrupt.check()?;
-    let mut start = 0;
-    for &end in &*ends {
-        sort(&mut records[start..end as usize], spare);
-        start = end as usize;
+    let (total, others) = memory.shares.split_first_mut().expect("a share");
+    for share in others {
+        total.any_infinite |= share.any_infinite;
+        total.tallies.iter_mut().zip(&share.tallies).for_each(|(total, &part)| *total += part);
+        total.special.iter_mut().zip(&share.special).for_each(|(total, &part)| *total += part);
+        total.is_mixed.iter_mut().zip(&share.is_mixed).for_each(|(total, &part)| *total |= part);
     }
     Ok(())
 }
 
-/// Rows up to which sorting by comparison is as fast as any.
-const FEW_RECORDS: usize = 128;
+/// Gathers the rows of some cells, cell by cell.
+fn take<T: Value, R: RowTally>(
+    feature: &Feature<'_, T, R>,
+    is_taken: &[bool],
+    memory: &mut Memory<R::Tally>,
+    interrupt: &Interrupt,
+) -> Result<(), RankError> {
+    const TILE: usize = 1024;
+    let rows_of_share = feature.values.len().div_ceil(feature.n_shares);
+    let Memory { cells, shares, ends, records, .. } = memory;
+    cells.par_chunks(rows_of_share).zip(&mut *shares).enumerate().try_for_each(
+        |(number, (cells, share))| {
+            interrupt.check()?;
+            share.taken.clear();
+            let mut tile = [0; TILE];
+            for (place, cells) in cells.chunks(TILE).enumerate() {
+                // Without a branch: such rows follow no pattern.
+                let start = (number * rows_of_share + place * TILE) as u32;
+                let mut n_taken = 0;
+                for (row, &cell) in (start..).zip(cells) {
+                    tile[n_taken] = row;
+                    n_taken += usize::from(is_taken[usize::from(cell)]);
+                }
+                share.taken.extend_from_slice(&tile[..n_taken]);
+            }
+            Ok(())
+        },
+    )?;
+    let rows = || {
+        let rows = shares.iter().flat_map(|share| &share.taken).map(|&row| row as usize);
+        rows.map(|row| (row, usize::from(cells[row])))
+    };
+    ends.clear();
+    ends.resize(is_taken.len(), 0);
+    rows().for_each(|(_, cell)| ends[cell] += 1);
+    let n_taken = starts(ends);
+    interrupt.check()?;
+    records.resize(n_taken as usize, Record::default());
+    for (row, cell) in rows() {
+        let value: f64 = feature.values[row].into();
+        records[ends[cell] as usize] = Record { key: value.key(), tally: feature.rows.of(row) };
+        ends[cell] += 1;
+    }
+    interrupt.check()
+}
 
-/// Sorts records by their keys: dealt by the leading bits in which they differ until few are left.
-fn sort(records: &mut [Record], spare: &mut Vec<Record>) {
+/// Turns counts into what comes before each; returns the total.
+fn starts(counts: &mut [u32]) -> u32 {
+    counts.iter_mut().fold(0, |start, count| {
+        let end = start + *count;
+        *count = start;
+        end
+    })
+}
+
+/// Records up to which all are sorted.
+const FEW_RECORDS: usize = 48;
+
+/// Adds the curve of some rows: deals them into cells by the leading bits in which they differ, and
+/// leaves out the cells that no corner of the hull of all rows is in or next to. What is no corner
+/// of a part is none of the whole.
+fn refine<C: Tally>(
+    records: &mut [Record<C>],
+    spare: &mut Vec<Record<C>>,
+    directions: &[Direction],
+    points: &mut Points,
+) {
     if records.len() <= FEW_RECORDS {
         records.sort_unstable_by_key(|record| record.key);
+        for tied in records.chunk_by(|a, b| a.key == b.key) {
+            points.push(tied[0].key, total(tied));
+        }
         return;
     }
     let keys = || records.iter().map(|record| record.key);
     let (least, greatest) =
         keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     if least == greatest {
+        points.push(least, total(records));
         return;
     }
     let n_bits = u64::BITS - (greatest - least).leading_zeros();
@@ -371,62 +456,68 @@ fn sort(records: &mut [Record], spare: &mut Vec<Record>) {
     let digit = |key: u64| ((key - least) >> (n_bits - digit_bits)) as usize;
     let mut ends = vec![0; 1 << digit_bits];
     keys().for_each(|key| ends[digit(key)] += 1);
-    let mut end = 0;
-    for place in &mut ends {
-        end += *place;
-        *place = end - *place;
-    }
+    starts(&mut ends);
     spare.clear();
     spare.extend_from_slice(records);
     for &record in &*spare {
         let place = &mut ends[digit(record.key)];
-        records[*place] = record;
+        records[*place as usize] = record;
         *place += 1;
     }
-    if digit_bits < n_bits {
-        let mut start = 0;
-        for end in ends {
-            sort(&mut records[start..end], spare);
-            start = end;
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let (cells, sums): (Vec<Range<usize>>, Vec<ClassSums>) = starts
+        .zip(&ends)
+        .map(|(start, &end)| start as usize..end as usize)
+        .map(|cell| (cell.clone(), total(&records[cell])))
+        .filter(|(_, sums)| sums.rows > 0)
+        .unzip();
+    let borders = borders(&sums);
+    let hulls: Vec<Hull> =
+        directions.iter().map(|&direction| Hull::of(&borders, direction)).collect();
+    for ((cell, sums), is_wanted) in cells.into_iter().zip(sums).zip(wanted(&borders, &hulls)) {
+        if is_wanted {
+            refine(&mut records[cell], spare, directions, points);
+        } else {
+            points.skip(sums);
         }
     }
 }
 
-/// Places of the cells that a corner of the hull of all points may be in or next to.
-fn places_to_refine(cells: &[(usize, ClassSums)], only: Option<Direction>) -> Vec<usize> {
-    let (mut up_to, mut most) = (ClassMasses::default(), ClassMasses::default());
-    let mut points = Vec::with_capacity(cells.len() + 1);
-    points.push(up_to);
-    for &(_, sums) in cells {
+fn total<C: Tally>(records: &[Record<C>]) -> ClassSums {
+    let mut total = C::default();
+    records.iter().for_each(|record| total += record.tally);
+    total.sums()
+}
+
+/// The curve at the borders of cells.
+fn borders(cells: &[ClassSums]) -> Vec<ClassMasses> {
+    let mut up_to = ClassMasses::default();
+    let ends = cells.iter().map(|&sums| {
         up_to += sums.into();
-        points.push(up_to);
-        most = ClassMasses { pos: most.pos.max(sums.pos), neg: most.neg.max(sums.neg) };
-    }
-    let hulls: Vec<Hull> = directions(only).map(|direction| Hull::of(&points, direction)).collect();
-    // A point exceeds the hull of the borders by the positives of its cell at most, to the side by
-    // the negatives, and the area grows by as much over the whole width.
-    let product = |a: u64, b: u64| i128::from(a) * i128::from(b);
-    let growth = 2 * product(most.pos, up_to.neg).min(product(most.neg, up_to.pos));
-    let largest = hulls.iter().map(|hull| hull.area).max().unwrap_or(0);
-    let mut is_wanted = vec![false; cells.len()];
-    for hull in hulls.iter().filter(|hull| hull.area + growth >= largest) {
-        for pair in hull.corners.windows(2) {
-            let (start, end) = (points[pair[0]], points[pair[1]]);
-            for place in pair[0]..pair[1] {
-                let (low, high) = (points[place], points[place + 1]);
-                let outermost = match hull.direction {
+        up_to
+    });
+    std::iter::once(ClassMasses::default()).chain(ends).collect()
+}
+
+/// For each cell whether a corner of the hull of all points may be in it or next to it.
+fn wanted(borders: &[ClassMasses], hulls: &[Hull]) -> Vec<bool> {
+    let mut is_wanted = vec![false; borders.len() - 1];
+    for Hull { direction, corners, .. } in hulls {
+        for pair in corners.windows(2) {
+            let (start, end) = (pair[0], pair[1]);
+            for place in start..end {
+                let (low, high) = (borders[place], borders[place + 1]);
+                let outermost = match direction {
                     Direction::Increasing => ClassMasses { pos: low.pos, neg: high.neg },
                     Direction::Decreasing => ClassMasses { pos: high.pos, neg: low.neg },
                 };
-                is_wanted[place] |= hull.direction.is_outside(start, end, outermost);
+                is_wanted[place] |= direction.is_outside(borders[start], borders[end], outermost);
             }
-            if pair[0] > 0 {
-                is_wanted[pair[0] - 1] = true;
-                is_wanted[pair[0]] = true;
-            }
+            is_wanted[start] = true;
+            is_wanted[end - 1] = true;
         }
     }
-    (0..cells.len()).filter(|&place| is_wanted[place]).collect()
+    is_wanted
 }
 
 impl Direction {
@@ -474,5 +565,328 @@ impl Hull {
         let area = ClassMasses::area(groups);
         let area = if direction == Direction::Increasing { area } else { -area };
         Self { direction, corners, area }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::*;
+    use crate::data::{CountedRows, Labels, WeightedRows};
+
+    /// Distinct values in ascending order, with the rows of each.
+    fn distinct(values: &[f64], labels: &Labels<'_>, special: &[f64]) -> Vec<(f64, ClassSums)> {
+        let mut groups: BTreeMap<u64, (f64, ClassSums)> = BTreeMap::new();
+        for (row, &value) in values.iter().enumerate() {
+            let sums = labels.sums(row);
+            if !value.is_nan() && !special.contains(&value) && sums.rows > 0 {
+                groups.entry(value.key()).or_insert((value, ClassSums::default())).1 += sums;
+            }
+        }
+        groups.into_values().collect()
+    }
+
+    /// The hull as Graham's scan finds it, with all points and by the slopes of bins: bins of
+    /// neighbouring values are joined until their shares of positives rise, or fall, strictly.
+    fn bins_by_joining(
+        groups: &[(f64, ClassSums)],
+        direction: Direction,
+    ) -> (i128, Vec<f64>, Vec<ClassSums>) {
+        let mut bins: Vec<(f64, f64, ClassSums)> = Vec::new();
+        for &(value, sums) in groups {
+            let mut bin = (value, value, sums);
+            while let Some(&last) = bins.last() {
+                let order = last.2.cmp_eta(bin.2);
+                let ranked = match direction {
+                    Direction::Increasing => order.is_lt(),
+                    Direction::Decreasing => order.is_gt(),
+                };
+                if ranked {
+                    break;
+                }
+                bin = (last.0, bin.1, last.2 + bin.2);
+                bins.pop();
+            }
+            bins.push(bin);
+        }
+        let cuts = bins.windows(2).map(|pair| midpoint(pair[0].1, pair[1].0)).collect();
+        let sums: Vec<ClassSums> = bins.into_iter().map(|bin| bin.2).collect();
+        (area_by_pairs(&sums, direction), cuts, sums)
+    }
+
+    /// Pairs of bins won less those lost.
+    fn area_by_pairs(bins: &[ClassSums], direction: Direction) -> i128 {
+        let (mut below, mut area) = (ClassSums::default(), 0);
+        for &bin in bins {
+            area += below.gain(bin);
+            below += bin;
+        }
+        if direction == Direction::Increasing { area } else { -area }
+    }
+
+    fn expected(
+        values: &[f64],
+        labels: &Labels<'_>,
+        special: &[f64],
+        only: Option<Direction>,
+    ) -> BestCuts {
+        let groups = distinct(values, labels, special);
+        let up = bins_by_joining(&groups, Direction::Increasing);
+        let down = bins_by_joining(&groups, Direction::Decreasing);
+        let better = if down.0 > up.0 { Direction::Decreasing } else { Direction::Increasing };
+        let direction = only.unwrap_or(better);
+        let (_, cuts, mut sums) = if direction == Direction::Increasing { up } else { down };
+        if sums.is_empty() {
+            sums.push(ClassSums::default());
+        }
+        let of = |wanted: &dyn Fn(f64) -> bool| {
+            (0..values.len()).filter(|&row| wanted(values[row])).map(|row| labels.sums(row)).sum()
+        };
+        sums.extend(special.iter().map(|&value| of(&|other| other == value)));
+        sums.push(of(&f64::is_nan));
+        BestCuts { direction, cuts, sums }
+    }
+
+    fn found<T: Value>(
+        values: &[T],
+        labels: &Labels<'_>,
+        special: &[f64],
+        direction: Option<Direction>,
+        n_shares: usize,
+    ) -> Option<BestCuts> {
+        fn run<T: Value, R: RowTally>(feature: &Feature<'_, T, R>) -> Option<BestCuts> {
+            let mut memory = Memory::default();
+            // Memory that is not new.
+            let _ = best_cuts(feature, &mut memory, &Interrupt::default());
+            best_cuts(feature, &mut memory, &Interrupt::default()).unwrap()
+        }
+        if labels.weights().is_some() {
+            let rows = &WeightedRows(labels);
+            return run(&Feature { values, rows, special, direction, n_shares });
+        }
+        let rows = &CountedRows(labels.positive());
+        run(&Feature { values, rows, special, direction, n_shares })
+    }
+
+    /// Compares with the definition: all directions, shares, weights and widths.
+    fn check(values: &[f64], positive: &[bool], weights: &[f64], special: &[f64]) {
+        let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        let widened: Vec<f64> = narrow.iter().map(|&value| value.into()).collect();
+        let fits = narrow.iter().all(|value| !value.is_infinite());
+        for weights in [None, Some(weights)] {
+            let Ok(labels) = Labels::new(positive, weights) else { continue };
+            for only in [None, Some(Direction::Increasing), Some(Direction::Decreasing)] {
+                let expected_cuts = expected(values, &labels, special, only);
+                for n_shares in [1, 3] {
+                    let found = found(values, &labels, special, only, n_shares);
+                    assert!(found.as_ref() == Some(&expected_cuts), "{} rows", values.len());
+                }
+            }
+            if fits {
+                let expected = expected(&widened, &labels, special, None);
+                assert_eq!(found(&narrow, &labels, special, None, 1), Some(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn any_law_gives_the_cuts_of_the_definition() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut uniform = move || (rng.next_u64() >> 11) as f64 * 2_f64.powi(-53);
+        let laws: [&dyn Fn(f64, usize) -> f64; 16] = [
+            &|u, _| u,
+            &|u, _| (u / (1.0 - u)).ln(),
+            &|u, _| -1000.0 - u,
+            &|u, _| (u * 5.0).floor() - 2.0,
+            &|u, _| (u * 300.0).floor() / 100.0,
+            &|u, _| if u < 0.4 { 0.0 } else { u - 0.5 },
+            &|u, row| if row % 997 == 3 { 1e300 * (u - 0.5) } else { u },
+            &|u, _| if u < 0.5 { 1.0 + u * 1e-9 } else { 1.5 + u * 1e-9 },
+            &|u, row| (row % 100) as f64 + u * 1e-9,
+            &|u, row| 1.0 + u * 2_f64.powi(-((row % 50) as i32)),
+            &|u, _| f64::from_bits((u * 4e15) as u64) * if u < 0.3 { -1.0 } else { 1.0 },
+            &|u, _| f64::from_bits((u * 1.8e19) as u64),
+            &|_, _| -3.5,
+            &|u, row| if row % 3 == 0 { f64::NAN } else { u },
+            &|u, row| if row % 20_000 == 1 { 2_f64.next_up() } else { 2.0 + (u * 0.5).floor() },
+            &|u, _| if u < 0.5 { -0.0 } else { 0.0 },
+        ];
+        for n in [2, 50, FEW_ROWS, FEW_ROWS + 1, 40_000] {
+            for (number, law) in laws.iter().enumerate() {
+                let u: Vec<f64> = (0..n).map(|_| uniform()).collect();
+                let mut values: Vec<f64> = (0..n).map(|row| law(u[row], row)).collect();
+                values.iter_mut().filter(|v| v.is_infinite()).for_each(|v| *v = -f64::NAN);
+                let weights: Vec<f64> = (0..n).map(|_| (uniform() * 3.0).floor()).collect();
+                let fractions: Vec<f64> = (0..n).map(|_| uniform().powi(4)).collect();
+                let slope = [0.0, 0.2, 2.0, -1.0][number % 4];
+                let mut positive: Vec<bool> =
+                    u.iter().map(|u| uniform() < 0.3 + slope * (u - 0.5)).collect();
+                positive[..2].copy_from_slice(&[true, false]);
+                check(&values, &positive, &weights, &[]);
+                check(&values, &positive, &fractions, &[values[1], 0.0, 7.0][number % 2..]);
+                let mut order: Vec<usize> = (0..n).collect();
+                order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+                let values: Vec<f64> = order.iter().map(|&row| values[row]).collect();
+                let positive: Vec<bool> = order.iter().map(|&row| positive[row]).collect();
+                check(&values, &positive, &weights, &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn infinity_is_seen_wherever_it_is() {
+        for n in [10, 3 * FEW_ROWS] {
+            for row in [0, n / 2, n - 1] {
+                for bad in [f64::INFINITY, f64::NEG_INFINITY] {
+                    let mut values: Vec<f64> = (0..n).map(|row| row as f64 - 7.0).collect();
+                    let positive: Vec<bool> = (0..n).map(|row| row % 2 == 0).collect();
+                    values[row] = bad;
+                    let mut weights = vec![1.0; n];
+                    weights[row] = 0.0;
+                    for weights in [None, Some(&weights[..])] {
+                        let labels = Labels::new(&positive, weights).unwrap();
+                        assert_eq!(found(&values, &labels, &[], None, 2), None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fit_stops_when_it_is_asked_to() {
+        let values: Vec<f64> = (0..2 * FEW_ROWS).map(|row| row as f64).collect();
+        let positive: Vec<bool> = (0..values.len()).map(|row| row % 2 == 0).collect();
+        let interrupt = Interrupt::default();
+        interrupt.stop();
+        let rows = &CountedRows(&positive);
+        let feature = Feature { values: &values, rows, special: &[], direction: None, n_shares: 1 };
+        let found = best_cuts(&feature, &mut Memory::default(), &interrupt);
+        assert_eq!(found, Err(RankError::Interrupted));
+    }
+
+    /// Every set of cuts between neighbouring values, with its bins.
+    fn all_cuts(groups: &[(f64, ClassSums)]) -> impl Iterator<Item = Vec<ClassSums>> {
+        (0..1_u32 << (groups.len() - 1)).map(|cuts| {
+            let mut bins = vec![groups[0].1];
+            for (place, group) in groups[1..].iter().enumerate() {
+                if cuts >> place & 1 == 1 {
+                    bins.push(group.1);
+                } else {
+                    *bins.last_mut().unwrap() += group.1;
+                }
+            }
+            bins
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_give_the_cuts_of_the_definition(
+            rows in prop::collection::vec((any::<f64>(), any::<bool>(), 0..3_u8), 0..300),
+            step in prop::option::of(1e-3..1e3),
+        ) {
+            let number = |value: f64| if value.is_infinite() { f64::NAN } else { value };
+            let tied = |value: f64| step.map_or(value, |step: f64| (value.log2() / step).round());
+            let mut values = vec![0.0, -1.0];
+            values.extend(rows.iter().map(|row| number(tied(row.0))));
+            let mut positive = vec![true, false];
+            positive.extend(rows.iter().map(|row| row.1));
+            let mut weights = vec![1.0, 1.0];
+            weights.extend(rows.iter().map(|row| f64::from(row.2)));
+            check(&values, &positive, &weights, &[]);
+            check(&values, &positive, &weights, &[values[values.len() / 2], 5.0][..1]);
+        }
+
+        #[test]
+        fn no_cuts_reach_a_larger_area_and_none_as_large_are_fewer(
+            rows in prop::collection::vec((0..8_u8, any::<bool>(), 1..4_u8), 0..40),
+        ) {
+            let mut values = vec![0.0, 3.0];
+            values.extend(rows.iter().map(|row| f64::from(row.0)));
+            let mut positive = vec![true, false];
+            positive.extend(rows.iter().map(|row| row.1));
+            let mut weights = vec![1.0, 1.0];
+            weights.extend(rows.iter().map(|row| f64::from(row.2)));
+            let labels = Labels::new(&positive, Some(&weights)).unwrap();
+            let groups = distinct(&values, &labels, &[]);
+            let best = [Direction::Increasing, Direction::Decreasing].map(|direction| {
+                let areas = all_cuts(&groups)
+                    .map(|bins| (area_by_pairs(&bins, direction), std::cmp::Reverse(bins.len())));
+                areas.max().unwrap()
+            });
+            let found = found(&values, &labels, &[], None, 1).unwrap();
+            let bins = &found.sums[..found.cuts.len() + 1];
+            let reached = (area_by_pairs(bins, found.direction), std::cmp::Reverse(bins.len()));
+            prop_assert_eq!(reached.0, best[0].0.max(best[1].0));
+            // DECISIONS R3: of equal areas the increasing one.
+            let is_down = best[1].0 > best[0].0;
+            prop_assert_eq!(found.direction == Direction::Decreasing, is_down);
+            prop_assert_eq!(reached, best[usize::from(is_down)]);
+        }
+
+        #[test]
+        fn swapped_labels_turn_the_direction_and_keep_the_cuts(
+            rows in prop::collection::vec((0..50_u8, any::<bool>()), 0..200),
+        ) {
+            let mut values = vec![0.0, 3.0, 60.0];
+            values.extend(rows.iter().map(|row| f64::from(row.0)));
+            let mut positive = vec![true, false, true];
+            positive.extend(rows.iter().map(|row| row.1));
+            let swapped: Vec<bool> = positive.iter().map(|positive| !positive).collect();
+            let mirrored: Vec<f64> = values.iter().map(|value| -value).collect();
+            let cut = |values: &[f64], positive: &[bool], only| {
+                found(values, &Labels::new(positive, None).unwrap(), &[], Some(only), 1).unwrap()
+            };
+            let up = cut(&values, &positive, Direction::Increasing);
+            let down = cut(&values, &swapped, Direction::Decreasing);
+            prop_assert_eq!(&up.cuts, &down.cuts);
+            for (a, b) in up.sums.iter().zip(&down.sums) {
+                prop_assert_eq!((a.pos, a.neg, a.rows), (b.neg, b.pos, b.rows));
+            }
+            let turned = cut(&mirrored, &positive, Direction::Decreasing);
+            let cuts: Vec<f64> = turned.cuts.iter().rev().map(|cut| -cut).collect();
+            prop_assert_eq!(&up.cuts, &cuts);
+        }
+
+        #[test]
+        fn values_next_to_each_other_are_kept_apart(start in any::<f64>(), n in 2..40_usize) {
+            prop_assume!(start.is_finite() && start < 1e300);
+            let values: Vec<f64> =
+                std::iter::successors(Some(start), |value| Some(value.next_up())).take(n).collect();
+            let positive: Vec<bool> = (0..n).map(|row| 2 * row >= n).collect();
+            let labels = Labels::new(&positive, None).unwrap();
+            let found = found(&values, &labels, &[], None, 1).unwrap();
+            prop_assert_eq!(found.cuts.len(), 1);
+            for (&value, &positive) in values.iter().zip(&positive) {
+                // DECISIONS R4: what equals a cut is above it.
+                prop_assert_eq!(value >= found.cuts[0], positive);
+            }
+        }
+    }
+
+    #[test]
+    fn values_of_one_class_side_by_side_are_not_parted_unless_they_are_tied_with_the_other() {
+        // DECISIONS E11.
+        let cut = |values: &[f64], positive: &[bool]| {
+            found(values, &Labels::new(positive, None).unwrap(), &[], None, 1).unwrap().cuts
+        };
+        assert_eq!(cut(&[1.0, 2.0, 3.0, 4.0], &[false, false, true, true]), [2.5]);
+        let tied = cut(&[1.0, 2.0, 2.0, 3.0], &[false, true, false, true]);
+        assert_eq!(tied, [1.5, 2.5]);
+    }
+
+    #[test]
+    fn a_corner_on_a_line_between_others_is_no_cut() {
+        // Three values with the same share of positives (DECISIONS R9, R12).
+        let values = [1.0, 1.0, 2.0, 2.0, 3.0, 3.0];
+        let labels = [true, false].repeat(3);
+        let labels = Labels::new(&labels, None).unwrap();
+        let found = found(&values, &labels, &[], None, 1).unwrap();
+        assert_eq!((found.cuts.len(), found.direction), (0, Direction::Increasing));
     }
 }
