@@ -106,50 +106,11 @@ impl<C> Default for Share<C> {
     }
 }
 
-/// The curve of a feature as far as it matters, in ascending order of the values.
-struct Points {
-    /// Key of the value before each point but the first.
-    keys: Vec<u64>,
-    /// The rows up to each point.
-    up_to: Vec<ClassSums>,
-    /// The rows up to the end of what was read.
-    end: ClassSums,
-}
-
-impl Points {
-    fn new() -> Self {
-        let start = ClassSums::default();
-        Self { keys: Vec::new(), up_to: vec![start], end: start }
-    }
-
-    /// Rows of one value.
-    fn push(&mut self, key: u64, sums: ClassSums) {
-        if sums.rows > 0 {
-            self.end += sums;
-            self.keys.push(key);
-            self.up_to.push(self.end);
-        }
-    }
-
-    /// Rows that no corner is among or next to.
-    fn skip(&mut self, sums: ClassSums) {
-        self.end += sums;
-    }
-
-    fn finish(&mut self) {
-        if self.up_to.last() != Some(&self.end) {
-            // No cut is next to it, so that the key is never read.
-            self.keys.push(0);
-            self.up_to.push(self.end);
-        }
-    }
-}
-
 /// Rows up to which all are sorted at once.
 const FEW_ROWS: usize = 1 << 11;
 
 /// Rows of a cell aimed at.
-const CELL: usize = 16;
+const CELL: usize = 32;
 
 /// Cells aimed at, at most: the number of a cell has 16 bits.
 const MOST_CELLS: usize = (1 << 16) - Cells::MOST_OTHERS - SPARE_CELLS;
@@ -176,15 +137,37 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     memory: &mut Memory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<Option<BestCuts>, RankError> {
-    let mut points = Points::new();
     let found = if feature.values.len() <= FEW_ROWS {
-        refine_all(feature, &mut points, memory)
+        take_all(feature, memory)
     } else {
-        sieve(feature, &mut points, memory, interrupt)?
+        sieve(feature, memory, interrupt)?
     };
-    let Some(mut apart) = found else { return Ok(None) };
-    points.finish();
-    let Points { keys, up_to, .. } = points;
+    let Some((pieces, mut apart)) = found else { return Ok(None) };
+    let pieces = refine(pieces, memory, feature.direction, interrupt)?;
+
+    // The curve as far as it matters, and the key of the value before each point but the first.
+    let (mut up_to, mut keys) = (vec![ClassSums::default()], Vec::new());
+    let mut end = ClassSums::default();
+    let mut push = |key: u64, sums: ClassSums| {
+        if sums.rows > 0 {
+            end += sums;
+            keys.push(key);
+            up_to.push(end);
+        }
+    };
+    for piece in pieces {
+        match piece.rows {
+            // No cut is next to its borders, so that the key is never read.
+            Rows::Skipped => push(0, piece.sums),
+            Rows::Tied(key) => push(key, piece.sums),
+            Rows::Open(rows) => {
+                let records = &mut memory.records[rows];
+                records.sort_unstable_by_key(|record| record.key);
+                let ties = records.chunk_by(|a, b| a.key == b.key);
+                ties.for_each(|tied| push(tied[0].key, total(tied)));
+            }
+        }
+    }
     let masses: Vec<ClassMasses> = up_to.iter().map(|&sums| sums.into()).collect();
     let hull = directions(feature.direction)
         .map(|direction| Hull::of(&masses, direction))
@@ -208,15 +191,29 @@ fn directions(only: Option<Direction>) -> impl Iterator<Item = Direction> {
         .filter(move |&direction| only.is_none_or(|only| only == direction))
 }
 
-/// The curve of few rows. Returns the rows of each special value and then those that miss the
-/// feature, or `None` where a value is infinite.
-fn refine_all<T: Value, R: RowTally>(
+/// Rows between two borders of the curve.
+struct Piece {
+    sums: ClassSums,
+    rows: Rows,
+}
+
+enum Rows {
+    /// No corner is among them or next to them.
+    Skipped,
+    /// They have one value, of this key.
+    Tied(u64),
+    /// A corner may be among them or next to them: some of the records, or of the cells.
+    Open(Range<usize>),
+}
+
+/// Few rows as one piece. Returns it with the rows of each special value and then those that miss
+/// the feature, or `None` where a value is infinite.
+fn take_all<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
-    points: &mut Points,
     memory: &mut Memory<R::Tally>,
-) -> Option<Vec<ClassSums>> {
+) -> Option<(Vec<Piece>, Vec<ClassSums>)> {
     let mut apart = vec![ClassSums::default(); feature.special.len() + 1];
-    let Memory { records, spare, .. } = memory;
+    let records = &mut memory.records;
     records.clear();
     for (row, &value) in feature.values.iter().enumerate() {
         let (value, tally) = (value.into(), feature.rows.of(row));
@@ -229,93 +226,120 @@ fn refine_all<T: Value, R: RowTally>(
             records.push(Record { key: value.key(), tally });
         }
     }
-    let directions: Vec<Direction> = directions(feature.direction).collect();
-    refine(records, spare, &directions, points);
-    Some(apart)
+    let piece = Piece { sums: total(records), rows: Rows::Open(0..records.len()) };
+    Some((vec![piece], apart))
 }
 
-/// The curve of many rows; returns what [`refine_all`] does.
+/// Many rows as pieces; returns what [`take_all`] does.
 fn sieve<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
-    points: &mut Points,
     memory: &mut Memory<R::Tally>,
     interrupt: &Interrupt,
-) -> Result<Option<Vec<ClassSums>>, RankError> {
+) -> Result<Option<(Vec<Piece>, Vec<ClassSums>)>, RankError> {
     let cells = Cells::lay_out(feature.values, (feature.values.len() / CELL).min(MOST_CELLS));
     let ties = cells.ties();
-    count(feature, &cells, ties.as_deref(), memory, interrupt)?;
+    match &ties {
+        Some(keys) => count::<_, _, true>(feature, &cells, keys, memory, interrupt)?,
+        None => count::<_, _, false>(feature, &cells, &[], memory, interrupt)?,
+    }
     let Share { tallies, is_mixed, special, any_infinite, .. } = &mut memory.shares[0];
     if *any_infinite {
         return Ok(None);
     }
     let mut apart = std::mem::take(special);
     apart.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
-    let (filled, sums): (Vec<usize>, Vec<ClassSums>) = tallies[..cells.n()]
-        .iter()
-        .map(|tally| tally.sums())
-        .enumerate()
-        .filter(|(_, sums)| sums.rows > 0)
-        .unzip();
+    let pieces = tallies[..cells.n()].iter().enumerate().map(|(cell, tally)| {
+        let rows = match &ties {
+            Some(keys) if !is_mixed[cell] => Rows::Tied(keys[cell]),
+            _ => Rows::Open(cell..cell + 1),
+        };
+        Piece { sums: tally.sums(), rows }
+    });
+    let pieces = pieces.filter(|piece| piece.sums.rows > 0).collect();
+    let mut pieces = skip(pieces, feature.direction);
+    let mut is_taken = vec![false; cells.n() + SPARE_CELLS];
+    for piece in &pieces {
+        if let Rows::Open(cell) = &piece.rows {
+            is_taken[cell.start] = true;
+        }
+    }
+    take(feature, &is_taken, memory, interrupt)?;
+    let mut start = 0;
+    for piece in &mut pieces {
+        if let Rows::Open(cell) = &mut piece.rows {
+            let end = memory.ends[cell.start] as usize;
+            *cell = start..end;
+            start = end;
+        }
+    }
+    Ok(Some((pieces, apart)))
+}
 
-    let borders = borders(&sums);
+/// Marks the pieces that no corner of the hull of all points is in or next to, and joins them where
+/// they are neighbours.
+fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
+    let borders = borders(&pieces);
     let mut hulls: Vec<Hull> =
-        directions(feature.direction).map(|direction| Hull::of(&borders, direction)).collect();
-    // A point exceeds the hull of the borders by the positives of its cell at most, or to the side
+        directions(only).map(|direction| Hull::of(&borders, direction)).collect();
+    // A point exceeds the hull of the borders by the positives of its piece at most, or to the side
     // by the negatives, and the area grows by as much over the whole width.
-    let most = |of: fn(&ClassSums) -> u64| i128::from(sums.iter().map(of).max().unwrap_or(0));
-    let total: ClassSums = sums.iter().copied().sum();
+    let most = |of: fn(&ClassSums) -> u64| {
+        let pieces = pieces.iter().filter(|piece| matches!(piece.rows, Rows::Open(_)));
+        i128::from(pieces.map(|piece| of(&piece.sums)).max().unwrap_or(0))
+    };
+    let total = borders[borders.len() - 1];
     let growth = (i128::from(total.neg) * most(|sums| sums.pos))
         .min(i128::from(total.pos) * most(|sums| sums.neg));
     let largest = hulls.iter().map(|hull| hull.area).max().unwrap_or(0);
     hulls.retain(|hull| hull.area + 2 * growth >= largest);
-    let directions: Vec<Direction> = hulls.iter().map(|hull| hull.direction).collect();
 
-    let tie = |cell: usize| ties.as_ref().filter(|_| !is_mixed[cell]).map(|keys| keys[cell]);
-    let mut is_taken = vec![false; cells.n() + SPARE_CELLS];
-    let is_wanted = wanted(&borders, &hulls);
-    let steps: Vec<Step> = (filled.iter().zip(sums).zip(is_wanted))
-        .map(|((&cell, sums), is_wanted)| match tie(cell) {
-            Some(key) => Step::Tie(key, sums),
-            None if is_wanted => {
-                is_taken[cell] = true;
-                Step::Refine(cell)
+    let mut is_wanted = vec![false; pieces.len()];
+    for Hull { direction, corners, .. } in hulls {
+        for pair in corners.windows(2) {
+            let (start, end) = (pair[0], pair[1]);
+            for place in start..end {
+                let (low, high) = (borders[place], borders[place + 1]);
+                let outermost = match direction {
+                    Direction::Increasing => ClassMasses { pos: low.pos, neg: high.neg },
+                    Direction::Decreasing => ClassMasses { pos: high.pos, neg: low.neg },
+                };
+                is_wanted[place] |= direction.is_outside(borders[start], borders[end], outermost);
             }
-            None => Step::Skip(sums),
-        })
-        .collect();
-    take(feature, &is_taken, memory, interrupt)?;
-    let Memory { ends, records, spare, .. } = memory;
-    let mut start = 0;
-    for step in steps {
-        match step {
-            Step::Tie(key, sums) => points.push(key, sums),
-            Step::Skip(sums) => points.skip(sums),
-            Step::Refine(cell) => {
-                let end = ends[cell] as usize;
-                refine(&mut records[start..end], spare, &directions, points);
-                start = end;
-            }
+            is_wanted[start] = true;
+            is_wanted[end - 1] = true;
         }
     }
-    Ok(Some(apart))
+    for (piece, is_wanted) in pieces.iter_mut().zip(is_wanted) {
+        if !is_wanted {
+            piece.rows = Rows::Skipped;
+        }
+    }
+    pieces.dedup_by(|next, piece| {
+        let is_one = matches!((&piece.rows, &next.rows), (Rows::Skipped, Rows::Skipped));
+        if is_one {
+            piece.sums += next.sums;
+        }
+        is_one
+    });
+    pieces
 }
 
-/// What is done about a cell.
-enum Step {
-    /// It holds one value only.
-    Tie(u64, ClassSums),
-    /// No corner is in it or next to it.
-    Skip(ClassSums),
-    /// The order of its rows matters.
-    Refine(usize),
+/// The curve at the borders of pieces.
+fn borders(pieces: &[Piece]) -> Vec<ClassMasses> {
+    let mut up_to = ClassMasses::default();
+    let ends = pieces.iter().map(|piece| {
+        up_to += piece.sums.into();
+        up_to
+    });
+    std::iter::once(ClassMasses::default()).chain(ends).collect()
 }
 
 /// Counts the classes in each cell, into the first share, and remembers the cell of each row. With
-/// `ties`, a key for each cell, also finds out which cells hold other keys.
-fn count<T: Value, R: RowTally>(
+/// `TIES`, also finds out which cells hold other keys than their own of `keys`.
+fn count<T: Value, R: RowTally, const TIES: bool>(
     feature: &Feature<'_, T, R>,
     cells: &Cells,
-    ties: Option<&[u64]>,
+    keys: &[u64],
     memory: &mut Memory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
@@ -330,7 +354,7 @@ fn count<T: Value, R: RowTally>(
         tallies.clear();
         tallies.resize(cells.n() + SPARE_CELLS, R::Tally::default());
         is_mixed.clear();
-        is_mixed.resize(ties.map_or(0, <[u64]>::len), false);
+        is_mixed.resize(keys.len(), false);
         special.clear();
         special.resize(feature.special.len(), ClassSums::default());
         *any_infinite = false;
@@ -350,11 +374,8 @@ fn count<T: Value, R: RowTally>(
                 tallies[cell] += tally;
                 *any_infinite |= cell == cells.infinite();
                 *cell_of_row = cell as u16;
-                if let Some(keys) = ties
-                    && let Some(is_mixed) = is_mixed.get_mut(cell)
-                {
-                    // A row that does not count must not make a cell mixed, but may.
-                    *is_mixed |= keys[cell] != key;
+                if TIES && cell < keys.len() {
+                    is_mixed[cell] |= keys[cell] != key;
                 }
             }
         }
@@ -425,34 +446,51 @@ fn starts(counts: &mut [u32]) -> u32 {
     })
 }
 
-/// Records up to which all are sorted.
+/// Records up to which sorting is as fast as dealing.
 const FEW_RECORDS: usize = 48;
 
-/// Adds the curve of some rows: deals them into cells by the leading bits in which they differ, and
-/// leaves out the cells that no corner of the hull of all rows is in or next to. What is no corner
-/// of a part is none of the whole.
+/// Deals the records of large pieces until those that are left are small.
 fn refine<C: Tally>(
-    records: &mut [Record<C>],
-    spare: &mut Vec<Record<C>>,
-    directions: &[Direction],
-    points: &mut Points,
-) {
-    if records.len() <= FEW_RECORDS {
-        records.sort_unstable_by_key(|record| record.key);
-        for tied in records.chunk_by(|a, b| a.key == b.key) {
-            points.push(tied[0].key, total(tied));
+    mut pieces: Vec<Piece>,
+    memory: &mut Memory<C>,
+    only: Option<Direction>,
+    interrupt: &Interrupt,
+) -> Result<Vec<Piece>, RankError> {
+    let is_large =
+        |piece: &Piece| matches!(&piece.rows, Rows::Open(rows) if rows.len() > FEW_RECORDS);
+    let Memory { records, spare, .. } = memory;
+    while pieces.iter().any(is_large) {
+        interrupt.check()?;
+        let mut finer = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece.rows {
+                Rows::Open(rows) if rows.len() > FEW_RECORDS => {
+                    deal(&mut records[rows.clone()], rows.start, spare, &mut finer);
+                }
+                _ => finer.push(piece),
+            }
         }
-        return;
+        pieces = skip(finer, only);
     }
+    Ok(pieces)
+}
+
+/// Deals records by the leading bits in which their keys differ.
+fn deal<C: Tally>(
+    records: &mut [Record<C>],
+    first: usize,
+    spare: &mut Vec<Record<C>>,
+    pieces: &mut Vec<Piece>,
+) {
     let keys = || records.iter().map(|record| record.key);
     let (least, greatest) =
         keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     if least == greatest {
-        points.push(least, total(records));
+        pieces.push(Piece { sums: total(records), rows: Rows::Tied(least) });
         return;
     }
     let n_bits = u64::BITS - (greatest - least).leading_zeros();
-    let digit_bits = (records.len() / 8).ilog2().min(12).min(n_bits);
+    let digit_bits = (records.len() / 8).ilog2().min(14).min(n_bits);
     let digit = |key: u64| ((key - least) >> (n_bits - digit_bits)) as usize;
     let mut ends = vec![0; 1 << digit_bits];
     keys().for_each(|key| ends[digit(key)] += 1);
@@ -464,22 +502,14 @@ fn refine<C: Tally>(
         records[*place as usize] = record;
         *place += 1;
     }
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let (cells, sums): (Vec<Range<usize>>, Vec<ClassSums>) = starts
-        .zip(&ends)
-        .map(|(start, &end)| start as usize..end as usize)
-        .map(|cell| (cell.clone(), total(&records[cell])))
-        .filter(|(_, sums)| sums.rows > 0)
-        .unzip();
-    let borders = borders(&sums);
-    let hulls: Vec<Hull> =
-        directions.iter().map(|&direction| Hull::of(&borders, direction)).collect();
-    for ((cell, sums), is_wanted) in cells.into_iter().zip(sums).zip(wanted(&borders, &hulls)) {
-        if is_wanted {
-            refine(&mut records[cell], spare, directions, points);
-        } else {
-            points.skip(sums);
+    let mut start = 0;
+    for end in ends {
+        let rows = start..end as usize;
+        let sums = total(&records[rows.clone()]);
+        if sums.rows > 0 {
+            pieces.push(Piece { sums, rows: Rows::Open(first + rows.start..first + rows.end) });
         }
+        start = end as usize;
     }
 }
 
@@ -489,44 +519,14 @@ fn total<C: Tally>(records: &[Record<C>]) -> ClassSums {
     total.sums()
 }
 
-/// The curve at the borders of cells.
-fn borders(cells: &[ClassSums]) -> Vec<ClassMasses> {
-    let mut up_to = ClassMasses::default();
-    let ends = cells.iter().map(|&sums| {
-        up_to += sums.into();
-        up_to
-    });
-    std::iter::once(ClassMasses::default()).chain(ends).collect()
-}
-
-/// For each cell whether a corner of the hull of all points may be in it or next to it.
-fn wanted(borders: &[ClassMasses], hulls: &[Hull]) -> Vec<bool> {
-    let mut is_wanted = vec![false; borders.len() - 1];
-    for Hull { direction, corners, .. } in hulls {
-        for pair in corners.windows(2) {
-            let (start, end) = (pair[0], pair[1]);
-            for place in start..end {
-                let (low, high) = (borders[place], borders[place + 1]);
-                let outermost = match direction {
-                    Direction::Increasing => ClassMasses { pos: low.pos, neg: high.neg },
-                    Direction::Decreasing => ClassMasses { pos: high.pos, neg: low.neg },
-                };
-                is_wanted[place] |= direction.is_outside(borders[start], borders[end], outermost);
-            }
-            is_wanted[start] = true;
-            is_wanted[end - 1] = true;
-        }
-    }
-    is_wanted
-}
-
 impl Direction {
     /// Whether a point lies strictly outside of the line from `start` to `end`: sums in ascending
     /// order of the values. Of a decreasing feature the curve runs the same way; of an increasing
     /// one it runs backwards, which turns the picture upside down.
     #[inline]
     fn is_outside(self, start: ClassMasses, end: ClassMasses, point: ClassMasses) -> bool {
-        let step = |low: u64, high: u64| i128::from(high) - i128::from(low);
+        // Weights add up to 2^53 at most: a difference takes one word, a product two.
+        let step = |low: u64, high: u64| i128::from(high as i64 - low as i64);
         let (pos, neg) = (step(start.pos, end.pos), step(start.neg, end.neg));
         let above = neg * step(start.pos, point.pos) - pos * step(start.neg, point.neg);
         match self {

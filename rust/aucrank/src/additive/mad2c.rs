@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{BinnedFeature, Bins, Direction};
+use super::bins::{BinnedFeature, Bins, Direction, check_total};
 use super::hull::{BestCuts, Feature, Memory, best_cuts};
 use crate::data::{
     ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, RowTally, WeightedRows,
@@ -83,6 +83,15 @@ impl Mad2c {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
+        check_total(self.total, self.exponent)?;
+        let (found, expected) = (self.features.len(), self.n_levels.len());
+        if found != expected {
+            return Err(format!("bins of {found} features, expected {expected}"));
+        }
+        for (place, (feature, &n_levels)) in self.features.iter().zip(&self.n_levels).enumerate() {
+            let named = |what: String| format!("feature {place}: {what}");
+            feature.check(n_levels, self.total).map_err(named)?;
+        }
         Ok(())
     }
 }
@@ -245,4 +254,93 @@ fn categorical(
     sums.push(missing);
     let bins = Bins::Categorical { bin_of_level, n_bins };
     Ok(BinnedFeature { bins, sums, direction: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 3 * PARALLEL_FROM;
+
+    /// Columns of all kinds of `N` rows, and which rows are positive.
+    fn sample() -> (Vec<Vec<f64>>, Vec<u32>, Vec<bool>) {
+        let draw = |seed: usize, row: usize| crate::data::mix((seed * N + row) as u64);
+        let unit = |seed, row| (draw(seed, row) >> 11) as f64 * 2_f64.powi(-53);
+        let positive: Vec<bool> = (0..N).map(|row| unit(0, row) < 0.4).collect();
+        let column = |seed: usize| {
+            let value = |row: usize| match draw(10 + seed, row) % 10 {
+                0 => f64::NAN,
+                1 => -9.0,
+                _ => unit(seed, row) + 0.1 * f64::from(u8::from(positive[row])),
+            };
+            (0..N).map(value).collect()
+        };
+        let codes = (0..N).map(|row| match draw(30, row) % 5 {
+            4 => MISSING_CODE,
+            code => code as u32 + 1,
+        });
+        ((1..=6).map(column).collect(), codes.collect(), positive)
+    }
+
+    fn fit(columns: &Columns<'_>, labels: &Labels<'_>, n_threads: usize) -> Mad2c {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        let params = Mad2cParams { special: vec![vec![-9.0]; 6], directions: Vec::new() };
+        pool.install(|| fit_mad2c(columns, labels, &params, &Interrupt::default()).unwrap())
+    }
+
+    #[test]
+    fn threads_and_the_layout_of_the_matrix_change_nothing() {
+        let (values, _, positive) = sample();
+        let labels = Labels::new(&positive, None).unwrap();
+        for n_features in [1, 2, 6] {
+            let by_column = values[..n_features].concat();
+            let by_row: Vec<f64> = (0..N * n_features)
+                .map(|place| values[place % n_features][place / n_features])
+                .collect();
+            let by_column = Columns::from_column_major(&by_column, N).unwrap();
+            let by_row = Columns::from_row_major(&by_row, n_features).unwrap();
+            let expected = fit(&by_column, &labels, 1);
+            assert!(expected.check().is_ok());
+            for n_threads in [1, 2, 3] {
+                assert!(fit(&by_row, &labels, n_threads) == expected);
+                assert!(fit(&by_column, &labels, n_threads) == expected);
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_is_counted_in_the_bin_that_it_is_put_in() {
+        let (values, codes, positive) = sample();
+        let weights: Vec<f64> = (0..N).map(|row| (row % 3) as f64).collect();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let mut columns: Vec<Column<'_>> =
+            values.iter().map(|values| values.as_slice().into()).collect();
+        // Category 0 occurs in no row.
+        columns.push(Column::Codes { codes: &codes, n_levels: 5 });
+        let columns = Columns::new(columns, N).unwrap();
+        let table = fit(&columns, &labels, 2);
+        table.check().unwrap();
+        let bins = table.bins(&columns).unwrap();
+        for (place, feature) in table.features().iter().enumerate() {
+            let mut sums = vec![ClassSums::default(); feature.sums.len()];
+            for (row, bins) in bins.chunks(columns.n_features()).enumerate() {
+                sums[bins[place] as usize] += labels.sums(row);
+            }
+            assert_eq!(sums, feature.sums);
+        }
+    }
+
+    #[test]
+    fn infinity_is_named_by_its_column_and_row() {
+        let (mut values, _, positive) = sample();
+        values[2][7] = f64::NEG_INFINITY;
+        values[1][N - 1] = f64::INFINITY;
+        let columns = values.iter().map(|values| values.as_slice().into()).collect();
+        let columns = Columns::new(columns, N).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let params = Mad2cParams::default();
+        let found = fit_mad2c(&columns, &labels, &params, &Interrupt::default()).unwrap_err();
+        let value = f64::INFINITY;
+        assert_eq!(found, RankError::InfiniteValue { column: 1, row: N - 1, value });
+    }
 }
