@@ -402,6 +402,7 @@ mod tests {
 
     use super::*;
     use crate::Interrupt;
+    use crate::additive::{Mad2cParams, fit_mad2c};
     use crate::boost::{
         AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
         ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
@@ -533,8 +534,25 @@ mod tests {
         document_of("AUCBoost", Model::Boosted(model))
     }
 
-    fn documents() -> [Document; 8] {
+    /// Of bins of both kinds, some values apart.
+    fn mad2c_document() -> Document {
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let params = Mad2cParams { special: vec![vec![0.3, -1.0]], directions: Vec::new() };
+        let table = fit_mad2c(&columns(), &labels, &params, &Interrupt::default()).unwrap();
+        document_of("MAD2C", Model::Mad2c(table))
+    }
+
+    /// The score of each row, or what a model that is no ranker makes of it.
+    fn outputs(document: &Document) -> Vec<f64> {
+        match &document.model {
+            Model::Mad2c(table) => table.bins(&columns()).unwrap(),
+            _ => document.score(&columns()).unwrap(),
+        }
+    }
+
+    fn documents() -> [Document; 9] {
         [
+            mad2c_document(),
             document(),
             program_document(ProgramScore::Votes),
             program_document(ProgramScore::NodeRate),
@@ -552,7 +570,7 @@ mod tests {
             let text = document.to_json().unwrap();
             let read = Document::from_json(&text).unwrap();
             assert_eq!(read.to_json().unwrap(), text);
-            assert_eq!(read.score(&columns()).unwrap(), document.score(&columns()).unwrap());
+            assert_eq!(outputs(&read), outputs(&document));
             let value: Value = serde_json::from_str(&text).unwrap();
             assert_eq!(value.to_string(), text, "compact, its keys sorted");
             let pretty = serde_json::to_string_pretty(&value).unwrap();
@@ -764,6 +782,53 @@ mod tests {
         }
     }
 
+    #[test]
+    fn forged_bins_are_refused_not_believed() {
+        let document = mad2c_document();
+        assert!(forged(&document, |_| ()).is_ok());
+        let changes: [(&str, Change<'_>); 18] = [
+            ("lack a class", &|table| table["total"]["neg"] = json!(0)),
+            ("weigh too much", &|table| table["total"]["pos"] = json!(u64::MAX)),
+            ("weigh too much", &|table| table["total"]["pos"] = json!(1_u64 << 53)),
+            ("weigh too much", &|table| table["total"]["rows"] = json!(1_u64 << 54)),
+            ("2^2000", &|table| table["exponent"] = json!(2000)),
+            ("1 features, expected 2", &|table| {
+                table["features"].as_array_mut().unwrap().pop();
+            }),
+            ("do not add up", &|table| table["features"][0]["sums"][0]["rows"] = json!(50)),
+            ("overflow", &|table| table["features"][1]["sums"][0]["pos"] = json!(u64::MAX)),
+            ("rows of", &|table| table["features"][1]["sums"] = json!([])),
+            ("direction", &|table| table["features"][0]["direction"] = json!(null)),
+            ("direction", &|table| table["features"][1]["direction"] = json!("increasing")),
+            ("ascending", &|table| {
+                table["features"][0]["bins"]["numeric"]["cuts"] = json!([0.5, 0.5]);
+            }),
+            ("twice", &|table| {
+                table["features"][0]["bins"]["numeric"]["special"] = json!([0.0, -0.0]);
+            }),
+            ("expected 3", &|table| {
+                table["features"][1]["bins"]["categorical"]["bin_of_level"] = json!([0, 1]);
+            }),
+            ("in bin 9", &|table| {
+                table["features"][1]["bins"]["categorical"]["bin_of_level"][0] = json!(9);
+            }),
+            ("no category is in bin 0", &|table| {
+                table["features"][1]["bins"]["categorical"]["bin_of_level"] = json!([1, 1, 1]);
+            }),
+            ("bins of 3 categories", &|table| {
+                table["features"][1]["bins"]["categorical"]["n_bins"] = json!(1_u64 << 60);
+            }),
+            ("of a number", &|table| {
+                table["features"][1]["bins"] = table["features"][0]["bins"].clone();
+            }),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
     /// Changes something somewhere.
     fn damage(value: &mut Value, draw: &mut impl FnMut(usize) -> usize) {
         if draw(8) > 0 {
@@ -844,8 +909,7 @@ mod tests {
                 match changed {
                     Ok(read) => {
                         n_read += 1;
-                        let scores = read.score(&columns()).unwrap();
-                        assert!(scores.iter().all(|score| score.is_finite()));
+                        assert!(outputs(&read).iter().all(|output| output.is_finite()));
                         let again = Document::from_json(&read.to_json().unwrap()).unwrap();
                         assert_eq!(again, read);
                     }

@@ -67,6 +67,61 @@ impl Bins {
     }
 }
 
+impl Bins {
+    /// Whether these are bins of a feature with that many categories, or of a number: what a file is
+    /// asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(super) fn check(&self, n_levels: Option<u32>) -> Result<(), String> {
+        match (self, n_levels) {
+            (Self::Numeric { cuts, special }, None) => {
+                if !cuts.iter().chain(special).all(|number| number.is_finite()) {
+                    return Err("a cut or a special value is not a finite number".to_owned());
+                }
+                if !cuts.is_sorted_by(|low, high| low < high) {
+                    return Err("cuts are not in strictly ascending order".to_owned());
+                }
+                let is_new = |(place, &value): (usize, &f64)| {
+                    place_among(&special[..place], value).is_none()
+                };
+                if !special.iter().enumerate().all(is_new) {
+                    return Err("a special value occurs twice".to_owned());
+                }
+                Ok(())
+            }
+            (Self::Categorical { bin_of_level, n_bins }, Some(n_levels)) => {
+                if bin_of_level.len() != n_levels as usize {
+                    let found = bin_of_level.len();
+                    return Err(format!("bins of {found} categories, expected {n_levels}"));
+                }
+                // Compared with the number of levels before anything of that size is made.
+                if *n_bins > bin_of_level.len() {
+                    return Err(format!("{n_bins} bins of {n_levels} categories"));
+                }
+                let mut is_used = vec![false; n_bins + 1];
+                for &bin in bin_of_level {
+                    match is_used.get_mut(bin) {
+                        Some(is_used) => *is_used = true,
+                        None => return Err(format!("a category is in bin {bin} of {n_bins}")),
+                    }
+                }
+                match is_used[..*n_bins].iter().position(|&is_used| !is_used) {
+                    Some(bin) => Err(format!("no category is in bin {bin}")),
+                    None => Ok(()),
+                }
+            }
+            (Self::Numeric { .. }, Some(_)) => {
+                Err("bins of a number for a categorical feature".to_owned())
+            }
+            (Self::Categorical { .. }, None) => {
+                Err("bins of categories for a numeric feature".to_owned())
+            }
+        }
+    }
+}
+
 /// The place of a number in a short list.
 #[expect(clippy::float_cmp, reason = "a special value is one exactly")]
 pub(super) fn place_among(special: &[f64], raw: f64) -> Option<usize> {
@@ -91,6 +146,30 @@ impl BinnedFeature {
         self.sums[..self.bins.n_bins()].iter().copied().sum()
     }
 
+    /// Whether the parts fit together, and hold the rows of `total`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(super) fn check(&self, n_levels: Option<u32>, total: ClassSums) -> Result<(), String> {
+        self.bins.check(n_levels)?;
+        if self.direction.is_some() == n_levels.is_some() {
+            return Err("a number has a direction, and a category has none".to_owned());
+        }
+        let (found, expected) = (self.sums.len(), self.bins.n_bins() + 1);
+        if found != expected {
+            return Err(format!("rows of {found} bins, expected {expected}"));
+        }
+        let mut sum = ClassSums::default();
+        for part in &self.sums {
+            sum = add_checked(sum, *part).ok_or("the rows of the bins overflow")?;
+        }
+        if sum != total {
+            return Err("the rows of the bins do not add up to the training rows".to_owned());
+        }
+        Ok(())
+    }
+
     /// `2(AUC - 1/2)` of the known rows, ranked by the share of positives of their bins: from 0 to 1,
     /// and 0 where a class is absent (DECISIONS R7).
     #[must_use]
@@ -103,6 +182,33 @@ impl BinnedFeature {
         known.sort_by(|&a, &b| a.cmp_eta(b));
         gini(known)
     }
+}
+
+fn add_checked(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
+    let pos = a.pos.checked_add(b.pos)?;
+    let neg = a.neg.checked_add(b.neg)?;
+    Some(ClassSums { pos, neg, rows: a.rows.checked_add(b.rows)? })
+}
+
+/// Whether these can be the training rows of a model: both classes, weights that add up to no more
+/// than fixed point allows, and a unit that a weight can have.
+///
+/// # Errors
+///
+/// What is wrong, in words.
+pub(super) fn check_total(total: ClassSums, exponent: i32) -> Result<(), String> {
+    const MOST: u64 = 1 << 53;
+    if !total.is_mixed() {
+        return Err("the training rows lack a class".to_owned());
+    }
+    let weight = total.pos.checked_add(total.neg);
+    if weight.is_none_or(|weight| weight > MOST) || total.rows > MOST {
+        return Err("the training rows weigh too much".to_owned());
+    }
+    if !(-1200..=1100).contains(&exponent) {
+        return Err(format!("weights in units of 2^{exponent}"));
+    }
+    Ok(())
 }
 
 /// `2(AUC - 1/2)` of groups of rows in ascending order of their score, 0 where a class is absent.

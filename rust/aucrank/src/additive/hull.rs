@@ -1,7 +1,55 @@
 //! Where the concave hull of the ROC curve of a feature has its corners.
+//!
+//! The hull has few corners, some n^(1/3) of n rows, and the order of the rows matters only next to
+//! them. So the rows are not sorted:
+//!
+//! 1. One pass counts the classes in some ten thousand [`Cells`] along the feature. The curve at
+//!    the borders of the cells has a hull of its own, within the one that is sought.
+//! 2. Inside of a cell the curve keeps to a box. A cell can hold a corner only if the outer corner
+//!    of its box is outside of the hull of the borders. A direction that could not catch up with the
+//!    other one if every cell reached that far is dropped.
+//! 3. A second pass takes the rows of the cells that are left, often a tenth of all or less, and
+//!    of those next to a corner at a border, whose values a cut has to part. They are sorted, and
+//!    the hull of their points is that of all.
+//!
+//! A cell that holds too many rows, as next to an outlier many orders of magnitude away, is dealt into
+//! finer cells in the same way. Where a sample has few values, the first pass also finds out which
+//! cells hold one value only: they are points, and no row of theirs is taken.
+//!
+//! Extra memory: two bytes a row for the cells; for each row taken four, and a record of 16 bytes, or
+//! 32 where rows have weights; the records of a cell that is dealt again twice.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::bins::{Direction, place_among};
-use crate::data::{ClassSums, Labels, Strided, Value, midpoint};
+use super::cells::Cells;
+use crate::data::{ClassMasses, ClassSums, RowTally, Tally, Value, midpoint};
+use crate::roc::Score;
+use crate::{Interrupt, RankError};
+
+/// A number whose values are cut.
+pub(super) struct Feature<'a, T, R> {
+    /// Value of each row, at least one.
+    pub values: &'a [T],
+    /// What each row adds to its interval: nothing if it does not count.
+    pub rows: &'a R,
+    /// Values that stand apart.
+    pub special: &'a [f64],
+    /// The only direction allowed, if one is.
+    pub direction: Option<Direction>,
+    /// Shares of the rows to be worked on in parallel.
+    pub n_shares: usize,
+}
+
+impl<'a, T, R> Feature<'a, T, R> {
+    /// Other values, to be cut alike.
+    pub fn of<U>(&self, values: &'a [U]) -> Feature<'a, U, R> {
+        let Self { rows, special, direction, n_shares, .. } = *self;
+        Feature { values, rows, special, direction, n_shares }
+    }
+}
 
 /// Intervals of a number that reach the largest AUC of any that are ranked in the order of the
 /// feature, up or down.
@@ -10,95 +58,858 @@ pub(super) struct BestCuts {
     pub direction: Direction,
     /// Ascending.
     pub cuts: Vec<f64>,
-    /// The rows of each interval, in ascending order of the values: one more than cuts.
+    /// The rows of each interval, in ascending order of the values; then those of each special
+    /// value; then those that miss the feature.
     pub sums: Vec<ClassSums>,
 }
+
+/// Memory for one feature after the other.
+#[derive(Debug)]
+pub(super) struct Memory<C> {
+    /// Cell of each row.
+    cells: Vec<u16>,
+    /// Of each share of the rows.
+    shares: Vec<Share<C>>,
+    /// Where the rows to sort of each cell end.
+    ends: Vec<u32>,
+    /// The rows to sort, cell by cell.
+    records: Vec<Record<C>>,
+    spare: Vec<Record<C>>,
+}
+
+#[derive(Debug)]
+struct Share<C> {
+    /// What is in each cell.
+    tallies: Vec<C>,
+    /// Whether a cell holds other keys than that of the sample.
+    is_mixed: Vec<bool>,
+    /// Rows to sort.
+    taken: Vec<u32>,
+    /// The rows of each special value.
+    special: Vec<ClassSums>,
+    any_infinite: bool,
+}
+
+/// A row to sort.
+#[derive(Debug, Clone, Copy, Default)]
+struct Record<C> {
+    key: u64,
+    tally: C,
+}
+
+impl<C> Default for Memory<C> {
+    fn default() -> Self {
+        let (cells, shares, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Self { cells, shares, ends, records: Vec::new(), spare: Vec::new() }
+    }
+}
+
+impl<C> Default for Share<C> {
+    fn default() -> Self {
+        let (tallies, is_mixed, taken) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tallies, is_mixed, taken, special: Vec::new(), any_infinite: false }
+    }
+}
+
+/// Rows up to which all are sorted at once.
+const FEW_ROWS: usize = 1 << 11;
+
+/// Rows of a cell aimed at.
+const CELL: usize = 32;
+
+/// Cells aimed at, at most: the number of a cell has 16 bits.
+const MOST_CELLS: usize = (1 << 16) - Cells::MOST_OTHERS - SPARE_CELLS;
+
+/// Cells of infinity, of what is missing, and of special values.
+const SPARE_CELLS: usize = 4;
+
+/// Rows between two looks at the interrupt.
+const STRETCH: usize = 1 << 16;
 
 /// Cuts a feature at the corners of the concave hull of its ROC curve (MAD2C, sec. 4.2 of the paper),
 /// in the direction with the larger area under the hull, ties increasing (DECISIONS R3), or in the
 /// one that is given.
 ///
-/// Missing values, those in `special` and rows without weight are left out. Equal values are one
-/// point of the curve (DECISIONS R2), corners on a line between others are dropped (R9), and slopes
-/// are compared exactly.
-pub(super) fn best_cuts<T: Value>(
-    column: Strided<'_, T>,
-    labels: &Labels<'_>,
-    special: &[f64],
-    direction: Option<Direction>,
-) -> BestCuts {
-    let mut rows: Vec<(f64, u32)> = labels
-        .rows()
-        .iter()
-        .map(|&row| (column.get(row as usize) + 0.0, row))
-        .filter(|(value, _)| !value.is_nan() && place_among(special, *value).is_none())
-        .collect();
-    rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    // Distinct values, with the rows up to and including each.
-    let mut values: Vec<f64> = Vec::new();
-    let mut up_to: Vec<ClassSums> = vec![ClassSums::default()];
-    for (value, row) in rows {
-        let sums = up_to[up_to.len() - 1] + labels.sums(row as usize);
-        if values.last() == Some(&value) {
-            *up_to.last_mut().expect("as long as the values") = sums;
-        } else {
-            values.push(value);
-            up_to.push(sums);
-        }
-    }
-    let candidates = match direction {
-        Some(direction) => vec![direction],
-        None => vec![Direction::Increasing, Direction::Decreasing],
+/// Missing values, special ones and rows that do not count are left out. Equal values are one point
+/// of the curve (DECISIONS R2), corners on a line between others are dropped (R9), and slopes are
+/// compared exactly. `None` where a value is infinite.
+///
+/// # Errors
+///
+/// [`RankError::Interrupted`].
+pub(super) fn best_cuts<T: Value, R: RowTally>(
+    feature: &Feature<'_, T, R>,
+    memory: &mut Memory<R::Tally>,
+    interrupt: &Interrupt,
+) -> Result<Option<BestCuts>, RankError> {
+    let found = if feature.values.len() <= FEW_ROWS {
+        take_all(feature, memory)
+    } else {
+        sieve(feature, memory, interrupt)?
     };
-    let mut best: Option<(i128, Direction, Vec<usize>)> = None;
-    for direction in candidates {
-        let corners = corners(&up_to, direction);
-        let area = area(&up_to, &corners, direction);
-        if best.as_ref().is_none_or(|(largest, ..)| area > *largest) {
-            best = Some((area, direction, corners));
-        }
-    }
-    let (_, direction, corners) = best.expect("at least one direction");
-    let inner = corners.get(1..corners.len().saturating_sub(1)).unwrap_or(&[]);
-    let cuts = inner.iter().map(|&corner| midpoint(values[corner - 1], values[corner])).collect();
-    let sums = corners.windows(2).map(|pair| up_to[pair[1]] - up_to[pair[0]]).collect();
-    let sums = if corners.len() < 2 { vec![ClassSums::default()] } else { sums };
-    BestCuts { direction, cuts, sums }
-}
+    let Some(Sample { pieces, mut apart }) = found else { return Ok(None) };
+    let pieces = refine(pieces, memory, feature.direction, interrupt)?;
 
-/// Strict corners of the hull among running sums in ascending order of the values, both ends
-/// included. Of an increasing feature the curve runs from the last value to the first, of a
-/// decreasing one from the first to the last; either way it bulges to the positives that come early.
-fn corners(up_to: &[ClassSums], direction: Direction) -> Vec<usize> {
-    let mut corners: Vec<usize> = Vec::new();
-    for knot in 0..up_to.len() {
-        while let [.., before, corner] = corners[..] {
-            let first = up_to[corner] - up_to[before];
-            let then = up_to[knot] - up_to[corner];
-            let is_strict = match direction {
-                Direction::Increasing => first.cmp_eta(then).is_lt(),
-                Direction::Decreasing => first.cmp_eta(then).is_gt(),
-            };
-            if is_strict {
-                break;
+    // The curve as far as it matters, and the key of the value before each point but the first.
+    let (mut up_to, mut keys) = (vec![ClassSums::default()], Vec::new());
+    let mut end = ClassSums::default();
+    let mut push = |key: u64, sums: ClassSums| {
+        if sums.rows > 0 {
+            end += sums;
+            keys.push(key);
+            up_to.push(end);
+        }
+    };
+    for piece in pieces {
+        match piece.rows {
+            // No cut is next to its borders, so that the key is never read.
+            Rows::Skipped => push(0, piece.sums),
+            Rows::Tied(key) => push(key, piece.sums),
+            Rows::Open(rows) => {
+                let records = &mut memory.records[rows];
+                records.sort_unstable_by_key(|record| record.key);
+                let ties = records.chunk_by(|a, b| a.key == b.key);
+                ties.for_each(|tied| push(tied[0].key, total(tied)));
             }
-            corners.pop();
         }
-        corners.push(knot);
     }
-    corners
+    let masses: Vec<ClassMasses> = up_to.iter().map(|&sums| sums.into()).collect();
+    let hull = directions(feature.direction)
+        .map(|direction| Hull::of(&masses, direction))
+        .reduce(|best, other| if other.area > best.area { other } else { best });
+    let Hull { direction, corners, .. } = hull.expect("a direction");
+    let inner = corners.get(1..corners.len() - 1).unwrap_or(&[]);
+    let value = |place: usize| f64::from_key(keys[place]);
+    let cuts = inner.iter().map(|&corner| midpoint(value(corner - 1), value(corner))).collect();
+    let mut sums: Vec<ClassSums> =
+        corners.windows(2).map(|pair| up_to[pair[1]] - up_to[pair[0]]).collect();
+    if sums.is_empty() {
+        sums.push(ClassSums::default());
+    }
+    sums.append(&mut apart);
+    Ok(Some(BestCuts { direction, cuts, sums }))
 }
 
-/// `2PN (AUC - 1/2)` of the intervals between corners.
-fn area(up_to: &[ClassSums], corners: &[usize], direction: Direction) -> i128 {
-    let (mut below, mut area) = (ClassSums::default(), 0);
-    for pair in corners.windows(2) {
-        let part = up_to[pair[1]] - up_to[pair[0]];
-        area += below.gain(part);
-        below += part;
+fn directions(only: Option<Direction>) -> impl Iterator<Item = Direction> {
+    [Direction::Increasing, Direction::Decreasing]
+        .into_iter()
+        .filter(move |&direction| only.is_none_or(|only| only == direction))
+}
+
+/// Rows between two borders of the curve.
+struct Piece {
+    sums: ClassSums,
+    rows: Rows,
+}
+
+enum Rows {
+    /// No corner is among them or next to them.
+    Skipped,
+    /// They have one value, of this key.
+    Tied(u64),
+    /// A corner may be among them or next to them: some of the records, or of the cells.
+    Open(Range<usize>),
+}
+
+/// All rows.
+struct Sample {
+    /// Those of the curve, in ascending order of their values.
+    pieces: Vec<Piece>,
+    /// Those of each special value, then those that miss the feature.
+    apart: Vec<ClassSums>,
+}
+
+/// Few rows, as one piece. `None` where a value is infinite.
+fn take_all<T: Value, R: RowTally>(
+    feature: &Feature<'_, T, R>,
+    memory: &mut Memory<R::Tally>,
+) -> Option<Sample> {
+    let mut apart = vec![ClassSums::default(); feature.special.len() + 1];
+    let records = &mut memory.records;
+    records.clear();
+    for (row, &value) in feature.values.iter().enumerate() {
+        let (value, tally) = (value.into(), feature.rows.of(row));
+        let place = place_among(feature.special, value);
+        if let Some(place) = place.or(value.is_nan().then_some(feature.special.len())) {
+            apart[place] += tally.sums();
+        } else if value.is_infinite() {
+            return None;
+        } else {
+            records.push(Record { key: value.key(), tally });
+        }
     }
-    match direction {
-        Direction::Increasing => area,
-        Direction::Decreasing => -area,
+    let piece = Piece { sums: total(records), rows: Rows::Open(0..records.len()) };
+    Some(Sample { pieces: vec![piece], apart })
+}
+
+/// Many rows, as pieces of which most are skipped. `None` where a value is infinite.
+fn sieve<T: Value, R: RowTally>(
+    feature: &Feature<'_, T, R>,
+    memory: &mut Memory<R::Tally>,
+    interrupt: &Interrupt,
+) -> Result<Option<Sample>, RankError> {
+    let cells = Cells::lay_out(feature.values, (feature.values.len() / CELL).min(MOST_CELLS));
+    let ties = cells.ties();
+    match &ties {
+        Some(keys) => count::<_, _, true>(feature, &cells, keys, memory, interrupt)?,
+        None => count::<_, _, false>(feature, &cells, &[], memory, interrupt)?,
+    }
+    let Share { tallies, is_mixed, special, any_infinite, .. } = &mut memory.shares[0];
+    if *any_infinite {
+        return Ok(None);
+    }
+    let mut apart = std::mem::take(special);
+    apart.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
+    let pieces = tallies[..cells.n()].iter().enumerate().map(|(cell, tally)| {
+        let rows = match &ties {
+            Some(keys) if !is_mixed[cell] => Rows::Tied(keys[cell]),
+            _ => Rows::Open(cell..cell + 1),
+        };
+        Piece { sums: tally.sums(), rows }
+    });
+    let pieces = pieces.filter(|piece| piece.sums.rows > 0).collect();
+    let mut pieces = skip(pieces, feature.direction);
+    let mut is_taken = vec![false; cells.n() + SPARE_CELLS];
+    for piece in &pieces {
+        if let Rows::Open(cell) = &piece.rows {
+            is_taken[cell.start] = true;
+        }
+    }
+    take(feature, &is_taken, memory, interrupt)?;
+    let mut start = 0;
+    for piece in &mut pieces {
+        if let Rows::Open(cell) = &mut piece.rows {
+            let end = memory.ends[cell.start] as usize;
+            *cell = start..end;
+            start = end;
+        }
+    }
+    Ok(Some(Sample { pieces, apart }))
+}
+
+/// Marks the pieces that no corner of the hull of all points is in or next to, and joins them where
+/// they are neighbours.
+fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
+    let borders = borders(&pieces);
+    let mut hulls: Vec<Hull> =
+        directions(only).map(|direction| Hull::of(&borders, direction)).collect();
+    // A point exceeds the hull of the borders by the positives of its piece at most, or to the side
+    // by the negatives, and the area grows by as much over the whole width.
+    let most = |of: fn(&ClassSums) -> u64| {
+        let pieces = pieces.iter().filter(|piece| matches!(piece.rows, Rows::Open(_)));
+        i128::from(pieces.map(|piece| of(&piece.sums)).max().unwrap_or(0))
+    };
+    let total = borders[borders.len() - 1];
+    let growth = (i128::from(total.neg) * most(|sums| sums.pos))
+        .min(i128::from(total.pos) * most(|sums| sums.neg));
+    let largest = hulls.iter().map(|hull| hull.area).max().unwrap_or(0);
+    hulls.retain(|hull| hull.area + 2 * growth >= largest);
+
+    let mut is_wanted = vec![false; pieces.len()];
+    for Hull { direction, corners, .. } in hulls {
+        for pair in corners.windows(2) {
+            let (start, end) = (pair[0], pair[1]);
+            for place in start..end {
+                let (low, high) = (borders[place], borders[place + 1]);
+                let outermost = match direction {
+                    Direction::Increasing => ClassMasses { pos: low.pos, neg: high.neg },
+                    Direction::Decreasing => ClassMasses { pos: high.pos, neg: low.neg },
+                };
+                is_wanted[place] |= direction.is_outside(borders[start], borders[end], outermost);
+            }
+            is_wanted[start] = true;
+            is_wanted[end - 1] = true;
+        }
+    }
+    for (piece, is_wanted) in pieces.iter_mut().zip(is_wanted) {
+        if !is_wanted {
+            piece.rows = Rows::Skipped;
+        }
+    }
+    pieces.dedup_by(|next, piece| {
+        let is_one = matches!((&piece.rows, &next.rows), (Rows::Skipped, Rows::Skipped));
+        if is_one {
+            piece.sums += next.sums;
+        }
+        is_one
+    });
+    pieces
+}
+
+/// The curve at the borders of pieces.
+fn borders(pieces: &[Piece]) -> Vec<ClassMasses> {
+    let mut up_to = ClassMasses::default();
+    let ends = pieces.iter().map(|piece| {
+        up_to += piece.sums.into();
+        up_to
+    });
+    std::iter::once(ClassMasses::default()).chain(ends).collect()
+}
+
+/// Counts the classes in each cell, into the first share, and remembers the cell of each row. With
+/// `TIES`, also finds out which cells hold other keys than their own of `keys`.
+fn count<T: Value, R: RowTally, const TIES: bool>(
+    feature: &Feature<'_, T, R>,
+    cells: &Cells,
+    keys: &[u64],
+    memory: &mut Memory<R::Tally>,
+    interrupt: &Interrupt,
+) -> Result<(), RankError> {
+    let n_rows = feature.values.len();
+    let rows_of_share = n_rows.div_ceil(feature.n_shares);
+    let special_cell = cells.n() + SPARE_CELLS - 1;
+    memory.cells.resize(n_rows, 0);
+    memory.shares.resize_with(n_rows.div_ceil(rows_of_share), Share::default);
+    let shares = memory.cells.par_chunks_mut(rows_of_share).zip(&mut memory.shares);
+    shares.enumerate().try_for_each(|(number, (cell_of_row, share))| {
+        let Share { tallies, is_mixed, special, any_infinite, .. } = share;
+        tallies.clear();
+        tallies.resize(cells.n() + SPARE_CELLS, R::Tally::default());
+        is_mixed.clear();
+        is_mixed.resize(keys.len(), false);
+        special.clear();
+        special.resize(feature.special.len(), ClassSums::default());
+        *any_infinite = false;
+        for (stretch, cell_of_row) in cell_of_row.chunks_mut(STRETCH).enumerate() {
+            interrupt.check()?;
+            let start = number * rows_of_share + stretch * STRETCH;
+            let values = &feature.values[start..start + cell_of_row.len()];
+            for ((row, &value), cell_of_row) in (start..).zip(values).zip(cell_of_row) {
+                let (value, tally) = (value.into(), feature.rows.of(row));
+                if let Some(place) = place_among(feature.special, value) {
+                    special[place] += tally.sums();
+                    *cell_of_row = special_cell as u16;
+                    continue;
+                }
+                let key = value.key();
+                let cell = cells.of(key);
+                tallies[cell] += tally;
+                *any_infinite |= cell == cells.infinite();
+                *cell_of_row = cell as u16;
+                if TIES && cell < keys.len() {
+                    is_mixed[cell] |= keys[cell] != key;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let (total, others) = memory.shares.split_first_mut().expect("a share");
+    for share in others {
+        total.any_infinite |= share.any_infinite;
+        total.tallies.iter_mut().zip(&share.tallies).for_each(|(total, &part)| *total += part);
+        total.special.iter_mut().zip(&share.special).for_each(|(total, &part)| *total += part);
+        total.is_mixed.iter_mut().zip(&share.is_mixed).for_each(|(total, &part)| *total |= part);
+    }
+    Ok(())
+}
+
+/// Gathers the rows of some cells, cell by cell.
+fn take<T: Value, R: RowTally>(
+    feature: &Feature<'_, T, R>,
+    is_taken: &[bool],
+    memory: &mut Memory<R::Tally>,
+    interrupt: &Interrupt,
+) -> Result<(), RankError> {
+    const TILE: usize = 1024;
+    let rows_of_share = feature.values.len().div_ceil(feature.n_shares);
+    let Memory { cells, shares, ends, records, .. } = memory;
+    cells.par_chunks(rows_of_share).zip(&mut *shares).enumerate().try_for_each(
+        |(number, (cells, share))| {
+            interrupt.check()?;
+            share.taken.clear();
+            let mut tile = [0; TILE];
+            for (place, cells) in cells.chunks(TILE).enumerate() {
+                // Without a branch: such rows follow no pattern.
+                let start = (number * rows_of_share + place * TILE) as u32;
+                let mut n_taken = 0;
+                for (row, &cell) in (start..).zip(cells) {
+                    tile[n_taken] = row;
+                    n_taken += usize::from(is_taken[usize::from(cell)]);
+                }
+                share.taken.extend_from_slice(&tile[..n_taken]);
+            }
+            Ok(())
+        },
+    )?;
+    let rows = || {
+        let rows = shares.iter().flat_map(|share| &share.taken).map(|&row| row as usize);
+        rows.map(|row| (row, usize::from(cells[row])))
+    };
+    ends.clear();
+    ends.resize(is_taken.len(), 0);
+    rows().for_each(|(_, cell)| ends[cell] += 1);
+    let n_taken = starts(ends);
+    interrupt.check()?;
+    records.resize(n_taken as usize, Record::default());
+    for (row, cell) in rows() {
+        let value: f64 = feature.values[row].into();
+        records[ends[cell] as usize] = Record { key: value.key(), tally: feature.rows.of(row) };
+        ends[cell] += 1;
+    }
+    interrupt.check()
+}
+
+/// Turns counts into what comes before each; returns the total.
+fn starts(counts: &mut [u32]) -> u32 {
+    counts.iter_mut().fold(0, |start, count| {
+        let end = start + *count;
+        *count = start;
+        end
+    })
+}
+
+/// Records up to which sorting is as fast as dealing.
+const FEW_RECORDS: usize = 48;
+
+/// Times that records are dealt at most; what is large even then is sorted. Only keys that were made
+/// for it take more than two or three.
+const MOST_DEALS: usize = 6;
+
+/// Deals the records of large pieces until those that are left are small.
+fn refine<C: Tally>(
+    mut pieces: Vec<Piece>,
+    memory: &mut Memory<C>,
+    only: Option<Direction>,
+    interrupt: &Interrupt,
+) -> Result<Vec<Piece>, RankError> {
+    let is_large =
+        |piece: &Piece| matches!(&piece.rows, Rows::Open(rows) if rows.len() > FEW_RECORDS);
+    let Memory { records, spare, .. } = memory;
+    for _ in 0..MOST_DEALS {
+        interrupt.check()?;
+        if !pieces.iter().any(is_large) {
+            break;
+        }
+        let mut finer = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece.rows {
+                Rows::Open(rows) if rows.len() > FEW_RECORDS => {
+                    deal(&mut records[rows.clone()], rows.start, spare, &mut finer);
+                }
+                _ => finer.push(piece),
+            }
+        }
+        pieces = skip(finer, only);
+    }
+    Ok(pieces)
+}
+
+/// Deals records by the leading bits in which their keys differ.
+fn deal<C: Tally>(
+    records: &mut [Record<C>],
+    first: usize,
+    spare: &mut Vec<Record<C>>,
+    pieces: &mut Vec<Piece>,
+) {
+    let keys = || records.iter().map(|record| record.key);
+    let (least, greatest) =
+        keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
+    if least == greatest {
+        pieces.push(Piece { sums: total(records), rows: Rows::Tied(least) });
+        return;
+    }
+    let n_bits = u64::BITS - (greatest - least).leading_zeros();
+    let digit_bits = (records.len() / 8).ilog2().min(14).min(n_bits);
+    let digit = |key: u64| ((key - least) >> (n_bits - digit_bits)) as usize;
+    let mut ends = vec![0; 1 << digit_bits];
+    keys().for_each(|key| ends[digit(key)] += 1);
+    starts(&mut ends);
+    spare.clear();
+    spare.extend_from_slice(records);
+    for &record in &*spare {
+        let place = &mut ends[digit(record.key)];
+        records[*place as usize] = record;
+        *place += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        let rows = start..end as usize;
+        let sums = total(&records[rows.clone()]);
+        if sums.rows > 0 {
+            pieces.push(Piece { sums, rows: Rows::Open(first + rows.start..first + rows.end) });
+        }
+        start = end as usize;
+    }
+}
+
+fn total<C: Tally>(records: &[Record<C>]) -> ClassSums {
+    let mut total = C::default();
+    for record in records {
+        total += record.tally;
+    }
+    total.sums()
+}
+
+impl Direction {
+    /// Whether a point lies strictly outside of the line from `start` to `end`: sums in ascending
+    /// order of the values. Of a decreasing feature the curve runs the same way; of an increasing
+    /// one it runs backwards, which turns the picture upside down.
+    #[inline]
+    fn is_outside(self, start: ClassMasses, end: ClassMasses, point: ClassMasses) -> bool {
+        // Weights add up to 2^53 at most: a difference takes one word, a product two.
+        let step = |low: u64, high: u64| i128::from(high as i64 - low as i64);
+        let (pos, neg) = (step(start.pos, end.pos), step(start.neg, end.neg));
+        let above = neg * step(start.pos, point.pos) - pos * step(start.neg, point.neg);
+        match self {
+            Self::Increasing => above < 0,
+            Self::Decreasing => above > 0,
+        }
+    }
+}
+
+/// The hull of a curve in one direction.
+struct Hull {
+    direction: Direction,
+    /// Places of its strict corners, both ends included.
+    corners: Vec<usize>,
+    /// `2PN (AUC - 1/2)`.
+    area: i128,
+}
+
+impl Hull {
+    /// `points` are sums in ascending order of the values, the first of no rows, no two of them equal.
+    fn of(points: &[ClassMasses], direction: Direction) -> Self {
+        let mut corners: Vec<usize> = Vec::new();
+        for (place, &point) in points.iter().enumerate() {
+            while let [.., before, corner] = corners[..] {
+                if direction.is_outside(points[before], point, points[corner]) {
+                    break;
+                }
+                corners.pop();
+            }
+            corners.push(place);
+        }
+        let groups = corners.windows(2).map(|pair| {
+            let (low, high) = (points[pair[0]], points[pair[1]]);
+            ClassMasses { pos: high.pos - low.pos, neg: high.neg - low.neg }
+        });
+        let area = ClassMasses::area(groups);
+        let area = if direction == Direction::Increasing { area } else { -area };
+        Self { direction, corners, area }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::*;
+    use crate::data::{CountedRows, Labels, WeightedRows};
+
+    /// Distinct values in ascending order, with the rows of each.
+    fn distinct(values: &[f64], labels: &Labels<'_>, special: &[f64]) -> Vec<(f64, ClassSums)> {
+        let mut groups: BTreeMap<u64, (f64, ClassSums)> = BTreeMap::new();
+        for (row, &value) in values.iter().enumerate() {
+            let sums = labels.sums(row);
+            if !value.is_nan() && !special.contains(&value) && sums.rows > 0 {
+                groups.entry(value.key()).or_insert((value, ClassSums::default())).1 += sums;
+            }
+        }
+        groups.into_values().collect()
+    }
+
+    /// The definition: every distinct value is a bin, and neighbours are joined until their shares of
+    /// positives rise, or fall, strictly.
+    fn bins_by_joining(
+        groups: &[(f64, ClassSums)],
+        direction: Direction,
+    ) -> (i128, Vec<f64>, Vec<ClassSums>) {
+        let mut bins: Vec<(f64, f64, ClassSums)> = Vec::new();
+        for &(value, sums) in groups {
+            let mut bin = (value, value, sums);
+            while let Some(&last) = bins.last() {
+                let order = last.2.cmp_eta(bin.2);
+                let ranked = match direction {
+                    Direction::Increasing => order.is_lt(),
+                    Direction::Decreasing => order.is_gt(),
+                };
+                if ranked {
+                    break;
+                }
+                bin = (last.0, bin.1, last.2 + bin.2);
+                bins.pop();
+            }
+            bins.push(bin);
+        }
+        let cuts = bins.windows(2).map(|pair| midpoint(pair[0].1, pair[1].0)).collect();
+        let sums: Vec<ClassSums> = bins.into_iter().map(|bin| bin.2).collect();
+        (area_by_pairs(&sums, direction), cuts, sums)
+    }
+
+    /// Pairs of bins won less those lost.
+    fn area_by_pairs(bins: &[ClassSums], direction: Direction) -> i128 {
+        let (mut below, mut area) = (ClassSums::default(), 0);
+        for &bin in bins {
+            area += below.gain(bin);
+            below += bin;
+        }
+        if direction == Direction::Increasing { area } else { -area }
+    }
+
+    fn expected(
+        values: &[f64],
+        labels: &Labels<'_>,
+        special: &[f64],
+        only: Option<Direction>,
+    ) -> BestCuts {
+        let groups = distinct(values, labels, special);
+        let up = bins_by_joining(&groups, Direction::Increasing);
+        let down = bins_by_joining(&groups, Direction::Decreasing);
+        let better = if down.0 > up.0 { Direction::Decreasing } else { Direction::Increasing };
+        let direction = only.unwrap_or(better);
+        let (_, cuts, mut sums) = if direction == Direction::Increasing { up } else { down };
+        if sums.is_empty() {
+            sums.push(ClassSums::default());
+        }
+        let of = |wanted: &dyn Fn(f64) -> bool| {
+            (0..values.len()).filter(|&row| wanted(values[row])).map(|row| labels.sums(row)).sum()
+        };
+        sums.extend(special.iter().map(|&value| of(&|other| other == value)));
+        sums.push(of(&f64::is_nan));
+        BestCuts { direction, cuts, sums }
+    }
+
+    fn found<T: Value>(
+        values: &[T],
+        labels: &Labels<'_>,
+        special: &[f64],
+        direction: Option<Direction>,
+        n_shares: usize,
+    ) -> Option<BestCuts> {
+        fn run<T: Value, R: RowTally>(feature: &Feature<'_, T, R>) -> Option<BestCuts> {
+            let mut memory = Memory::default();
+            // Memory that is not new.
+            let _ = best_cuts(feature, &mut memory, &Interrupt::default());
+            best_cuts(feature, &mut memory, &Interrupt::default()).unwrap()
+        }
+        if labels.weights().is_some() {
+            let rows = &WeightedRows(labels);
+            return run(&Feature { values, rows, special, direction, n_shares });
+        }
+        let rows = &CountedRows(labels.positive());
+        run(&Feature { values, rows, special, direction, n_shares })
+    }
+
+    /// Compares with the definition: all directions, shares, weights and widths.
+    fn check(values: &[f64], positive: &[bool], weights: &[f64], special: &[f64]) {
+        let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        let widened: Vec<f64> = narrow.iter().map(|&value| value.into()).collect();
+        let fits = narrow.iter().all(|value| !value.is_infinite());
+        for weights in [None, Some(weights)] {
+            let Ok(labels) = Labels::new(positive, weights) else { continue };
+            for only in [None, Some(Direction::Increasing), Some(Direction::Decreasing)] {
+                let expected_cuts = expected(values, &labels, special, only);
+                for n_shares in [1, 60] {
+                    let found = found(values, &labels, special, only, n_shares);
+                    assert!(found.as_ref() == Some(&expected_cuts), "{} rows", values.len());
+                }
+            }
+            if fits {
+                let expected = expected(&widened, &labels, special, None);
+                assert_eq!(found(&narrow, &labels, special, None, 1), Some(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn any_law_gives_the_cuts_of_the_definition() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut uniform = move || (rng.next_u64() >> 11) as f64 * 2_f64.powi(-53);
+        let laws: [&dyn Fn(f64, usize) -> f64; 17] = [
+            // As many orders of magnitude as there are rows: dealing never ends.
+            &|u, row| 1.0 + (1.0 + u) * 2_f64.powi(-((row as f64).sqrt() as i32)),
+            &|u, _| u,
+            &|u, _| (u / (1.0 - u)).ln(),
+            &|u, _| -1000.0 - u,
+            &|u, _| (u * 5.0).floor() - 2.0,
+            &|u, _| (u * 300.0).floor() / 100.0,
+            &|u, _| if u < 0.4 { 0.0 } else { u - 0.5 },
+            &|u, row| if row % 997 == 3 { 1e300 * (u - 0.5) } else { u },
+            &|u, _| if u < 0.5 { 1.0 + u * 1e-9 } else { 1.5 + u * 1e-9 },
+            &|u, row| (row % 100) as f64 + u * 1e-9,
+            &|u, row| 1.0 + u * 2_f64.powi(-((row % 50) as i32)),
+            &|u, _| f64::from_bits((u * 4e15) as u64) * if u < 0.3 { -1.0 } else { 1.0 },
+            &|u, _| f64::from_bits((u * 1.8e19) as u64),
+            &|_, _| -3.5,
+            &|u, row| if row % 3 == 0 { f64::NAN } else { u },
+            &|u, row| if row % 20_000 == 1 { 2_f64.next_up() } else { 2.0 + (u * 0.5).floor() },
+            &|u, _| if u < 0.5 { -0.0 } else { 0.0 },
+        ];
+        for n in [2, 50, FEW_ROWS, FEW_ROWS + 1, 40_000] {
+            for (number, law) in laws.iter().enumerate() {
+                let u: Vec<f64> = (0..n).map(|_| uniform()).collect();
+                let mut values: Vec<f64> = (0..n).map(|row| law(u[row], row)).collect();
+                values.iter_mut().filter(|v| v.is_infinite()).for_each(|v| *v = -f64::NAN);
+                let weights: Vec<f64> = (0..n).map(|_| (uniform() * 3.0).floor()).collect();
+                let fractions: Vec<f64> = (0..n).map(|_| uniform().powi(4)).collect();
+                let slope = [0.0, 0.2, 2.0, -1.0][number % 4];
+                let mut positive: Vec<bool> =
+                    u.iter().map(|u| uniform() < 0.3 + slope * (u - 0.5)).collect();
+                positive[..2].copy_from_slice(&[true, false]);
+                check(&values, &positive, &weights, &[]);
+                check(&values, &positive, &fractions, &[values[1], 7.0][number % 2..]);
+                let mut order: Vec<usize> = (0..n).collect();
+                order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+                let values: Vec<f64> = order.iter().map(|&row| values[row]).collect();
+                let positive: Vec<bool> = order.iter().map(|&row| positive[row]).collect();
+                check(&values, &positive, &weights, &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn infinity_is_seen_wherever_it_is() {
+        for n in [10, 3 * FEW_ROWS] {
+            for row in [0, n / 2, n - 1] {
+                for bad in [f64::INFINITY, f64::NEG_INFINITY] {
+                    let mut values: Vec<f64> = (0..n).map(|row| row as f64 - 7.0).collect();
+                    let positive: Vec<bool> = (0..n).map(|row| row % 2 == 0).collect();
+                    values[row] = bad;
+                    let mut weights = vec![1.0; n];
+                    weights[row] = 0.0;
+                    for weights in [None, Some(&weights[..])] {
+                        let labels = Labels::new(&positive, weights).unwrap();
+                        assert_eq!(found(&values, &labels, &[], None, 2), None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fit_stops_when_it_is_asked_to() {
+        let values: Vec<f64> = (0..2 * FEW_ROWS).map(|row| row as f64).collect();
+        let positive: Vec<bool> = (0..values.len()).map(|row| row % 2 == 0).collect();
+        let interrupt = Interrupt::default();
+        interrupt.stop();
+        let rows = &CountedRows(&positive);
+        let feature = Feature { values: &values, rows, special: &[], direction: None, n_shares: 1 };
+        let found = best_cuts(&feature, &mut Memory::default(), &interrupt);
+        assert_eq!(found, Err(RankError::Interrupted));
+    }
+
+    /// Every set of cuts between neighbouring values, with its bins.
+    fn all_cuts(groups: &[(f64, ClassSums)]) -> impl Iterator<Item = Vec<ClassSums>> {
+        (0..1_u32 << (groups.len() - 1)).map(|cuts| {
+            let mut bins = vec![groups[0].1];
+            for (place, group) in groups[1..].iter().enumerate() {
+                if cuts >> place & 1 == 1 {
+                    bins.push(group.1);
+                } else {
+                    *bins.last_mut().unwrap() += group.1;
+                }
+            }
+            bins
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_give_the_cuts_of_the_definition(
+            rows in prop::collection::vec((any::<f64>(), any::<bool>(), 0..3_u8), 0..300),
+            step in prop::option::of(1e-3..1e3),
+        ) {
+            let number = |value: f64| if value.is_infinite() { f64::NAN } else { value };
+            let tied = |value: f64| step.map_or(value, |step: f64| (value.log2() / step).round());
+            let mut values = vec![0.0, -1.0];
+            values.extend(rows.iter().map(|row| number(tied(row.0))));
+            let mut positive = vec![true, false];
+            positive.extend(rows.iter().map(|row| row.1));
+            let mut weights = vec![1.0, 1.0];
+            weights.extend(rows.iter().map(|row| f64::from(row.2)));
+            check(&values, &positive, &weights, &[]);
+            check(&values, &positive, &weights, &[values[values.len() / 2], 5.0][..1]);
+        }
+
+        #[test]
+        fn no_cuts_reach_a_larger_area_and_none_as_large_are_fewer(
+            rows in prop::collection::vec((0..8_u8, any::<bool>(), 1..4_u8), 0..40),
+        ) {
+            let mut values = vec![0.0, 3.0];
+            values.extend(rows.iter().map(|row| f64::from(row.0)));
+            let mut positive = vec![true, false];
+            positive.extend(rows.iter().map(|row| row.1));
+            let mut weights = vec![1.0, 1.0];
+            weights.extend(rows.iter().map(|row| f64::from(row.2)));
+            let labels = Labels::new(&positive, Some(&weights)).unwrap();
+            let groups = distinct(&values, &labels, &[]);
+            let best = [Direction::Increasing, Direction::Decreasing].map(|direction| {
+                let areas = all_cuts(&groups)
+                    .map(|bins| (area_by_pairs(&bins, direction), std::cmp::Reverse(bins.len())));
+                areas.max().unwrap()
+            });
+            let found = found(&values, &labels, &[], None, 1).unwrap();
+            let bins = &found.sums[..=found.cuts.len()];
+            let reached = (area_by_pairs(bins, found.direction), std::cmp::Reverse(bins.len()));
+            prop_assert_eq!(reached.0, best[0].0.max(best[1].0));
+            // DECISIONS R3: of equal areas the increasing one.
+            let is_down = best[1].0 > best[0].0;
+            prop_assert_eq!(found.direction == Direction::Decreasing, is_down);
+            prop_assert_eq!(reached, best[usize::from(is_down)]);
+        }
+
+        #[test]
+        fn swapped_labels_turn_the_direction_and_keep_the_cuts(
+            rows in prop::collection::vec((0..50_u8, any::<bool>()), 0..200),
+        ) {
+            let mut values = vec![0.0, 3.0, 60.0];
+            values.extend(rows.iter().map(|row| f64::from(row.0)));
+            let mut positive = vec![true, false, true];
+            positive.extend(rows.iter().map(|row| row.1));
+            let swapped: Vec<bool> = positive.iter().map(|positive| !positive).collect();
+            let mirrored: Vec<f64> = values.iter().map(|value| -value).collect();
+            let cut = |values: &[f64], positive: &[bool], only| {
+                found(values, &Labels::new(positive, None).unwrap(), &[], Some(only), 1).unwrap()
+            };
+            let up = cut(&values, &positive, Direction::Increasing);
+            let down = cut(&values, &swapped, Direction::Decreasing);
+            prop_assert_eq!(&up.cuts, &down.cuts);
+            for (a, b) in up.sums.iter().zip(&down.sums) {
+                prop_assert_eq!((a.pos, a.neg, a.rows), (b.neg, b.pos, b.rows));
+            }
+            let turned = cut(&mirrored, &positive, Direction::Decreasing);
+            let cuts: Vec<f64> = turned.cuts.iter().rev().map(|cut| -cut).collect();
+            prop_assert_eq!(&up.cuts, &cuts);
+        }
+
+        #[test]
+        fn values_next_to_each_other_are_kept_apart(start in any::<f64>(), n in 2..40_usize) {
+            prop_assume!(start.is_finite() && start < 1e300);
+            let values: Vec<f64> =
+                std::iter::successors(Some(start), |value| Some(value.next_up())).take(n).collect();
+            let positive: Vec<bool> = (0..n).map(|row| 2 * row >= n).collect();
+            let labels = Labels::new(&positive, None).unwrap();
+            let found = found(&values, &labels, &[], None, 1).unwrap();
+            prop_assert_eq!(found.cuts.len(), 1);
+            for (&value, &positive) in values.iter().zip(&positive) {
+                // DECISIONS R4: what equals a cut is above it.
+                prop_assert_eq!(value >= found.cuts[0], positive);
+            }
+        }
+    }
+
+    #[test]
+    fn values_of_one_class_side_by_side_are_not_parted_unless_they_are_tied_with_the_other() {
+        // DECISIONS E11.
+        let cut = |values: &[f64], positive: &[bool]| {
+            found(values, &Labels::new(positive, None).unwrap(), &[], None, 1).unwrap().cuts
+        };
+        assert_eq!(cut(&[1.0, 2.0, 3.0, 4.0], &[false, false, true, true]), [2.5]);
+        let tied = cut(&[1.0, 2.0, 2.0, 3.0], &[false, true, false, true]);
+        assert_eq!(tied, [1.5, 2.5]);
+    }
+
+    #[test]
+    fn a_corner_on_a_line_between_others_is_no_cut() {
+        // Three values with the same share of positives (DECISIONS R9, R12).
+        let values = [1.0, 1.0, 2.0, 2.0, 3.0, 3.0];
+        let labels = [true, false].repeat(3);
+        let labels = Labels::new(&labels, None).unwrap();
+        let found = found(&values, &labels, &[], None, 1).unwrap();
+        assert_eq!((found.cuts.len(), found.direction), (0, Direction::Increasing));
     }
 }

@@ -1,11 +1,16 @@
 //! MAD2C: every feature in the bins that reach its largest AUC.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{BinnedFeature, Bins, Direction, place_among};
-use super::hull::{BestCuts, best_cuts};
-use crate::data::{ClassSums, Column, Columns, Labels, MISSING_CODE, Strided, Value};
+use super::bins::{BinnedFeature, Bins, Direction, check_total};
+use super::hull::{BestCuts, Feature, Memory, best_cuts};
+use crate::data::{
+    ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, RowTally, WeightedRows,
+};
+use crate::roc::PARALLEL_FROM;
 use crate::{Interrupt, RankError};
 
 /// How features are cut into bins.
@@ -78,6 +83,15 @@ impl Mad2c {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
+        check_total(self.total, self.exponent)?;
+        let (found, expected) = (self.features.len(), self.n_levels.len());
+        if found != expected {
+            return Err(format!("bins of {found} features, expected {expected}"));
+        }
+        for (place, (feature, &n_levels)) in self.features.iter().zip(&self.n_levels).enumerate() {
+            let named = |what: String| format!("feature {place}: {what}");
+            feature.check(n_levels, self.total).map_err(named)?;
+        }
         Ok(())
     }
 }
@@ -98,41 +112,110 @@ pub fn fit_mad2c(
         let (found, expected) = (columns.n_rows(), labels.n_rows());
         return Err(RankError::LengthMismatch { name: "X", found, expected });
     }
-    columns.infinite_value().map_or(Ok(()), Err)?;
-    let bin = |feature: usize| -> Result<BinnedFeature, RankError> {
-        interrupt.check()?;
-        let special = params.special.get(feature).map_or(&[][..], Vec::as_slice);
-        let direction = params.directions.get(feature).copied().flatten();
-        match columns[feature] {
-            Column::F64(values) => Ok(numeric(values, labels, special, direction)),
-            Column::F32(values) => Ok(numeric(values, labels, special, direction)),
-            Column::Codes { codes, n_levels } => categorical(feature, codes, n_levels, labels),
-        }
+    let features = match labels.weights() {
+        None => bin_all(columns, labels, &CountedRows(labels.positive()), params, interrupt),
+        Some(_) => bin_all(columns, labels, &WeightedRows(labels), params, interrupt),
     };
-    let features: Vec<BinnedFeature> =
-        (0..columns.n_features()).into_par_iter().map(bin).collect::<Result<_, _>>()?;
     let n_levels = columns.iter().map(Column::n_levels).collect();
-    Ok(Mad2c { n_levels, total: labels.total(), exponent: labels.exponent(), features })
+    Ok(Mad2c { n_levels, total: labels.total(), exponent: labels.exponent(), features: features? })
 }
 
-fn numeric<T: Value>(
-    column: Strided<'_, T>,
+/// Columns of a matrix that are copied together, since they share lines of the cache.
+const BLOCK: usize = 4;
+
+/// Rows copied of one column before the next one: their lines stay in the cache.
+const TILE_ROWS: usize = 256;
+
+fn bin_all<R: RowTally>(
+    columns: &Columns<'_>,
     labels: &Labels<'_>,
-    special: &[f64],
-    direction: Option<Direction>,
-) -> BinnedFeature {
-    let BestCuts { direction, cuts, mut sums } = best_cuts(column, labels, special, direction);
-    let n_intervals = sums.len();
-    sums.resize(n_intervals + special.len() + 1, ClassSums::default());
-    for &row in &labels.rows() {
-        let value = column.get(row as usize);
-        let apart = place_among(special, value);
-        if let Some(place) = apart.or(value.is_nan().then_some(special.len())) {
-            sums[n_intervals + place] += labels.sums(row as usize);
+    rows: &R,
+    params: &Mad2cParams,
+    interrupt: &Interrupt,
+) -> Result<Vec<BinnedFeature>, RankError> {
+    let blocks = blocks(columns);
+    let n_threads = rayon::current_num_threads();
+    let shared = columns.n_rows() >= PARALLEL_FROM && blocks.len() < 2 * n_threads;
+    let n_shares = if shared { n_threads } else { 1 };
+    let bin_block = |(memory, copies): &mut (Memory<R::Tally>, Vec<Vec<f64>>),
+                     block: &Range<usize>| {
+        let mut bins = Vec::with_capacity(block.len());
+        if columns[block.start].is_strided() {
+            copy(columns, block.clone(), copies, n_shares);
+        }
+        for feature in block.clone() {
+            let special = params.special.get(feature).map_or(&[][..], Vec::as_slice);
+            let direction = params.directions.get(feature).copied().flatten();
+            let none: &[f64] = &[];
+            let numeric = Feature { values: none, rows, special, direction, n_shares };
+            let copy = || copies[feature - block.start].as_slice();
+            let found = match columns[feature] {
+                Column::F64(values) => {
+                    let values = values.contiguous().unwrap_or_else(copy);
+                    best_cuts(&numeric.of(values), memory, interrupt)?
+                }
+                Column::F32(values) => match values.contiguous() {
+                    Some(values) => best_cuts(&numeric.of(values), memory, interrupt)?,
+                    None => best_cuts(&numeric.of(copy()), memory, interrupt)?,
+                },
+                Column::Codes { codes, n_levels } => {
+                    bins.push(categorical(feature, codes, n_levels, labels)?);
+                    continue;
+                }
+            };
+            let Some(BestCuts { direction, cuts, sums }) = found else {
+                return Err(columns.infinite_value().expect("one was seen"));
+            };
+            let direction = Some(direction);
+            let bins_of = Bins::Numeric { cuts, special: special.to_vec() };
+            bins.push(BinnedFeature { bins: bins_of, sums, direction });
+        }
+        Ok(bins)
+    };
+    let found: Result<Vec<Vec<BinnedFeature>>, RankError> =
+        blocks.par_iter().map_init(Default::default, bin_block).collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
+/// Features that are binned one after the other: several columns of a row-major matrix, or one.
+fn blocks(columns: &Columns<'_>) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    for (feature, column) in columns.iter().enumerate() {
+        match blocks.last_mut() {
+            Some(block)
+                if block.len() < BLOCK
+                    && column.is_strided()
+                    && columns[block.start].is_strided() =>
+            {
+                block.end = feature + 1;
+            }
+            _ => blocks.push(feature..feature + 1),
         }
     }
-    let bins = Bins::Numeric { cuts, special: special.to_vec() };
-    BinnedFeature { bins, sums, direction: Some(direction) }
+    blocks
+}
+
+/// Copies columns of a row-major matrix, each to a place of its own.
+fn copy(columns: &Columns<'_>, block: Range<usize>, copies: &mut Vec<Vec<f64>>, n_shares: usize) {
+    let n_rows = columns.n_rows();
+    copies.resize_with(copies.len().max(block.len()), Vec::new);
+    let share = n_rows.div_ceil(n_shares);
+    let mut shares: Vec<Vec<&mut [f64]>> = (0..n_shares).map(|_| Vec::new()).collect();
+    for copy in &mut copies[..block.len()] {
+        copy.resize(n_rows, 0.0);
+        shares.iter_mut().zip(copy.chunks_mut(share)).for_each(|(share, part)| share.push(part));
+    }
+    shares.into_par_iter().enumerate().for_each(|(number, mut parts)| {
+        let n_here = parts.first().map_or(0, |part| part.len());
+        for start in (0..n_here).step_by(TILE_ROWS) {
+            let rows = start..n_here.min(start + TILE_ROWS);
+            for (feature, part) in block.clone().zip(&mut parts) {
+                let first = number * share;
+                columns[feature]
+                    .read(first + rows.start..first + rows.end, &mut part[rows.clone()]);
+            }
+        }
+    });
 }
 
 fn categorical(
@@ -171,4 +254,93 @@ fn categorical(
     sums.push(missing);
     let bins = Bins::Categorical { bin_of_level, n_bins };
     Ok(BinnedFeature { bins, sums, direction: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 3 * PARALLEL_FROM;
+
+    /// Columns of all kinds of `N` rows, and which rows are positive.
+    fn sample() -> (Vec<Vec<f64>>, Vec<u32>, Vec<bool>) {
+        let draw = |seed: usize, row: usize| crate::data::mix((seed * N + row) as u64);
+        let unit = |seed, row| (draw(seed, row) >> 11) as f64 * 2_f64.powi(-53);
+        let positive: Vec<bool> = (0..N).map(|row| unit(0, row) < 0.4).collect();
+        let column = |seed: usize| {
+            let value = |row: usize| match draw(10 + seed, row) % 10 {
+                0 => f64::NAN,
+                1 => -9.0,
+                _ => unit(seed, row) + 0.1 * f64::from(u8::from(positive[row])),
+            };
+            (0..N).map(value).collect()
+        };
+        let codes = (0..N).map(|row| match draw(30, row) % 5 {
+            4 => MISSING_CODE,
+            code => code as u32 + 1,
+        });
+        ((1..=6).map(column).collect(), codes.collect(), positive)
+    }
+
+    fn fit(columns: &Columns<'_>, labels: &Labels<'_>, n_threads: usize) -> Mad2c {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        let params = Mad2cParams { special: vec![vec![-9.0]; 6], directions: Vec::new() };
+        pool.install(|| fit_mad2c(columns, labels, &params, &Interrupt::default()).unwrap())
+    }
+
+    #[test]
+    fn threads_and_the_layout_of_the_matrix_change_nothing() {
+        let (values, _, positive) = sample();
+        let labels = Labels::new(&positive, None).unwrap();
+        for n_features in [1, 2, 6] {
+            let by_column = values[..n_features].concat();
+            let by_row: Vec<f64> = (0..N * n_features)
+                .map(|place| values[place % n_features][place / n_features])
+                .collect();
+            let by_column = Columns::from_column_major(&by_column, N).unwrap();
+            let by_row = Columns::from_row_major(&by_row, n_features).unwrap();
+            let expected = fit(&by_column, &labels, 1);
+            assert!(expected.check().is_ok());
+            for n_threads in [1, 2, 3] {
+                assert!(fit(&by_row, &labels, n_threads) == expected);
+                assert!(fit(&by_column, &labels, n_threads) == expected);
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_is_counted_in_the_bin_that_it_is_put_in() {
+        let (values, codes, positive) = sample();
+        let weights: Vec<f64> = (0..N).map(|row| (row % 3) as f64).collect();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let mut columns: Vec<Column<'_>> =
+            values.iter().map(|values| values.as_slice().into()).collect();
+        // Category 0 occurs in no row.
+        columns.push(Column::Codes { codes: &codes, n_levels: 5 });
+        let columns = Columns::new(columns, N).unwrap();
+        let table = fit(&columns, &labels, 2);
+        table.check().unwrap();
+        let bins = table.bins(&columns).unwrap();
+        for (place, feature) in table.features().iter().enumerate() {
+            let mut sums = vec![ClassSums::default(); feature.sums.len()];
+            for (row, bins) in bins.chunks(columns.n_features()).enumerate() {
+                sums[bins[place] as usize] += labels.sums(row);
+            }
+            assert_eq!(sums, feature.sums);
+        }
+    }
+
+    #[test]
+    fn infinity_is_named_by_its_column_and_row() {
+        let (mut values, _, positive) = sample();
+        values[2][7] = f64::NEG_INFINITY;
+        values[1][N - 1] = f64::INFINITY;
+        let columns = values.iter().map(|values| values.as_slice().into()).collect();
+        let columns = Columns::new(columns, N).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let params = Mad2cParams::default();
+        let found = fit_mad2c(&columns, &labels, &params, &Interrupt::default()).unwrap_err();
+        let value = f64::INFINITY;
+        assert_eq!(found, RankError::InfiniteValue { column: 1, row: N - 1, value });
+    }
 }

@@ -10,6 +10,7 @@
 
 mod bins;
 mod drift;
+mod cells;
 mod hull;
 mod log_odds;
 mod mad2c;

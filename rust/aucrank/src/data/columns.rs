@@ -27,7 +27,12 @@ pub struct Strided<'a, T> {
     step: usize,
 }
 
-impl<T: Value> Strided<'_, T> {
+impl<'a, T: Value> Strided<'a, T> {
+    /// The values of all rows, if they lie side by side.
+    pub(crate) fn contiguous(&self) -> Option<&'a [T]> {
+        (self.step == 1).then_some(self.values)
+    }
+
     /// Value of a row, in double precision.
     #[inline]
     #[must_use]
@@ -69,6 +74,33 @@ impl Column<'_> {
         match *self {
             Self::Codes { n_levels, .. } => Some(n_levels),
             _ => None,
+        }
+    }
+
+    /// Whether the values are numbers that do not lie side by side.
+    pub(crate) fn is_strided(&self) -> bool {
+        match self {
+            Self::F64(values) => values.contiguous().is_none(),
+            Self::F32(values) => values.contiguous().is_none(),
+            Self::Codes { .. } => false,
+        }
+    }
+
+    /// Copies some rows as [`Columns::read_rows`] has them. Returns whether a number is infinite.
+    pub(crate) fn read<'b>(
+        &self,
+        rows: Range<usize>,
+        places: impl IntoIterator<Item = &'b mut f64>,
+    ) -> bool {
+        match self {
+            Self::F64(values) => values.read(rows, places.into_iter()),
+            Self::F32(values) => values.read(rows, places.into_iter()),
+            Self::Codes { codes, .. } => {
+                for (&code, place) in codes[rows].iter().zip(places) {
+                    *place = if code == MISSING_CODE { f64::NAN } else { code.into() };
+                }
+                false
+            }
         }
     }
 
@@ -196,17 +228,7 @@ impl<'a> Columns<'a> {
         let n_features = self.columns.len();
         assert_eq!(out.len(), rows.len() * n_features, "a place for every value");
         self.columns.iter().enumerate().any(|(j, column)| {
-            let places = out.iter_mut().skip(j).step_by(n_features);
-            match column {
-                Column::F64(values) => values.read(rows.clone(), places),
-                Column::F32(values) => values.read(rows.clone(), places),
-                Column::Codes { codes, .. } => {
-                    for (&code, place) in codes[rows.clone()].iter().zip(places) {
-                        *place = if code == MISSING_CODE { f64::NAN } else { code.into() };
-                    }
-                    false
-                }
-            }
+            column.read(rows.clone(), out.iter_mut().skip(j).step_by(n_features))
         })
     }
 

@@ -178,6 +178,13 @@ impl ClassMasses {
     }
 }
 
+impl From<ClassSums> for ClassMasses {
+    #[inline]
+    fn from(sums: ClassSums) -> Self {
+        Self { pos: sums.pos, neg: sums.neg }
+    }
+}
+
 impl AddAssign for ClassMasses {
     #[inline]
     fn add_assign(&mut self, other: Self) {
