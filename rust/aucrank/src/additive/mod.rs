@@ -9,13 +9,16 @@
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" of this room.
 
 mod bins;
+mod draft;
 mod hull;
 mod log_odds;
 mod mad2c;
+mod points;
 mod rimarc;
 mod scorecard;
 
 pub use bins::{BinnedFeature, Bins, Direction};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
+pub use points::{ScorecardParams, build_scorecard};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, fit_rimarc};
-pub use scorecard::{CardFeature, HighPoints, Scorecard, ScorecardParams, build_scorecard};
+pub use scorecard::{CardFeature, HighPoints, Scorecard};
