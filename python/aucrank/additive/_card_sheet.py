@@ -2,6 +2,7 @@
 
 import csv
 import os
+import textwrap
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -11,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._params import check_bool
@@ -117,15 +119,15 @@ class CardSheetMixin:
         >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
         >>> text = Scorecard().fit(X, [0, 0, 1, 1, 0]).to_text()
         >>> print(text[: text.index("Total")])
-        SCORECARD: points for class 1
+        SCORECARD: many points speak for class 1
         <BLANKLINE>
         Start with 554 points and add those of one line of each block.
         <BLANKLINE>
                       points  rows  share  class 1
         x0
-          under 1.5        0     2    40%       0%
-          1.5 and up      79     2    40%     100%
-          missing          0     1    20%       0%
+          under 1.5        0     2  40.0%     0.0%
+          1.5 and up      79     2  40.0%   100.0%
+          missing          0     1  20.0%     0.0%
         <BLANKLINE>
         """
         return _text(self._sheet)
@@ -148,7 +150,7 @@ class CardSheetMixin:
     def to_csv(
         self, path: str | os.PathLike[str] | None = None, *, excel: bool = True
     ) -> str | None:
-        """Write the card as comma-separated values.
+        r"""Write the card as comma-separated values.
 
         Parameters
         ----------
@@ -184,7 +186,7 @@ class CardSheetMixin:
         >>> card = Scorecard(categorical_features=[0]).fit(
         ...     [["=1+1"], ["=1+1"], ["b"], ["b"]], [1, 1, 0, 0]
         ... )
-        >>> print(card.to_csv().replace("\\r", ""))  # doctest: +NORMALIZE_WHITESPACE
+        >>> print(card.to_csv().replace("\r", ""))  # doctest: +NORMALIZE_WHITESPACE
         "feature","rule","size","share","n_pos","rate","points"
         "initial points","every row",4,1.0,2,0.5,556
         "x0","x0 = b",2,0.5,0,0.0,0
@@ -214,6 +216,7 @@ class CardSheetMixin:
 
     @property
     def _sheet(self) -> "_Sheet":
+        check_is_fitted(self)
         card = self._card()  # type: ignore[attr-defined]
         classes = [_plain(label) for label in self.classes_]
         points = np.array([points for points, _ in card["distribution"]], dtype=np.int64)
@@ -329,9 +332,7 @@ def _text(sheet: _Sheet) -> str:
     labels = [label for _, lines in blocks for label, _ in lines]
     width = min(max([10, *map(len, labels)]), _WIDEST)
     heads = ["points", "rows", "share", f"class {sheet.positive}"]
-    cells = [
-        [(label, _numbers(bin_, sheet)) for label, bin_ in lines] for _, lines in blocks
-    ]
+    cells = [[(label, _numbers(bin_, sheet)) for label, bin_ in lines] for _, lines in blocks]
     widths = [
         max([len(head), *(len(row[place]) for block in cells for _, row in block)])
         for place, head in enumerate(heads)
@@ -341,10 +342,11 @@ def _text(sheet: _Sheet) -> str:
         numbers = "  ".join(cell.rjust(wide) for cell, wide in zip(row, widths, strict=True))
         return f"{label.ljust(width + 2)}  {numbers}"
 
-    out = [f"SCORECARD: points for class {sheet.wanted}", ""]
+    out = [f"SCORECARD: many points speak for class {sheet.wanted}", ""]
     if not blocks:
-        out.append(f"No feature tells the classes apart: every row has {sheet.initial_points}"
-                   " points.")
+        out.append(
+            f"No feature tells the classes apart: every row has {sheet.initial_points} points."
+        )
         return "\n".join([*out, "", sheet.quality_in_words, ""])
     out += [
         f"Start with {sheet.initial_points} points and add those of one line of each block.",
@@ -362,9 +364,7 @@ def _text(sheet: _Sheet) -> str:
         listed = ", ".join(f"{name} {points}" for name, points in sheet.unknown)
         out += [*_wrapped(f"If unknown, which no training row was: {listed}.", 78), ""]
     fewer, chance = "rows with fewer", f"chance of class {sheet.positive}"
-    marks = [
-        (f"{points}", _percent(p), _percent(share)) for points, p, share in sheet.chances
-    ]
+    marks = [(f"{points}", _percent(p), _percent(share)) for points, p, share in sheet.chances]
     width = max(len("Total"), *(len(mark) for mark, _, _ in marks))
     out.append(f"{'Total':>{width}}  {chance}  {fewer}")
     out += [
@@ -399,7 +399,7 @@ def _html(sheet: _Sheet) -> str:
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8"><title>Scorecard</title>',
         f"<style>{_STYLE}</style></head><body>",
-        f"<h1>Scorecard: points for class {escape(sheet.wanted)}</h1>",
+        f"<h1>Scorecard: many points speak for class {escape(sheet.wanted)}</h1>",
         f"<p>Start with <strong>{sheet.initial_points}</strong> points and add those of one line of"
         " each block.</p>",
         "<table><thead><tr><th></th><th>points</th><th>rows</th><th>share</th>"
@@ -461,20 +461,16 @@ def _label(bin_: CardBin) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Break a text at spaces; a word that is too long stays whole."""
-    import textwrap
-
     lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
     return lines or [""]
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent, with a decimal where whole ones would say all or nothing."""
-    percent = 100 * share
-    if 0 < percent < 0.05:
+    """Return a share in percent; only none and all are 0.0% and 100.0%."""
+    text = f"{100 * share:.1f}%"
+    if share > 0 and text == "0.0%":
         return "<0.1%"
-    if 99.95 <= percent < 100:
-        return ">99.9%"
-    return f"{percent:.1f}%" if 0 < percent < 9.95 or 99.5 <= percent < 100 else f"{percent:.0f}%"
+    return ">99.9%" if share < 1 and text == "100.0%" else text
 
 
 def _count(size: float) -> str:

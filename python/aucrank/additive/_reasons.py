@@ -90,12 +90,12 @@ class ReasonsMixin:
         lost = sign * (self._baseline(baseline, sign) - parts)
         # Stable, so that the first of equal features comes first.
         order = np.argsort(-lost, axis=1, kind="stable")[:, :n_reasons]
-        points = np.maximum(np.take_along_axis(lost, order, axis=1), 0.0)
-        codes = np.where(points > 0, names[order], None)
-        if order.shape[1] < n_reasons:
-            blank = ((0, 0), (0, n_reasons - order.shape[1]))
-            codes = np.pad(codes, blank, constant_values=None)
-            points = np.pad(points, blank)
+        n_given = order.shape[1]
+        points = np.zeros((len(parts), n_reasons))
+        points[:, :n_given] = np.maximum(np.take_along_axis(lost, order, axis=1), 0.0)
+        codes = np.full(points.shape, None, dtype=object)
+        codes[:, :n_given] = names[order]
+        codes[points == 0] = None
         return (codes, points) if return_points else codes
 
     def _reason_texts(self, reasons: Mapping[str, str] | None) -> NDArray[np.object_]:

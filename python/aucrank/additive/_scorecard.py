@@ -436,7 +436,8 @@ class Scorecard(
         parts = self.points_by_feature(X)
         card = self._card()
         sign = 1.0 if card["high_points"] == "positive" else -1.0
-        return sign * parts / card["factor"]
+        log_odds: NDArray[np.float64] = sign * parts / card["factor"]
+        return log_odds
 
     def odds(self, points: ArrayLike) -> Any:
         """Return the odds of the class that many points speak for.
@@ -456,6 +457,7 @@ class Scorecard(
         NotFittedError
             If there is no card yet.
         """
+        check_is_fitted(self)
         card = self._card()
         odds = np.exp((np.asarray(points, dtype=np.float64) - card["offset"]) / card["factor"])
         return odds[()]
@@ -510,6 +512,7 @@ class Scorecard(
         >>> round(card.points_at(0.8), 6)
         640.0
         """
+        check_is_fitted(self)
         card = self._card()
         share = np.asarray(probability, dtype=np.float64)
         if not ((share > 0) & (share < 1)).all():
@@ -581,6 +584,7 @@ class Scorecard(
 
     def _distribution(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return points of the training rows, ascending, and the weight of each class at them."""
+        check_is_fitted(self)
         card = self._card()
         points = np.array([points for points, _ in card["distribution"]], dtype=np.int64)
         units = np.array([[s["neg"], s["pos"]] for _, s in card["distribution"]], dtype=np.float64)

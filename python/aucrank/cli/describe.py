@@ -31,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_rounds(estimator))
     if hasattr(estimator, "program_"):
         print(_describe_program(estimator))
+    if hasattr(estimator, "to_text"):
+        print(_describe_card(estimator))
     return 0
 
 
@@ -111,6 +113,18 @@ def _describe_program(ranker: Any) -> str:
             "a row starts at #0 of layer 1; called positive, it goes from #i to #i+1, else to #i",
             "",
             program.to_text(),
+        ]
+    )
+
+
+def _describe_card(card: Any) -> str:
+    """Print a scorecard, and the bands to choose a cut-off by."""
+    return "\n".join(
+        [
+            heading("The card"),
+            card.to_text().rstrip("\n"),
+            heading("Training rows by points"),
+            aligned(card.score_table()),
         ]
     )
 
