@@ -222,7 +222,7 @@ def test_bins_hold_their_share_of_rows(estimator, share):
 
 @pytest.mark.parametrize(
     "estimator",
-    [RankBoost(weak_ranker="feature", n_rounds=30), RankBoost(), RIMARC(shrinkage=300.0)],
+    [RankBoost(), RIMARC(shrinkage=300.0)],
 )
 def test_monotone_points_only_rise_or_only_fall(estimator):
     numbers = X.drop(columns="trade")

@@ -136,6 +136,7 @@ class Scorecard(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from aucrank import Scorecard
     >>> from aucrank.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -145,13 +146,13 @@ class Scorecard(
     ...     X[names][:3]
     ... ).sum(axis=1)
     array([ True,  True,  True])
-    >>> round(card.odds(620.0), 6)
+    >>> float(card.odds(620.0).round(6))
     2.0
 
     A bank's card: 600 points are odds of 50 good to 1 bad, and more points are better.
 
     >>> bank = Scorecard(base_odds=50, high_points="negative").fit(X[names], y)
-    >>> round(bank.probability_at(600.0), 6) == round(1 / 51, 6)
+    >>> bool(np.isclose(bank.probability_at(600.0), 1 / 51))
     True
     """
 
@@ -509,7 +510,7 @@ class Scorecard(
         --------
         >>> from aucrank import Scorecard
         >>> card = Scorecard().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> round(card.points_at(0.8), 6)
+        >>> float(card.points_at(0.8).round(6))
         640.0
         """
         check_is_fitted(self)
