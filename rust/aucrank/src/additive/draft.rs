@@ -286,7 +286,7 @@ fn count(
     };
     if let (Column::Codes { codes, .. }, Some(n_levels)) = (column, n_levels) {
         let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
-        if let Some(row) = codes.iter().position(|code| is_bad(code)) {
+        if let Some(row) = codes.iter().position(is_bad) {
             return Err(RankError::BadCode { column: feature, row, code: codes[row], n_levels });
         }
     }

@@ -463,7 +463,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a list of forgeries")]
     fn a_forged_card_is_refused_in_words() {
         read(card()).check().unwrap();
         let big = u64::MAX;
