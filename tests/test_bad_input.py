@@ -14,7 +14,15 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import (
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+)
 from aucrank._registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.tree import CrossValidatedPruning, LeafRank
@@ -341,6 +349,8 @@ EVERY = {name: cls() for name, cls in public_estimators().items()} | {
     "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
     "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
     "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
+    "Scorecard of few bins": Scorecard(min_bin_share=0.2, high_points="negative"),
+    "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=20), special_values=[0.0]),
 }
 every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
 # Of few rows some models warn.

@@ -420,6 +420,14 @@ def test_describe_lists_the_terms_of_a_booster(name, capsys):
     assert model.decision_function(row) == pytest.approx(by_hand, abs=1e-3)
 
 
+def test_describe_prints_a_scorecard(capsys):
+    said, out, model = described(capsys, "Scorecard", "min_bin_share=0.05")
+    assert "Scorecard" in said
+    assert model.to_text() in out
+    assert "Training rows by points" in out
+    assert f"{model.score_table()['high'][-1]:,}" in out.splitlines()[-1]
+
+
 def test_describe_lists_rounds_that_ask_several_features(capsys):
     _, out, model = described(capsys, "AUCBoost", "n_rounds=3", "weak_ranker=tree")
     rows = table(out.partition("\nRounds (3 rounds)\n")[2], "round")

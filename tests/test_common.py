@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import (
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+)
 from aucrank._registry import public_estimators
 from aucrank.tree import (
     CrossValidatedPruning,
@@ -52,6 +60,9 @@ ESTIMATORS = [
     MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
     SMartiRank(),
     SMartiRank(n_rounds=4, min_samples_class=0, sample_size=20, weak_ranker="threshold"),
+    Scorecard(),
+    Scorecard(high_points="negative", min_bin_share=0.1, special_values=[0.0], n_jobs=2),
+    Scorecard(estimator=RankBoost(n_rounds=10), base_odds=50, pdo=40, monotone=True),
 ]
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.

@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AUCBoost, MartiRank, RankBoost, TreeRank, _core
+from aucrank import AUCBoost, MartiRank, RankBoost, Scorecard, TreeRank, _core
 from aucrank._threads import effective_n_threads
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
@@ -401,6 +401,27 @@ def test_every_store_gives_back_all_of_a_model(store, weighted, tmp_path):
     model.fit(X, y, sample_weight=weight)
     assert model.tree_.n_leaves > 1
     assert_same(STORES[store](model, tmp_path), model, applicants(1)[0])
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("weighted", [False, True], ids=["counted", "weighted"])
+def test_every_store_gives_back_all_of_a_card(store, weighted, tmp_path):
+    X, y = applicants()
+    weight = np.random.default_rng(1).random(len(y)) if weighted else None
+    model = Scorecard(
+        estimator=RankBoost(n_rounds=20),
+        categorical_features=["trade", "children"],
+        special_values={"income": [0.0]},
+        monotone=["income"],
+    )
+    model.fit(X, y, sample_weight=weight)
+    back = STORES[store](model, tmp_path)
+    assert parts(back.get_params()) == parts(model.get_params())
+    assert back._model.to_json() == model._model.to_json()
+    strangers = applicants(1)[0].assign(trade="astronaut")
+    for question in ("points", "decision_function", "predict_proba", "predict", "reason_codes"):
+        assert_array_equal(getattr(back, question)(strangers), getattr(model, question)(strangers))
+    assert back.to_html() == model.to_html()
 
 
 @pytest.mark.parametrize("store", STORES)

@@ -8,7 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import MAD2C, AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import (
+    MAD2C,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+)
 from aucrank.tree import LeafRank
 from sklearn.base import clone
 
@@ -148,6 +157,14 @@ BOOSTED = {
     "one way": MartiRank(routing="sampled", output="node_rate", random_state=5),
     "program of trees": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
     "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
+    "card": Scorecard(),
+    "card of a bank": Scorecard(
+        estimator=RankBoost(n_rounds=30),
+        base_odds=50,
+        high_points="negative",
+        min_bin_share=0.02,
+        special_values={"age": [40.0], "spent, €": [0.0]},
+    ),
 }
 
 

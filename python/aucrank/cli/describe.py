@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_program(estimator))
     if not model.is_ranker:
         print(_describe_bins(estimator))
+    if hasattr(estimator, "to_text"):
+        print(_describe_card(estimator))
     return 0
 
 
@@ -125,6 +127,18 @@ def _describe_bins(transformer: Any) -> str:
     """List the bins of each feature with their training rows."""
     n_bins = plural(transformer.n_bins_.sum(), "bin")
     return f"{heading(f'Bins ({n_bins})')}\n{aligned(transformer.bins())}"
+
+
+def _describe_card(card: Any) -> str:
+    """Print a scorecard, and the bands to choose a cut-off by."""
+    return "\n".join(
+        [
+            heading("The card"),
+            card.to_text().rstrip("\n"),
+            heading("Training rows by points"),
+            aligned(card.score_table()),
+        ]
+    )
 
 
 def _less(threshold: float) -> str:

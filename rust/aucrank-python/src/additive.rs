@@ -163,6 +163,38 @@ impl PyScorecard {
         self.0.auc()
     }
 
+    /// `AUC` of the training rows by the ranker that the card stands for.
+    #[getter]
+    fn ranker_auc(&self) -> f64 {
+        self.0.ranker_auc()
+    }
+
+    /// `AUC` of the training rows before points were rounded.
+    #[getter]
+    fn exact_auc(&self) -> f64 {
+        self.0.exact_auc()
+    }
+
+    #[getter]
+    fn initial_points(&self) -> i64 {
+        self.0.initial_points()
+    }
+
+    /// The fewest and the most points that a row can have.
+    #[getter]
+    fn points_range(&self) -> (i64, i64) {
+        self.0.points_range()
+    }
+
+    /// Log-odds of the positive class that some points stand for.
+    fn log_odds(&self, points: f64) -> f64 {
+        self.0.log_odds(points)
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().into_pyarray(py)
+    }
+
     /// The model as JSON text.
     fn to_json(&self) -> PyResult<String> {
         to_json(&self.0)
@@ -271,7 +303,8 @@ pub fn fit_rimarc<'py>(
     model.map(PyRimarc)
 }
 
-/// Gives points to step functions; `terms` is the JSON form of a list of them, `params` that of
+/// Gives points to step functions; `terms` is the JSON form of a list of them, `ranker_scores` are the
+/// scores of the rows by the ranker whose terms they are, and `params` is the JSON form of
 /// [`ScorecardParams`].
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
@@ -282,6 +315,7 @@ pub fn build_scorecard<'py>(
     positive: PyReadonlyArray1<'py, bool>,
     weight: Option<PyReadonlyArray1<'py, f64>>,
     terms: &str,
+    ranker_scores: PyReadonlyArray1<'py, f64>,
     params: &str,
     n_threads: usize,
 ) -> PyResult<PyScorecard> {
@@ -290,9 +324,10 @@ pub fn build_scorecard<'py>(
     let columns = columns.borrow(&n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let scores = ranker_scores.as_slice()?;
     let card = on_pool(py, n_threads, |interrupt| {
         let labels = Labels::new(positive, weight)?;
-        additive::build_scorecard(&columns, &labels, &terms, &params, interrupt)
+        additive::build_scorecard(&columns, &labels, &terms, scores, &params, interrupt)
     });
     card.map(PyScorecard)
 }

@@ -9,16 +9,19 @@
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" of this room.
 
 mod bins;
-mod drift;
 mod cells;
+mod draft;
+mod drift;
 mod hull;
 mod log_odds;
 mod mad2c;
+mod points;
 mod rimarc;
 mod scorecard;
 
 pub use bins::{BinnedFeature, Bins, Direction};
 pub use drift::{DriftCounts, NewRows, count_bins};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
+pub use points::{ScorecardParams, build_scorecard};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};
-pub use scorecard::{CardFeature, HighPoints, Scorecard, ScorecardParams, build_scorecard};
+pub use scorecard::{CardFeature, HighPoints, Scorecard};

@@ -1,16 +1,20 @@
 //! Scorecards: whole points for the bins of each feature, which a person can add up.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::bins::{Bins, gini, place_among};
+use super::bins::{Bins, gini};
 use super::drift::{DriftCounts, NewRows, count_bins, count_points};
-use super::log_odds::log_odds_line;
-use crate::boost::{FeatureTerm, Steps};
-use crate::data::{ClassSums, Column, Columns, Labels, times_power_of_two};
-use crate::roc::curve_of;
-use crate::{Interrupt, RankError};
+use crate::RankError;
+use crate::data::{ClassSums, Columns};
+
+/// No row has more points than this, nor fewer than its negative: sums of them are exact in doubles.
+pub(super) const MOST_POINTS: i64 = 1_000_000_000;
+
+/// No class weighs more units than this: products of two fit 128 bits.
+const MOST_WEIGHT: u64 = 1 << 61;
+
+/// Powers of two that a unit of weight may stand for.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -1_200..=1_023;
 
 /// The class that many points speak for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,24 +26,15 @@ pub enum HighPoints {
     Negative,
 }
 
-/// How points are given.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScorecardParams {
-    /// Points of a row whose odds are `base_odds`.
-    pub base_points: f64,
-    /// Odds of the class with many points. Positive.
-    pub base_odds: f64,
-    /// Points that double the odds. Positive.
-    pub pdo: f64,
-    /// The class that many points speak for.
-    pub high_points: HighPoints,
-    /// Whether the points of a number may only rise or only fall.
-    pub monotone: bool,
-    /// Share of all rows that a bin of known values holds at least. In [0, 1).
-    pub min_bin_share: f64,
-    /// For each feature the numbers that each get a bin of their own; empty for none at all.
-    pub special: Vec<Vec<f64>>,
+impl HighPoints {
+    /// 1 for the positive class, -1 for the negative one.
+    #[must_use]
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::Positive => 1.0,
+            Self::Negative => -1.0,
+        }
+    }
 }
 
 /// A feature of a scorecard.
@@ -51,29 +46,90 @@ pub struct CardFeature {
     pub bins: Bins,
     /// The training rows in each bin, those that miss the feature the last.
     pub sums: Vec<ClassSums>,
-    /// What each bin adds to the score that the points stand for.
+    /// What each bin adds to the score of the ranker that the card stands for: the mean over the
+    /// training rows of the bin of its step function.
     pub values: Vec<f64>,
-    /// Its points, at least 0.
+    /// Points of each bin, the lowest 0.
     pub points: Vec<i64>,
+}
+
+impl CardFeature {
+    /// AUC of the training rows by the points of this feature alone, as they speak for the positive
+    /// class.
+    fn auc(&self, high_points: HighPoints) -> f64 {
+        let groups = self.points.iter().copied().zip(self.sums.iter().copied()).collect();
+        auc_by_points(groups, high_points)
+    }
+
+    fn most_points(&self) -> i64 {
+        self.points.iter().copied().max().unwrap_or(0)
+    }
+
+    fn check(&self, n_levels: &[Option<u32>], total: ClassSums) -> Result<(), String> {
+        let Some(&n_levels) = n_levels.get(self.feature) else {
+            return Err(format!("there is no feature {}", self.feature));
+        };
+        let n_bins = match (&self.bins, n_levels) {
+            (Bins::Numeric { cuts, special }, None) => {
+                let ascend = |numbers: &[f64]| {
+                    numbers.iter().all(|number| number.is_finite())
+                        && numbers.windows(2).all(|pair| pair[0] < pair[1])
+                };
+                if !(ascend(cuts) && ascend(special)) {
+                    return Err("cuts or special values are not finite and ascending".to_owned());
+                }
+                cuts.len() + 1 + special.len()
+            }
+            (Bins::Categorical { bin_of_level, n_bins }, Some(n_levels)) => {
+                if bin_of_level.len() != n_levels as usize {
+                    return Err("there is not one bin for each category".to_owned());
+                }
+                if bin_of_level.iter().any(|bin| bin > n_bins) {
+                    return Err("a category is in a bin that there is not".to_owned());
+                }
+                *n_bins
+            }
+            _ => return Err("bins are of another kind than their feature".to_owned()),
+        };
+        let lengths = [self.sums.len(), self.values.len(), self.points.len()];
+        if lengths.iter().any(|&length| length.checked_sub(1) != Some(n_bins)) {
+            return Err("a feature has not one entry for each bin".to_owned());
+        }
+        if !self.values.iter().all(|value| value.is_finite()) {
+            return Err("the value of a bin is not finite".to_owned());
+        }
+        if !self.points.iter().all(|points| (0..=MOST_POINTS).contains(points)) {
+            return Err(format!("points are not from 0 to {MOST_POINTS}"));
+        }
+        if sum(&self.sums) != Some(total) {
+            return Err("the rows of the bins are not the training rows".to_owned());
+        }
+        Ok(())
+    }
 }
 
 /// A scorecard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scorecard {
-    n_levels: Vec<Option<u32>>,
-    total: ClassSums,
-    exponent: i32,
-    features: Vec<CardFeature>,
-    initial_points: i64,
+    pub(super) n_levels: Vec<Option<u32>>,
+    /// The training rows.
+    pub(super) total: ClassSums,
+    /// Power of two that one unit of their weight stands for.
+    pub(super) exponent: i32,
+    /// Those that have points, in order.
+    pub(super) features: Vec<CardFeature>,
+    pub(super) initial_points: i64,
     /// Points of even odds.
-    offset: f64,
+    pub(super) offset: f64,
     /// Points by which the odds grow `e` times.
-    factor: f64,
-    high_points: HighPoints,
+    pub(super) factor: f64,
+    pub(super) high_points: HighPoints,
     /// The training rows by their points, ascending.
-    distribution: Vec<(i64, ClassSums)>,
-    /// AUC of the training rows before points were rounded.
-    exact_auc: f64,
+    pub(super) distribution: Vec<(i64, ClassSums)>,
+    /// AUC of the training rows by the ranker that the card stands for.
+    pub(super) ranker_auc: f64,
+    /// AUC of the training rows by its values in the bins of the card, before points were rounded.
+    pub(super) exact_auc: f64,
 }
 
 impl Scorecard {
@@ -83,10 +139,22 @@ impl Scorecard {
         &self.n_levels
     }
 
-    /// The features that have points.
+    /// The features that have points, in order.
     #[must_use]
     pub fn features(&self) -> &[CardFeature] {
         &self.features
+    }
+
+    /// The training rows.
+    #[must_use]
+    pub fn total(&self) -> ClassSums {
+        self.total
+    }
+
+    /// Power of two that one unit of class weight stands for.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.exponent
     }
 
     /// Points that every row has.
@@ -95,7 +163,33 @@ impl Scorecard {
         self.initial_points
     }
 
-    /// AUC of the training rows before points were rounded.
+    /// The fewest and the most points that a row can have.
+    #[must_use]
+    pub fn points_range(&self) -> (i64, i64) {
+        let most: i64 = self.features.iter().map(CardFeature::most_points).sum();
+        (self.initial_points, self.initial_points + most)
+    }
+
+    /// The class that many points speak for.
+    #[must_use]
+    pub fn high_points(&self) -> HighPoints {
+        self.high_points
+    }
+
+    /// The training rows by their points, ascending.
+    #[must_use]
+    pub fn distribution(&self) -> &[(i64, ClassSums)] {
+        &self.distribution
+    }
+
+    /// AUC of the training rows by the ranker that the card stands for.
+    #[must_use]
+    pub fn ranker_auc(&self) -> f64 {
+        self.ranker_auc
+    }
+
+    /// AUC of the training rows by the ranker's values in the bins of the card, before points were
+    /// rounded.
     #[must_use]
     pub fn exact_auc(&self) -> f64 {
         self.exact_auc
@@ -104,11 +198,18 @@ impl Scorecard {
     /// AUC of the training rows by their points.
     #[must_use]
     pub fn auc(&self) -> f64 {
-        let mut groups: Vec<ClassSums> = self.distribution.iter().map(|&(_, sums)| sums).collect();
-        if self.high_points == HighPoints::Negative {
-            groups.reverse();
+        auc_by_points(self.distribution.clone(), self.high_points)
+    }
+
+    /// By how much the AUC of each feature of the data is above 1/2, if the training rows are ranked
+    /// by its points alone: 0 for one that ranks no better than chance, or is not on the card.
+    #[must_use]
+    pub fn importances(&self) -> Vec<f64> {
+        let mut importances = vec![0.0; self.n_levels.len()];
+        for card in &self.features {
+            importances[card.feature] = (card.auc(self.high_points) - 0.5).max(0.0);
         }
-        f64::midpoint(1.0, gini(groups))
+        importances
     }
 
     /// Points of each row.
@@ -117,21 +218,42 @@ impl Scorecard {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn points(&self, columns: &Columns<'_>) -> Result<Vec<i64>, RankError> {
+        let points = self.of_points(columns, |points| points)?;
+        Ok(points.into_iter().map(|points| points as i64).collect())
+    }
+
+    /// A function of the points of each row.
+    fn of_points(
+        &self,
+        columns: &Columns<'_>,
+        of: impl Fn(f64) -> f64 + Sync,
+    ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
-        let n_features = self.n_levels.len();
         let mut out = vec![0.0; columns.n_rows()];
-        columns.by_tile(&mut out, 1, |(): &mut (), _, values, out| {
+        self.fill_points(columns, &mut out, of)?;
+        Ok(out)
+    }
+
+    /// Writes a function of the points of each row. They are whole numbers that doubles hold.
+    pub(super) fn fill_points(
+        &self,
+        columns: &Columns<'_>,
+        out: &mut [f64],
+        of: impl Fn(f64) -> f64 + Sync,
+    ) -> Result<(), RankError> {
+        let n_features = self.n_levels.len();
+        columns.by_tile(out, 1, |(): &mut (), _, values, out| {
             for (out, values) in out.iter_mut().zip(values.chunks(n_features)) {
                 let of_feature =
                     |card: &CardFeature| card.points[card.bins.bin(values[card.feature])];
                 let points: i64 = self.features.iter().map(of_feature).sum();
-                *out = (self.initial_points + points) as f64;
+                *out = of((self.initial_points + points) as f64);
             }
-        })?;
-        Ok(out.into_iter().map(|points| points as i64).collect())
+        })
     }
 
-    /// Points of each feature of the card for each row, row by row.
+    /// Points of each feature for each row, row by row; 0 for a feature that is not on the card. A
+    /// row adds up to its points less the initial points.
     ///
     /// # Errors
     ///
@@ -170,12 +292,8 @@ impl Scorecard {
 
     /// Log-odds of the positive class that some points stand for.
     #[must_use]
-    pub fn log_odds(&self, points: i64) -> f64 {
-        let log_odds = (points as f64 - self.offset) / self.factor;
-        match self.high_points {
-            HighPoints::Positive => log_odds,
-            HighPoints::Negative => -log_odds,
-        }
+    pub fn log_odds(&self, points: f64) -> f64 {
+        self.high_points.sign() * ((points - self.offset) / self.factor)
     }
 
     /// Log-odds of the positive class of each row, by its points.
@@ -184,18 +302,17 @@ impl Scorecard {
     ///
     /// As [`Scorecard::points`].
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let points = self.points(columns)?;
-        Ok(points.into_iter().map(|points| self.log_odds(points)).collect())
+        self.of_points(columns, |points| self.log_odds(points))
     }
 
-    /// Probability of the positive class of each row, by its points.
+    /// Probability of the positive class of each row, by its points: above 1/2 exactly where
+    /// [`Scorecard::score`] is above 0.
     ///
     /// # Errors
     ///
     /// As [`Scorecard::points`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let scores = self.score(columns)?;
-        Ok(scores.into_iter().map(|score| 1.0 / (1.0 + (-score).exp())).collect())
+        self.of_points(columns, |points| logistic(self.log_odds(points)))
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.
@@ -204,314 +321,220 @@ impl Scorecard {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
+        let total = self.total;
+        if !total.is_mixed() || [total.pos, total.neg, total.rows].iter().any(|&w| w > MOST_WEIGHT)
+        {
+            return Err("there are not two classes of training rows".to_owned());
+        }
+        if !EXPONENTS.contains(&self.exponent) {
+            return Err(format!("a unit of weight is 2^{}", self.exponent));
+        }
+        if !(self.offset.is_finite() && self.factor.is_finite() && self.factor > 0.0) {
+            return Err("the scale of the points is not finite and positive".to_owned());
+        }
+        if ![self.ranker_auc, self.exact_auc].iter().all(|auc| (0.0..=1.0).contains(auc)) {
+            return Err("an AUC is not from 0 to 1".to_owned());
+        }
+        if !self.features.windows(2).all(|pair| pair[0].feature < pair[1].feature) {
+            return Err("the features of the card do not ascend".to_owned());
+        }
+        for card in &self.features {
+            let named = |err| format!("feature {} of the card: {err}", card.feature);
+            card.check(&self.n_levels, total).map_err(named)?;
+        }
+        // Each is bounded by now, and there are not 2^32 of them.
+        let most: i64 = self.features.iter().map(CardFeature::most_points).sum();
+        let fits = |points: i64| (-MOST_POINTS..=MOST_POINTS).contains(&points);
+        if !(fits(self.initial_points) && fits(most) && fits(self.initial_points + most)) {
+            return Err(format!("a row may have more than {MOST_POINTS} points"));
+        }
+        let (low, high) = self.points_range();
+        if !self.distribution.windows(2).all(|pair| pair[0].0 < pair[1].0)
+            || !self.distribution.iter().all(|(points, _)| (low..=high).contains(points))
+        {
+            return Err("the points of the training rows do not ascend within their range".into());
+        }
+        let by_points: Vec<ClassSums> = self.distribution.iter().map(|&(_, sums)| sums).collect();
+        if sum(&by_points) != Some(total) {
+            return Err("the rows by their points are not the training rows".to_owned());
+        }
         Ok(())
     }
 }
 
-/// Some values of a feature that share a bin.
-#[derive(Debug, Clone)]
-struct Part {
-    value: f64,
-    sums: ClassSums,
-    /// Of a category.
-    levels: Vec<usize>,
+/// `1 / (1 + exp(-x))`, above 1/2 exactly where `x` is above 0.
+fn logistic(x: f64) -> f64 {
+    let p = 1.0 / (1.0 + (-x).exp());
+    if x > 0.0 { p.max(0.5_f64.next_up()) } else { p.min(0.5) }
 }
 
-impl Part {
-    fn weight(&self) -> u64 {
-        self.sums.pos + self.sums.neg
-    }
-
-    /// Both as one bin: its value is the mean over the rows.
-    fn join(&mut self, other: Self) {
-        let (a, b) = (self.weight(), other.weight());
-        if a == 0 {
-            self.value = other.value;
-        } else if b > 0 {
-            let (a, b) = (a as f64, b as f64);
-            self.value = (a * self.value + b * other.value) / (a + b);
-        }
-        self.sums += other.sums;
-        self.levels.extend(other.levels);
-    }
+/// AUC of groups of rows by their points.
+fn auc_by_points(mut groups: Vec<(i64, ClassSums)>, high_points: HighPoints) -> f64 {
+    groups.sort_unstable_by_key(|&(points, _)| match high_points {
+        HighPoints::Positive => points,
+        HighPoints::Negative => -points,
+    });
+    let tied = groups.chunk_by(|a, b| a.0 == b.0);
+    f64::midpoint(1.0, gini(tied.map(|tied| tied.iter().map(|&(_, sums)| sums).sum()).collect()))
 }
 
-/// A feature on its way to the card: parts in the order of its values, with cuts between them if they
-/// are numbers; special values; what is missing.
-#[derive(Debug, Clone)]
-struct Draft {
-    feature: usize,
-    cuts: Option<Vec<f64>>,
-    parts: Vec<Part>,
-    special: Vec<(f64, Part)>,
-    missing: Part,
-}
-
-impl Draft {
-    /// The step function with the rows of each step.
-    #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
-    fn new(
-        term: &FeatureTerm,
-        column: &Column<'_>,
-        labels: &Labels<'_>,
-        special_values: &[f64],
-    ) -> Self {
-        let part = |value: f64| Part { value, sums: ClassSums::default(), levels: Vec::new() };
-        let (cuts, mut parts) = match &term.steps {
-            Steps::Numeric { thresholds, values } => {
-                let (mut cuts, mut parts) = (Vec::new(), vec![part(values[0])]);
-                for (place, (&threshold, &value)) in thresholds.iter().zip(&values[1..]).enumerate()
-                {
-                    // A step that holds a special value alone is that value's bin.
-                    let next = thresholds.get(place + 1);
-                    let is_special = place_among(special_values, threshold).is_some();
-                    if is_special && next == Some(&threshold.next_up()) {
-                        continue;
-                    }
-                    if parts.last().is_some_and(|last| last.value == value) {
-                        continue;
-                    }
-                    cuts.push(threshold);
-                    parts.push(part(value));
-                }
-                (Some(cuts), parts)
-            }
-            Steps::Categorical { values } => {
-                let mut parts: Vec<Part> = Vec::new();
-                let mut levels: Vec<usize> = (0..values.len()).collect();
-                levels.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-                for level in levels {
-                    match parts.last_mut() {
-                        Some(last) if last.value == values[level] => last.levels.push(level),
-                        _ => parts.push(Part { levels: vec![level], ..part(values[level]) }),
-                    }
-                }
-                (None, parts)
-            }
-        };
-        let mut special: Vec<(f64, Part)> =
-            special_values.iter().map(|&value| (value, part(term.value(value)))).collect();
-        let mut missing = part(term.missing);
-        let n_levels = parts.iter().map(|part| part.levels.len()).sum();
-        let mut part_of_level = vec![0; n_levels];
-        for (place, part) in parts.iter().enumerate() {
-            part.levels.iter().for_each(|&level| part_of_level[level] = place);
-        }
-        for &row in &labels.rows() {
-            let row = row as usize;
-            let sums = labels.sums(row);
-            let number = match column {
-                Column::F64(values) => values.get(row),
-                Column::F32(values) => values.get(row),
-                Column::Codes { codes, .. } => {
-                    match part_of_level.get(codes[row] as usize) {
-                        Some(&place) => parts[place].sums += sums,
-                        None => missing.sums += sums,
-                    }
-                    continue;
-                }
-            };
-            if number.is_nan() {
-                missing.sums += sums;
-            } else if let Some(place) = place_among(special_values, number) {
-                special[place].1.sums += sums;
-            } else if let Some(cuts) = &cuts {
-                parts[cuts.partition_point(|&cut| cut <= number)].sums += sums;
-            }
-        }
-        Self { feature: term.feature, cuts, parts, special, missing }
-    }
-
-    /// Joins a part and the one after it.
-    fn join(&mut self, place: usize) {
-        let next = self.parts.remove(place + 1);
-        self.parts[place].join(next);
-        if let Some(cuts) = &mut self.cuts {
-            cuts.remove(place);
-        }
-    }
-
-    /// Joins parts that hold too few rows to the neighbour whose value is nearest, the fewest first.
-    fn join_small(&mut self, least: f64) {
-        while self.parts.len() > 1 {
-            let small = |part: &Part| part.weight() == 0 || (part.weight() as f64) < least;
-            let places = (0..self.parts.len()).filter(|&place| small(&self.parts[place]));
-            let Some(place) = places.min_by_key(|&place| self.parts[place].weight()) else { break };
-            let gap = |place: usize| {
-                let above = self.parts.get(place + 1)?;
-                Some((self.parts[place].value - above.value).abs())
-            };
-            let below = place.checked_sub(1).and_then(gap);
-            let above = gap(place);
-            let with_below = match (below, above) {
-                (Some(below), Some(above)) => below <= above,
-                (below, _) => below.is_some(),
-            };
-            self.join(if with_below { place - 1 } else { place });
-        }
-    }
-
-    /// Pools neighbours until the values of a number only rise or only fall, whichever changes them
-    /// less.
-    fn make_monotone(&mut self) {
-        if self.cuts.is_none() {
-            return;
-        }
-        let pooled = |sign: f64| {
-            let mut draft = self.clone();
-            let mut place = 0;
-            while place + 1 < draft.parts.len() {
-                if sign * (draft.parts[place + 1].value - draft.parts[place].value) > 0.0 {
-                    place += 1;
-                } else {
-                    draft.join(place);
-                    place = place.saturating_sub(1);
-                }
-            }
-            let cuts = draft.cuts.as_deref().unwrap_or(&[]);
-            let change = |(place, part): (usize, &Part)| {
-                let edge = self.cuts.as_ref().and_then(|cuts| cuts.get(place)).copied();
-                let bin = edge.map_or(cuts.len(), |edge| cuts.partition_point(|&cut| cut < edge));
-                part.weight() as f64 * (part.value - draft.parts[bin].value).powi(2)
-            };
-            let change: f64 = self.parts.iter().enumerate().map(change).sum();
-            (change, draft)
-        };
-        let (rising, falling) = (pooled(1.0), pooled(-1.0));
-        *self = if falling.0 < rising.0 { falling.1 } else { rising.1 };
-    }
-
-    fn all_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(self.special.iter().map(|(_, part)| part)).chain([&self.missing])
-    }
-
-    fn bins(&self) -> Bins {
-        if let Some(cuts) = &self.cuts {
-            let special = self.special.iter().map(|&(value, _)| value).collect();
-            return Bins::Numeric { cuts: cuts.clone(), special };
-        }
-        let n_levels = self.parts.iter().map(|part| part.levels.len()).sum();
-        let mut bin_of_level = vec![0; n_levels];
-        for (bin, part) in self.parts.iter().enumerate() {
-            part.levels.iter().for_each(|&level| bin_of_level[level] = bin);
-        }
-        Bins::Categorical { bin_of_level, n_bins: self.parts.len() }
-    }
-
-    /// The feature with points `scale * value`, the lowest 0, and what was taken off to make it so;
-    /// neighbours of equal points are one bin.
-    fn finish(mut self, scale: f64) -> (CardFeature, f64) {
-        let lowest = self.all_parts().map(|part| scale * part.value).fold(f64::INFINITY, f64::min);
-        let points = |part: &Part| (scale * part.value - lowest).round() as i64;
-        let mut place = 0;
-        while place + 1 < self.parts.len() {
-            if points(&self.parts[place]) == points(&self.parts[place + 1]) {
-                let kept = self.parts[place].value;
-                self.join(place);
-                self.parts[place].value = kept;
-            } else {
-                place += 1;
-            }
-        }
-        let card = CardFeature {
-            feature: self.feature,
-            bins: self.bins(),
-            sums: self.all_parts().map(|part| part.sums).collect(),
-            values: self.all_parts().map(|part| part.value).collect(),
-            points: self.all_parts().map(points).collect(),
-        };
-        (card, lowest)
-    }
-}
-
-/// Gives points to a sum of step functions, one for each feature.
-///
-/// # Errors
-///
-/// [`RankError`] if the terms or columns do not fit together, for an infinite value, or a parameter
-/// out of range.
-pub fn build_scorecard(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
-    terms: &[FeatureTerm],
-    params: &ScorecardParams,
-    interrupt: &Interrupt,
-) -> Result<Scorecard, RankError> {
-    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
-    let total = labels.total();
-    let least = params.min_bin_share * (total.pos + total.neg) as f64;
-    let mut drafts = Vec::with_capacity(terms.len());
-    for term in terms {
-        interrupt.check()?;
-        let special = params.special.get(term.feature).map_or(&[][..], Vec::as_slice);
-        let mut draft = Draft::new(term, &columns[term.feature], labels, special);
-        draft.join_small(0.0);
-        if params.monotone {
-            draft.make_monotone();
-        }
-        draft.join_small(least);
-        drafts.push(draft);
-    }
-
-    // The score before rounding, and the line of log-odds along it.
-    let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
-    let values: Vec<Vec<f64>> =
-        drafts.iter().map(|draft| draft.all_parts().map(|part| part.value).collect()).collect();
-    let n_features = n_levels.len();
-    let mut scores = vec![0.0; columns.n_rows()];
-    columns.by_tile(&mut scores, 1, |(): &mut (), _, raw, out| {
-        for (out, raw) in out.iter_mut().zip(raw.chunks(n_features)) {
-            let parts = drafts.iter().zip(&bins).zip(&values);
-            *out = parts.map(|((draft, bins), values)| values[bins.bin(raw[draft.feature])]).sum();
-        }
-    })?;
-    let curve = curve_of(&scores, labels)?;
-    let groups: Vec<(f64, ClassSums)> = (1..curve.len())
-        .rev()
-        .map(|knot| {
-            let step = |counts: &[u64]| counts[knot] - counts[knot - 1];
-            let pos = step(curve.true_positives());
-            let neg = step(curve.false_positives());
-            (curve.thresholds()[knot], ClassSums { pos, neg, rows: 0 })
+/// The sum of parts, if it does not overflow.
+fn sum(parts: &[ClassSums]) -> Option<ClassSums> {
+    parts.iter().try_fold(ClassSums::default(), |sum, part| {
+        Some(ClassSums {
+            pos: sum.pos.checked_add(part.pos)?,
+            neg: sum.neg.checked_add(part.neg)?,
+            rows: sum.rows.checked_add(part.rows)?,
         })
-        .collect();
-    let unit = times_power_of_two(1.0, labels.exponent());
-    let (intercept, slope) = log_odds_line(&groups, unit);
+    })
+}
 
-    let factor = params.pdo / std::f64::consts::LN_2;
-    let offset = params.base_points - factor * params.base_odds.ln();
-    let sign = match params.high_points {
-        HighPoints::Positive => 1.0,
-        HighPoints::Negative => -1.0,
-    };
-    let mut initial = offset + sign * factor * intercept;
-    let mut features = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        let (card, lowest) = draft.finish(sign * factor * slope);
-        initial += lowest;
-        if card.points.iter().any(|&points| points > 0) {
-            features.push(card);
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn card() -> Value {
+        json!({
+            "n_levels": [null, 3, null],
+            "total": {"pos": 4, "neg": 6, "rows": 10},
+            "exponent": 0,
+            "features": [
+                {
+                    "feature": 0,
+                    "bins": {"numeric": {"cuts": [0.5, 2.0], "special": [-1.0]}},
+                    "sums": [
+                        {"pos": 1, "neg": 3, "rows": 4}, {"pos": 1, "neg": 1, "rows": 2},
+                        {"pos": 2, "neg": 0, "rows": 2}, {"pos": 0, "neg": 1, "rows": 1},
+                        {"pos": 0, "neg": 1, "rows": 1},
+                    ],
+                    "values": [0.1, 0.2, 0.4, 0.0, 0.1],
+                    "points": [12, 20, 40, 0, 12],
+                },
+                {
+                    "feature": 1,
+                    "bins": {"categorical": {"bin_of_level": [1, 0, 2], "n_bins": 2}},
+                    "sums": [
+                        {"pos": 1, "neg": 5, "rows": 6}, {"pos": 3, "neg": 1, "rows": 4},
+                        {"pos": 0, "neg": 0, "rows": 0},
+                    ],
+                    "values": [0.1, 0.3, 0.2],
+                    "points": [0, 25, 13],
+                },
+            ],
+            "initial_points": 570,
+            "offset": 600.0,
+            "factor": 28.85,
+            "high_points": "positive",
+            "distribution": [
+                [570, {"pos": 0, "neg": 4, "rows": 4}], [590, {"pos": 1, "neg": 2, "rows": 3}],
+                [635, {"pos": 3, "neg": 0, "rows": 3}],
+            ],
+            "ranker_auc": 0.9,
+            "exact_auc": 0.9,
+        })
+    }
+
+    fn read(card: Value) -> Scorecard {
+        serde_json::from_value(card).unwrap()
+    }
+
+    #[test]
+    fn points_are_those_of_the_bins_and_add_up() {
+        let card = read(card());
+        card.check().unwrap();
+        assert_eq!(card.points_range(), (570, 635));
+        let codes = [0, 1, 2, u32::MAX, 7];
+        let first = [0.5, 0.4, -1.0, f64::NAN, 9.0];
+        let second = [0.0; 5];
+        let columns = vec![
+            first[..].into(),
+            crate::data::Column::Codes { codes: &codes, n_levels: 3 },
+            second[..].into(),
+        ];
+        let columns = Columns::new(columns, 5).unwrap();
+        let points = card.points(&columns).unwrap();
+        let expected = [20 + 25, 12, 13, 12 + 13, 40 + 13].map(|points| 570 + points);
+        assert_eq!(points, expected);
+        let parts = card.explain(&columns).unwrap();
+        for (parts, points) in parts.chunks(3).zip(points) {
+            assert_eq!(570 + parts.iter().sum::<f64>() as i64, points);
         }
     }
-    let mut card = Scorecard {
-        n_levels,
-        total,
-        exponent: labels.exponent(),
-        features,
-        initial_points: initial.round() as i64,
-        offset,
-        factor,
-        high_points: params.high_points,
-        distribution: Vec::new(),
-        exact_auc: curve.auc(),
-    };
-    let mut distribution: BTreeMap<i64, ClassSums> = BTreeMap::new();
-    for (row, points) in card.points(columns)?.into_iter().enumerate() {
-        let sums = labels.sums(row);
-        if sums.rows > 0 {
-            *distribution.entry(points).or_default() += sums;
+
+    #[test]
+    fn the_auc_is_that_of_the_pairs_by_points() {
+        let mut card = read(card());
+        // Of 24 pairs: three positives beat all; one beats four negatives and ties with two.
+        assert!((card.auc() - (3.0 * 6.0 + 4.0 + 1.0) / 24.0).abs() < 1e-15);
+        card.high_points = HighPoints::Negative;
+        assert!((card.auc() - 1.0 / 24.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_probability_is_above_one_half_where_the_score_is_above_0() {
+        for x in [1e-300, 1e-17, 1e-16, 1e-9, 1.0, 40.0, 800.0, f64::MAX] {
+            assert!(logistic(x) > 0.5 && logistic(x) <= 1.0, "{x}");
+            assert!(logistic(-x) <= 0.5 && logistic(-x) >= 0.0, "{x}");
+        }
+        assert!(logistic(0.0) <= 0.5 && logistic(-0.0) <= 0.5);
+    }
+
+    #[test]
+    fn a_forged_card_is_refused_in_words() {
+        read(card()).check().unwrap();
+        let big = u64::MAX;
+        let forgeries: Vec<(&str, Value, &str)> = vec![
+            ("/total/pos", json!(0), "two classes"),
+            ("/total/neg", json!(big), "two classes"),
+            ("/exponent", json!(i32::MIN), "unit of weight"),
+            ("/offset", json!(1e308), ""),
+            ("/factor", json!(0.0), "scale"),
+            ("/factor", json!(-1.0), "scale"),
+            ("/exact_auc", json!(1.5), "AUC"),
+            ("/ranker_auc", json!(-0.5), "AUC"),
+            ("/features/1/feature", json!(0), "ascend"),
+            ("/features/1/feature", json!(3), "no feature 3"),
+            ("/features/1/feature", json!(2), "another kind"),
+            ("/n_levels", json!([3, 3, null]), "another kind"),
+            ("/n_levels", json!([]), "no feature 0"),
+            ("/n_levels/1", json!(4), "one bin for each category"),
+            ("/features/1/bins/categorical/bin_of_level/0", json!(3), "bin that there is not"),
+            ("/features/1/bins/categorical/n_bins", json!(big), "one entry for each bin"),
+            ("/features/1/bins/categorical/n_bins", json!(3), "one entry for each bin"),
+            ("/features/0/bins/numeric/cuts", json!([2.0, 0.5]), "ascending"),
+            ("/features/0/bins/numeric/cuts", json!([2.0, 2.0]), "ascending"),
+            ("/features/0/bins/numeric/special", json!([-1.0, -1.0]), "ascending"),
+            ("/features/0/bins/numeric/special", json!([]), "one entry for each bin"),
+            ("/features/0/sums", json!([]), "one entry for each bin"),
+            ("/features/0/values", json!([0.0]), "one entry for each bin"),
+            ("/features/0/points", json!([0]), "one entry for each bin"),
+            ("/features/0/points/0", json!(-1), "points are not from 0"),
+            ("/features/0/points/0", json!(i64::MAX), "points are not from 0"),
+            ("/features/0/sums/0/pos", json!(2), "not the training rows"),
+            ("/features/0/sums/0/pos", json!(big), "not the training rows"),
+            ("/features/0/sums/0/rows", json!(big), "not the training rows"),
+            ("/initial_points", json!(i64::MIN), "more than"),
+            ("/initial_points", json!(i64::MAX), "more than"),
+            ("/initial_points", json!(580), "within their range"),
+            ("/features/0/points/2", json!(MOST_POINTS), "more than"),
+            ("/distribution/0/0", json!(600), "ascend"),
+            ("/distribution/2/0", json!(636), "within their range"),
+            ("/distribution/0/1/neg", json!(5), "by their points"),
+            ("/distribution/0/1/neg", json!(big), "by their points"),
+            ("/distribution", json!([]), "by their points"),
+        ];
+        for (place, forged, message) in forgeries {
+            let mut document = card();
+            *document.pointer_mut(place).unwrap() = forged.clone();
+            let checked = read(document).check();
+            if message.is_empty() {
+                checked.unwrap();
+            } else {
+                let err = checked.expect_err(place);
+                assert!(err.contains(message), "{place} {forged}: {err}");
+            }
         }
     }
-    card.distribution = distribution.into_iter().collect();
-    Ok(card)
 }

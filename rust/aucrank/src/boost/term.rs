@@ -72,13 +72,9 @@ impl Term {
     /// Every value that it has, that of what is missing the last.
     pub(super) fn all_values(&self) -> impl Iterator<Item = f64> {
         let (values, missing) = match self {
-            Self::Feature(FeatureTerm { steps, missing, .. }) => match steps {
-                Steps::Numeric { values, .. } | Steps::Categorical { values } => {
-                    (values, Some(missing))
-                }
-            },
-            Self::Tree(term) => (&term.values, None),
-            Self::Scored(term) => (&term.values, None),
+            Self::Feature(FeatureTerm { steps, missing, .. }) => (steps.values(), Some(missing)),
+            Self::Tree(term) => (&term.values[..], None),
+            Self::Scored(term) => (&term.values[..], None),
         };
         values.iter().chain(missing).copied()
     }
@@ -98,6 +94,15 @@ impl Term {
         match self {
             Self::Scored(term) => term.scorer.outside_number(),
             Self::Feature(_) | Self::Tree(_) => None,
+        }
+    }
+}
+
+impl Steps {
+    /// The values of all steps.
+    pub(crate) fn values(&self) -> &[f64] {
+        match self {
+            Self::Numeric { values, .. } | Self::Categorical { values } => values,
         }
     }
 }
@@ -136,7 +141,9 @@ impl FeatureTerm {
         values
     }
 
-    fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+    /// Whether it is a step function of one of the features of these numbers of categories; of what
+    /// values may be, whoever uses it knows more.
+    pub(crate) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let Some(n_levels) = n_levels.get(self.feature) else {
             return Err(format!("there is no feature {}", self.feature));
         };

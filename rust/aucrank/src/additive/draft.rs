@@ -1,0 +1,308 @@
+//! A feature on its way to a scorecard: the steps of a ranker, joined until they are its bins.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rayon::prelude::*;
+
+use super::bins::{Bins, place_among};
+use super::scorecard::CardFeature;
+use crate::RankError;
+use crate::boost::{FeatureTerm, Steps};
+use crate::data::{ClassSums, Column, Labels, MISSING_CODE};
+
+/// Rows that are counted at a time.
+const CHUNK_ROWS: usize = 1 << 15;
+
+/// Some values of a feature that share a bin.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Part {
+    /// What they add to the score: the mean over their rows.
+    value: f64,
+    sums: ClassSums,
+    /// Of a number: where the part starts.
+    start: f64,
+    /// Of a category: which.
+    levels: Vec<usize>,
+}
+
+impl Part {
+    fn new(value: f64, sums: ClassSums) -> Self {
+        Self { value, sums, start: f64::NEG_INFINITY, levels: Vec::new() }
+    }
+
+    fn weight(&self) -> u64 {
+        self.sums.pos + self.sums.neg
+    }
+
+    /// Takes in the part above it.
+    fn join(&mut self, above: Self) {
+        let (low, high) = (self.value.min(above.value), self.value.max(above.value));
+        let (a, b) = (self.weight() as f64, above.weight() as f64);
+        if a == 0.0 {
+            self.value = above.value;
+        } else if b > 0.0 {
+            self.value = ((a * self.value + b * above.value) / (a + b)).clamp(low, high);
+        }
+        self.sums += above.sums;
+        self.levels.extend(above.levels);
+    }
+}
+
+/// A feature on its way to the card.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    feature: usize,
+    /// Number of categories, or `None` if it is numeric.
+    n_levels: Option<u32>,
+    /// Parts of the known values: of a number in ascending order, of a category by what they add.
+    parts: Vec<Part>,
+    special: Vec<(f64, Part)>,
+    missing: Part,
+}
+
+impl Draft {
+    /// A step function with the rows of each step. Those that no row is in are joined with the
+    /// neighbour whose value is nearest; categories that no row has are missing ones (DECISIONS R5).
+    #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
+    pub fn new(
+        term: &FeatureTerm,
+        column: &Column<'_>,
+        labels: &Labels<'_>,
+        special: &[f64],
+    ) -> Result<Self, RankError> {
+        let feature = term.feature;
+        let mut draft = match &term.steps {
+            Steps::Numeric { thresholds, values } => {
+                let mut parts = vec![Part::new(values[0], ClassSums::default())];
+                for (place, (&threshold, &value)) in thresholds.iter().zip(&values[1..]).enumerate()
+                {
+                    // A step that holds a special value alone is that value's bin.
+                    let is_special = place_among(special, threshold).is_some()
+                        && thresholds.get(place + 1) == Some(&threshold.next_up());
+                    if !is_special && parts.last().is_none_or(|last| last.value != value) {
+                        let part = Part::new(value, ClassSums::default());
+                        parts.push(Part { start: threshold, ..part });
+                    }
+                }
+                let cuts = parts[1..].iter().map(|part| part.start).collect();
+                let bins = Bins::Numeric { cuts, special: special.to_vec() };
+                let sums = count(&bins, feature, column, labels)?;
+                let n_parts = parts.len();
+                parts.iter_mut().zip(&sums).for_each(|(part, &sums)| part.sums = sums);
+                let of_special = special.iter().zip(&sums[n_parts..]);
+                let special = of_special
+                    .map(|(&value, &sums)| (value, Part::new(term.value(value), sums)))
+                    .collect();
+                let missing = Part::new(term.missing, sums[bins.n_bins()]);
+                Self { feature, n_levels: None, parts, special, missing }
+            }
+            Steps::Categorical { .. } => {
+                let n_levels = column.n_levels().unwrap_or(0);
+                let n_bins = n_levels as usize;
+                let bins = Bins::Categorical { bin_of_level: (0..n_bins).collect(), n_bins };
+                let sums = count(&bins, feature, column, labels)?;
+                let value = |level: usize| term.value(level as f64);
+                let mut levels: Vec<usize> =
+                    (0..n_bins).filter(|&level| sums[level].rows > 0).collect();
+                levels.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+                let mut parts: Vec<Part> = Vec::new();
+                for level in levels {
+                    match parts.last_mut() {
+                        Some(last) if last.value == value(level) => {
+                            last.sums += sums[level];
+                            last.levels.push(level);
+                        }
+                        _ => {
+                            let part = Part::new(value(level), sums[level]);
+                            parts.push(Part { levels: vec![level], ..part });
+                        }
+                    }
+                }
+                let missing = Part::new(term.missing, sums[n_bins]);
+                Self { feature, n_levels: Some(n_levels), parts, special: Vec::new(), missing }
+            }
+        };
+        draft.join_small(0.0, labels.total());
+        Ok(draft)
+    }
+
+    /// Which feature.
+    pub fn feature(&self) -> usize {
+        self.feature
+    }
+
+    /// Joins parts that hold less than a share of all rows with the neighbour whose value is
+    /// nearest, ties below; the fewest rows first. A part that holds none is joined in any case.
+    pub fn join_small(&mut self, share: f64, total: ClassSums) {
+        // A quotient, since the product with a share of 0.07 may lie above a whole number of rows.
+        let total = (total.pos + total.neg) as f64;
+        let is_small = |weight: u64| weight == 0 || (weight as f64 / total) < share;
+        let mut parts: Vec<Option<Part>> = self.parts.drain(..).map(Some).collect();
+        // Places of the neighbours; there is no part beyond the ends.
+        let mut below: Vec<usize> = (0..parts.len()).map(|place| place.wrapping_sub(1)).collect();
+        let mut above: Vec<usize> = (1..=parts.len()).collect();
+        let weight = |part: &Option<Part>| part.as_ref().map_or(0, Part::weight);
+        let mut queue: BinaryHeap<Reverse<(u64, usize)>> =
+            parts.iter().enumerate().map(|(place, part)| Reverse((weight(part), place))).collect();
+        while let Some(Reverse((weight, place))) = queue.pop() {
+            let Some(part) = parts[place].as_ref().filter(|part| part.weight() == weight) else {
+                continue; // It has grown since.
+            };
+            if !is_small(weight) {
+                break;
+            }
+            let gap = |other: usize| {
+                let other = parts.get(other)?.as_ref()?;
+                Some((part.value - other.value).abs())
+            };
+            let low = match (gap(below[place]), gap(above[place])) {
+                (None, None) => break,
+                (Some(down), Some(up)) if up < down => place,
+                (Some(_), _) => below[place],
+                (None, Some(_)) => place,
+            };
+            let high = above[low];
+            if let (Some(upper), Some(lower)) = (parts[high].take(), parts[low].as_mut()) {
+                lower.join(upper);
+                queue.push(Reverse((lower.weight(), low)));
+            }
+            above[low] = above[high];
+            if let Some(below) = below.get_mut(above[high]) {
+                *below = low;
+            }
+        }
+        self.parts = parts.into_iter().flatten().collect();
+    }
+
+    /// Pools neighbours until the values of a number only rise or only fall, whichever changes them
+    /// less in the mean square over rows, ties rising. Special and missing values stand apart.
+    pub fn make_monotone(&mut self) {
+        if self.n_levels.is_some() {
+            return;
+        }
+        let (rising, falling) = (self.pooled(|low, high| low < high), self.pooled(|l, h| l > h));
+        self.parts = if falling.0 < rising.0 { falling.1 } else { rising.1 };
+    }
+
+    /// Pool adjacent violators, and the change that it makes.
+    fn pooled(&self, in_order: impl Fn(f64, f64) -> bool) -> (f64, Vec<Part>) {
+        let mut pools: Vec<(usize, Part)> = Vec::new();
+        for part in &self.parts {
+            pools.push((1, part.clone()));
+            while let [.., (_, lower), (_, upper)] = &pools[..]
+                && !in_order(lower.value, upper.value)
+                && let Some((n_upper, upper)) = pools.pop()
+                && let Some((n_lower, lower)) = pools.last_mut()
+            {
+                *n_lower += n_upper;
+                lower.join(upper);
+            }
+        }
+        let values = pools.iter().flat_map(|(n, pool)| std::iter::repeat_n(pool.value, *n));
+        let change = |(part, value): (&Part, f64)| {
+            part.weight() as f64 * (part.value - value) * (part.value - value)
+        };
+        let change = self.parts.iter().zip(values).map(change).sum();
+        (change, pools.into_iter().map(|(_, pool)| pool).collect())
+    }
+
+    fn all_parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().chain(self.special.iter().map(|(_, part)| part)).chain([&self.missing])
+    }
+
+    /// What each bin adds, that of what is missing the last.
+    pub fn values(&self) -> Vec<f64> {
+        self.all_parts().map(|part| part.value).collect()
+    }
+
+    /// Replaces what each bin adds.
+    pub fn map_values(&mut self, of: impl Fn(f64) -> f64) {
+        let special = self.special.iter_mut().map(|(_, part)| part);
+        for part in self.parts.iter_mut().chain(special).chain([&mut self.missing]) {
+            part.value = of(part.value);
+        }
+    }
+
+    pub fn bins(&self) -> Bins {
+        let Some(n_levels) = self.n_levels else {
+            let cuts = self.parts[1..].iter().map(|part| part.start).collect();
+            let special = self.special.iter().map(|&(value, _)| value).collect();
+            return Bins::Numeric { cuts, special };
+        };
+        let mut bin_of_level = vec![self.parts.len(); n_levels as usize];
+        for (bin, part) in self.parts.iter().enumerate() {
+            part.levels.iter().for_each(|&level| bin_of_level[level] = bin);
+        }
+        Bins::Categorical { bin_of_level, n_bins: self.parts.len() }
+    }
+
+    /// The feature with points `scale * value`, the lowest 0, and what was taken off to make it so;
+    /// neighbours of equal points are one bin.
+    pub fn finish(mut self, scale: f64) -> (CardFeature, f64) {
+        let lowest = self.all_parts().map(|part| scale * part.value).fold(f64::INFINITY, f64::min);
+        let points = |part: &Part| (scale * part.value - lowest).round() as i64;
+        let mut kept: Vec<(i64, Part)> = Vec::new();
+        for part in self.parts.drain(..) {
+            match kept.last_mut() {
+                // Whose mean, then, need no longer round to them.
+                Some((last, lower)) if *last == points(&part) => lower.join(part),
+                _ => kept.push((points(&part), part)),
+            }
+        }
+        let mut of_bin = Vec::with_capacity(kept.len() + self.special.len() + 1);
+        for (points, part) in kept {
+            of_bin.push(points);
+            self.parts.push(part);
+        }
+        of_bin.extend(self.special.iter().map(|(_, part)| points(part)));
+        of_bin.push(points(&self.missing));
+        let card = CardFeature {
+            feature: self.feature,
+            bins: self.bins(),
+            sums: self.all_parts().map(|part| part.sums).collect(),
+            values: self.values(),
+            points: of_bin,
+        };
+        (card, lowest)
+    }
+}
+
+/// The training rows in each bin, those that miss the feature the last.
+fn count(
+    bins: &Bins,
+    feature: usize,
+    column: &Column<'_>,
+    labels: &Labels<'_>,
+) -> Result<Vec<ClassSums>, RankError> {
+    let n_levels = column.n_levels();
+    let bin = |row: usize| match column {
+        Column::F64(values) => bins.bin(values.get(row)),
+        Column::F32(values) => bins.bin(values.get(row)),
+        Column::Codes { codes, .. } => match codes[row] {
+            MISSING_CODE => bins.n_bins(),
+            code => bins.bin(code.into()),
+        },
+    };
+    if let (Column::Codes { codes, .. }, Some(n_levels)) = (column, n_levels) {
+        let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
+        if let Some(row) = codes.iter().position(is_bad) {
+            return Err(RankError::BadCode { column: feature, row, code: codes[row], n_levels });
+        }
+    }
+    let none = || vec![ClassSums::default(); bins.n_bins() + 1];
+    let n_rows = labels.n_rows();
+    let sums = (0..n_rows.div_ceil(CHUNK_ROWS))
+        .into_par_iter()
+        .fold(none, |mut sums, chunk| {
+            for row in chunk * CHUNK_ROWS..n_rows.min((chunk + 1) * CHUNK_ROWS) {
+                sums[bin(row)] += labels.sums(row);
+            }
+            sums
+        })
+        .reduce(none, |mut sums, more| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            sums
+        });
+    Ok(sums)
+}

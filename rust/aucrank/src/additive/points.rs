@@ -1,0 +1,676 @@
+//! From the step functions of a ranker to the points of a scorecard.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::bins::Bins;
+use super::draft::Draft;
+use super::log_odds::{Line, log_odds_line};
+use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
+use crate::boost::FeatureTerm;
+use crate::data::{ClassSums, Column, Columns, Labels};
+use crate::roc::{RocCurve, curve_of};
+use crate::{Interrupt, RankError};
+
+/// No value of a term is larger: their sums and squares are finite.
+const MOST_VALUE: f64 = 1e100;
+
+/// Rows whose points are counted at a time.
+const CHUNK_ROWS: usize = 1 << 15;
+
+/// How points are given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScorecardParams {
+    /// Points of a row whose odds are `base_odds`.
+    pub base_points: f64,
+    /// Odds of the class with many points. Positive.
+    pub base_odds: f64,
+    /// Points that double the odds. Positive.
+    pub pdo: f64,
+    /// The class that many points speak for.
+    pub high_points: HighPoints,
+    /// For each feature whether, if it is a number, its points may only rise or only fall; empty for
+    /// none at all.
+    pub monotone: Vec<bool>,
+    /// Share of all rows that a bin of known values holds at least, special values aside. In [0, 1).
+    pub min_bin_share: f64,
+    /// For each feature the numbers that each get a bin of their own, ascending; empty for none at
+    /// all.
+    pub special: Vec<Vec<f64>>,
+}
+
+impl Default for ScorecardParams {
+    /// 600 points for even odds, 20 more points for twice the odds of the positive class.
+    fn default() -> Self {
+        Self {
+            base_points: 600.0,
+            base_odds: 1.0,
+            pdo: 20.0,
+            high_points: HighPoints::Positive,
+            monotone: Vec::new(),
+            min_bin_share: 0.0,
+            special: Vec::new(),
+        }
+    }
+}
+
+impl ScorecardParams {
+    /// Whether they make sense for columns of these numbers of categories, `None` for a number.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`].
+    pub fn validate(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
+        let most = MOST_POINTS as f64;
+        if self.base_points.is_nan() || self.base_points.abs() > most {
+            return Err(bad("base_points", &self.base_points, "from -10^9 to 10^9"));
+        }
+        if !(self.base_odds > 0.0 && self.base_odds.is_finite()) {
+            return Err(bad("base_odds", &self.base_odds, "positive and finite"));
+        }
+        if !(self.pdo > 0.0 && self.pdo <= most) {
+            return Err(bad("pdo", &self.pdo, "above 0 and at most 10^9"));
+        }
+        if !(0.0..1.0).contains(&self.min_bin_share) {
+            return Err(bad("min_bin_share", &self.min_bin_share, "in [0, 1)"));
+        }
+        let fits = |length: usize| length == 0 || length == n_levels.len();
+        if !fits(self.monotone.len()) {
+            let value = format!("a list of length {}", self.monotone.len());
+            return Err(bad("monotone", &value, "empty, or one entry for each feature"));
+        }
+        if !fits(self.special.len()) {
+            let value = format!("a list of length {}", self.special.len());
+            return Err(bad("special", &value, "empty, or one list for each feature"));
+        }
+        for (numbers, n_levels) in self.special.iter().zip(n_levels) {
+            let ascend = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+            if !(ascend && numbers.iter().all(|number| number.is_finite())) {
+                return Err(bad("special", &format!("{numbers:?}"), "finite and ascending"));
+            }
+            if n_levels.is_some() && !numbers.is_empty() {
+                return Err(bad("special", &format!("{numbers:?}"), "empty for a category"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bad(name: &'static str, value: &impl ToString, rule: &'static str) -> RankError {
+    RankError::BadParameter { name, value: value.to_string(), rule }
+}
+
+/// Whether these are step functions of columns, one for each at most.
+fn check_terms(terms: &[FeatureTerm], n_levels: &[Option<u32>]) -> Result<(), RankError> {
+    let mut is_taken = vec![false; n_levels.len()];
+    for term in terms {
+        let refuse = |what: String| {
+            bad("terms", &what, "step functions of the columns, at most one for each")
+        };
+        term.check(n_levels).map_err(refuse)?;
+        if std::mem::replace(&mut is_taken[term.feature], true) {
+            return Err(refuse(format!("a list with two of feature {}", term.feature)));
+        }
+        if let Some(value) = term
+            .steps
+            .values()
+            .iter()
+            .chain([&term.missing])
+            .find(|value| value.is_nan() || value.abs() > MOST_VALUE)
+        {
+            return Err(bad("a value of terms", &value, "from -10^100 to 10^100"));
+        }
+    }
+    Ok(())
+}
+
+/// Gives points to a sum of step functions, one for each feature.
+///
+/// The steps are joined until they are bins: those that hold no training row or too few, and where
+/// asked those that are not monotone. The line of log-odds along the sum of the bins' values, by
+/// maximum likelihood, gives each value its points: `pdo` of them double the odds, and they are
+/// rounded to whole numbers, the lowest of each feature 0. A feature whose points are all 0 leaves
+/// the card.
+///
+/// `ranker_scores` are the scores of the rows by the ranker whose terms these are: their AUC is kept,
+/// to tell what the card has lost.
+///
+/// # Errors
+///
+/// [`RankError`] for a parameter out of range, terms that are not of these columns, a category code
+/// out of range, an infinite value, lengths that differ, a NaN score, or when interrupted.
+pub fn build_scorecard(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    terms: &[FeatureTerm],
+    ranker_scores: &[f64],
+    params: &ScorecardParams,
+    interrupt: &Interrupt,
+) -> Result<Scorecard, RankError> {
+    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
+    params.validate(&n_levels)?;
+    check_terms(terms, &n_levels)?;
+    for (name, found) in [("X", columns.n_rows()), ("ranker_scores", ranker_scores.len())] {
+        let expected = labels.n_rows();
+        if found != expected {
+            return Err(RankError::LengthMismatch { name, found, expected });
+        }
+    }
+    let ranker_auc = curve_of(ranker_scores, labels)?.auc();
+    let mut drafts = drafts_of(columns, labels, terms, params, interrupt)?;
+    snap_values(&mut drafts);
+
+    interrupt.check()?;
+    let mut by_row = exact_scores(columns, &drafts)?;
+    let curve = curve_of(&by_row, labels)?;
+    interrupt.check()?;
+    let Line { intercept, slope } = log_odds_line(&groups_of(&curve), labels.class_rows());
+
+    let factor = params.pdo / std::f64::consts::LN_2;
+    let offset = params.base_points - factor * params.base_odds.ln();
+    let sign = params.high_points.sign();
+    let mut initial = offset + sign * factor * intercept;
+    let (mut features, mut most) = (Vec::with_capacity(drafts.len()), 0.0);
+    for draft in drafts {
+        let (card, lowest) = draft.finish(sign * factor * slope);
+        initial += lowest;
+        let highest = card.points.iter().copied().max().unwrap_or(0);
+        most += highest as f64;
+        if highest > 0 {
+            features.push(card);
+        }
+    }
+    let largest = initial.abs() + most;
+    if largest.is_nan() || largest >= MOST_POINTS as f64 {
+        return Err(bad("pdo", &params.pdo, "so small that no row has more than 10^9 points"));
+    }
+    let mut card = Scorecard {
+        n_levels,
+        total: labels.total(),
+        exponent: labels.exponent(),
+        features,
+        initial_points: initial.round() as i64,
+        offset,
+        factor,
+        high_points: params.high_points,
+        distribution: Vec::new(),
+        ranker_auc,
+        exact_auc: curve.auc(),
+    };
+    interrupt.check()?;
+    card.fill_points(columns, &mut by_row, |points| points)?;
+    card.distribution = distribution(&by_row, labels);
+    debug_assert_eq!(card.check(), Ok(()));
+    Ok(card)
+}
+
+/// The features in bins, in their order.
+fn drafts_of(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    terms: &[FeatureTerm],
+    params: &ScorecardParams,
+    interrupt: &Interrupt,
+) -> Result<Vec<Draft>, RankError> {
+    let draft = |term: &FeatureTerm| -> Result<Draft, RankError> {
+        interrupt.check()?;
+        let special = params.special.get(term.feature).map_or(&[][..], Vec::as_slice);
+        let mut draft = Draft::new(term, &columns[term.feature], labels, special)?;
+        if params.monotone.get(term.feature) == Some(&true) {
+            draft.make_monotone();
+        }
+        draft.join_small(params.min_bin_share, labels.total());
+        Ok(draft)
+    };
+    let mut drafts: Vec<Draft> = terms.par_iter().map(draft).collect::<Result<_, _>>()?;
+    drafts.sort_by_key(Draft::feature);
+    Ok(drafts)
+}
+
+/// Rounds all values to multiples of a power of two that sums of one for each feature hold exactly,
+/// so that the order of the features does not matter.
+fn snap_values(drafts: &mut [Draft]) {
+    let largest = |draft: &Draft| draft.values().into_iter().map(f64::abs).fold(0.0, f64::max);
+    let bound: f64 = drafts.iter().map(largest).sum();
+    if bound >= 1.0 / MOST_VALUE {
+        let unit = 2_f64.powi(bound.log2().ceil() as i32 - 51);
+        for draft in drafts {
+            draft.map_values(|value| (value / unit).round() * unit);
+        }
+    }
+}
+
+/// The sum of the values of each row's bins.
+fn exact_scores(columns: &Columns<'_>, drafts: &[Draft]) -> Result<Vec<f64>, RankError> {
+    let of_feature = |draft: &Draft| (draft.feature(), draft.bins(), draft.values());
+    let features: Vec<(usize, Bins, Vec<f64>)> = drafts.iter().map(of_feature).collect();
+    let n_features = columns.n_features();
+    let mut scores = vec![0.0; columns.n_rows()];
+    columns.by_tile(&mut scores, 1, |(): &mut (), _, raw, out| {
+        for (out, raw) in out.iter_mut().zip(raw.chunks(n_features)) {
+            let value =
+                |(feature, bins, values): &(usize, Bins, Vec<f64>)| values[bins.bin(raw[*feature])];
+            // Not `sum`, whose empty sum is -0.0.
+            *out = features.iter().map(value).fold(0.0, |sum, value| sum + value);
+        }
+    })?;
+    Ok(scores)
+}
+
+/// The rows of each score, ascending.
+fn groups_of(curve: &RocCurve) -> Vec<(f64, ClassSums)> {
+    let (pos, neg) = (curve.true_positives(), curve.false_positives());
+    let group = |knot: usize| {
+        let sums =
+            ClassSums { pos: pos[knot] - pos[knot - 1], neg: neg[knot] - neg[knot - 1], rows: 0 };
+        (curve.thresholds()[knot], sums)
+    };
+    (1..pos.len()).rev().map(group).collect()
+}
+
+/// The rows that count by their points, ascending.
+fn distribution(points: &[f64], labels: &Labels<'_>) -> Vec<(i64, ClassSums)> {
+    let count = |mut counts: HashMap<i64, ClassSums>, (chunk, points): (usize, &[f64])| {
+        for (row, &points) in points.iter().enumerate() {
+            let sums = labels.sums(chunk * CHUNK_ROWS + row);
+            if sums.rows > 0 {
+                *counts.entry(points as i64).or_default() += sums;
+            }
+        }
+        counts
+    };
+    let counts = points.par_chunks(CHUNK_ROWS).enumerate().fold(HashMap::new, count);
+    let mut distribution: BTreeMap<i64, ClassSums> = BTreeMap::new();
+    for counts in counts.collect::<Vec<_>>() {
+        for (points, sums) in counts {
+            *distribution.entry(points).or_default() += sums;
+        }
+    }
+    distribution.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boost::Steps;
+    use crate::data::mix;
+
+    fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
+        let steps = Steps::Numeric { thresholds: thresholds.to_vec(), values: values.to_vec() };
+        FeatureTerm { feature, steps, missing }
+    }
+
+    fn categorical(feature: usize, values: &[f64], missing: f64) -> FeatureTerm {
+        FeatureTerm { feature, steps: Steps::Categorical { values: values.to_vec() }, missing }
+    }
+
+    /// Rows of a number from -1 to 8 with missing ones, of a category, and of who is positive.
+    struct Sample {
+        numbers: Vec<f64>,
+        codes: Vec<u32>,
+        positive: Vec<bool>,
+    }
+
+    impl Sample {
+        fn new(n_rows: u64, seed: u64) -> Self {
+            let draw = |row: u64, salt: u64| mix(mix(seed + salt) ^ row);
+            let number = |row| match draw(row, 1) % 11 {
+                10 => f64::NAN,
+                number => number as f64 - 1.0,
+            };
+            let code = |row| match draw(row, 2) % 6 {
+                5 => u32::MAX,
+                code => code as u32,
+            };
+            let numbers: Vec<f64> = (0..n_rows).map(number).collect();
+            let codes: Vec<u32> = (0..n_rows).map(code).collect();
+            let positive = (0..n_rows)
+                .map(|row| {
+                    let place = row as usize;
+                    let pull = numbers[place].max(0.0) as u64 + u64::from(codes[place] % 5);
+                    draw(row, 3) % 14 < pull.max(1)
+                })
+                .collect();
+            Self { numbers, codes, positive }
+        }
+
+        fn columns(&self) -> Columns<'_> {
+            let codes = Column::Codes { codes: &self.codes, n_levels: 6 };
+            Columns::new(vec![self.numbers[..].into(), codes], self.numbers.len()).unwrap()
+        }
+
+        fn build(
+            &self,
+            terms: &[FeatureTerm],
+            params: &ScorecardParams,
+            weights: Option<&[f64]>,
+        ) -> Result<Scorecard, RankError> {
+            let labels = Labels::new(&self.positive, weights)?;
+            let scores = vec![0.0; self.numbers.len()];
+            let interrupt = Interrupt::default();
+            build_scorecard(&self.columns(), &labels, terms, &scores, params, &interrupt)
+        }
+
+        /// The same rows in another order.
+        fn permuted(&self, of: &[usize]) -> Self {
+            Self {
+                numbers: of.iter().map(|&row| self.numbers[row]).collect(),
+                codes: of.iter().map(|&row| self.codes[row]).collect(),
+                positive: of.iter().map(|&row| self.positive[row]).collect(),
+            }
+        }
+    }
+
+    fn terms() -> Vec<FeatureTerm> {
+        vec![
+            categorical(1, &[0.1, 0.25, 0.25, 0.6, 0.7, 0.9], 0.3),
+            numeric(
+                0,
+                &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.5, 7.0, 8.0],
+                &[0.05, 0.1, 0.3, 0.2, 0.5, 0.4, 0.7, 0.8, 0.6, 1.0],
+                0.45,
+            ),
+        ]
+    }
+
+    #[test]
+    fn doubled_odds_are_pdo_points_and_base_points_have_base_odds() {
+        let sample = Sample::new(2000, 1);
+        for high_points in [HighPoints::Positive, HighPoints::Negative] {
+            let (base_points, base_odds, pdo) = (300.0, 8.0, 35.0);
+            let params =
+                ScorecardParams { base_points, base_odds, pdo, high_points, ..Default::default() };
+            let card = sample.build(&terms(), &params, None).unwrap();
+            let odds = |points: f64| (high_points.sign() * card.log_odds(points)).exp();
+            assert!((odds(300.0) - 8.0).abs() < 1e-12);
+            assert!((odds(335.0) - 16.0).abs() < 1e-12);
+            card.check().unwrap();
+            let n_rows: u64 = card.distribution().iter().map(|(_, sums)| sums.rows).sum();
+            assert_eq!(n_rows, 2000);
+            assert!(card.features().iter().all(|card| card.points.iter().min() == Some(&0)));
+            assert!(card.auc() > 0.6);
+        }
+    }
+
+    #[test]
+    fn points_are_the_nearest_whole_numbers_to_the_log_odds_of_the_values() {
+        let sample = Sample::new(3000, 2);
+        let params = ScorecardParams { pdo: 500.0, ..Default::default() };
+        let card = sample.build(&terms(), &params, None).unwrap();
+        // Every two bins of the card differ by as many points as the line says, up to rounding.
+        let (a, b) = (&card.features()[0], &card.features()[1]);
+        let slope = (a.points[8] - a.points[0]) as f64 / (a.values[8] - a.values[0]);
+        for feature in [a, b] {
+            for (points, value) in feature.points.iter().zip(&feature.values) {
+                let least = feature.values.iter().copied().fold(f64::INFINITY, f64::min);
+                assert!((*points as f64 - slope * (value - least)).abs() < 1.5);
+            }
+        }
+        assert!(card.exact_auc() - card.auc() < 1e-3);
+    }
+
+    #[test]
+    fn neither_order_nor_copies_nor_threads_nor_the_order_of_terms_change_a_bit() {
+        let sample = Sample::new(700, 3);
+        let params = ScorecardParams {
+            min_bin_share: 0.1,
+            monotone: vec![true, true],
+            special: vec![vec![-1.0], vec![]],
+            ..Default::default()
+        };
+        let copies: Vec<f64> = (0..700_u64).map(|row| (mix(row) % 4) as f64).collect();
+        let expected = sample.build(&terms(), &params, Some(&copies)).unwrap();
+        let mut rows: Vec<usize> =
+            (0..700).flat_map(|row| std::iter::repeat_n(row, copies[row] as usize)).collect();
+        rows.sort_by_key(|&row| mix(row as u64 + 5));
+        let repeated = sample.permuted(&rows);
+        let mut turned = terms();
+        turned.reverse();
+        for n_threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            let found = pool.install(|| repeated.build(&turned, &params, None)).unwrap();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn bins_hold_their_share_and_means_of_their_values() {
+        let sample = Sample::new(1000, 4);
+        for min_bin_share in [0.0, 0.05, 0.12, 0.3, 0.9] {
+            let params = ScorecardParams {
+                min_bin_share,
+                pdo: 1e4,
+                special: vec![vec![-1.0], vec![]],
+                ..Default::default()
+            };
+            let terms = terms();
+            let card = sample.build(&terms, &params, None).unwrap();
+            for card in card.features() {
+                let n_known = match &card.bins {
+                    Bins::Numeric { cuts, .. } => cuts.len() + 1,
+                    Bins::Categorical { n_bins, .. } => *n_bins,
+                };
+                let term = terms.iter().find(|term| term.feature == card.feature).unwrap();
+                for bin in 0..n_known {
+                    // Counted and averaged row by row.
+                    let raw = |row: usize| match card.feature {
+                        0 => sample.numbers[row],
+                        _ if sample.codes[row] == u32::MAX => f64::NAN,
+                        _ => f64::from(sample.codes[row]),
+                    };
+                    let rows = (0..1000).filter(|&row| card.bins.bin(raw(row)) == bin);
+                    let values: Vec<f64> = rows.map(|row| term.value(raw(row))).collect();
+                    assert_eq!(values.len() as u64, card.sums[bin].rows);
+                    assert!(n_known == 1 || values.len() as f64 / 1000.0 >= min_bin_share);
+                    assert!(!values.is_empty());
+                    let mean = values.iter().sum::<f64>() / values.len() as f64;
+                    assert!((card.values[bin] - mean).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_share_is_that_of_the_fraction_not_of_its_product() {
+        // 0.07 * 100 is above 7 in doubles.
+        let numbers: Vec<f64> = (0..100).map(|row| f64::from(u8::from(row >= 7))).collect();
+        let positive: Vec<bool> = (0..100).map(|row| row % 3 == 0 || row < 6).collect();
+        let sample = Sample { codes: vec![0; 100], numbers, positive };
+        let terms = [numeric(0, &[0.5], &[1.0, 0.0], 0.0)];
+        for (min_bin_share, n_features) in [(0.07, 1), (0.070_001, 0)] {
+            let params = ScorecardParams { min_bin_share, ..Default::default() };
+            assert_eq!(sample.build(&terms, &params, None).unwrap().features().len(), n_features);
+        }
+    }
+
+    /// The monotone function nearest to values of equal weight, by the max-min formula.
+    fn isotonic(values: &[f64]) -> Vec<f64> {
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let n = values.len();
+        (0..n)
+            .map(|at| {
+                (0..=at)
+                    .map(|from| {
+                        (at..n).map(|to| mean(&values[from..=to])).fold(f64::INFINITY, f64::min)
+                    })
+                    .fold(f64::NEG_INFINITY, f64::max)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn monotone_bins_are_the_nearest_monotone_function() {
+        for seed in 0..60 {
+            // Ten rows of each number, so that all steps weigh the same.
+            let steps: Vec<f64> = (0..9).map(|s| (mix(seed * 100 + s) % 50) as f64).collect();
+            let numbers: Vec<f64> = (0..90).map(|row| f64::from(row / 10)).collect();
+            let positive: Vec<bool> =
+                (0..90).map(|row| mix(row) % 50 < steps[row as usize / 10] as u64).collect();
+            let sample = Sample { codes: vec![0; 90], numbers, positive };
+            let thresholds: Vec<f64> = (1..9).map(f64::from).collect();
+            let terms = [numeric(0, &thresholds, &steps, 0.0)];
+            let params =
+                ScorecardParams { monotone: vec![true, false], pdo: 1e5, ..Default::default() };
+            let card = sample.build(&terms, &params, None).unwrap();
+            let rising = isotonic(&steps);
+            let falling: Vec<f64> = {
+                let mut turned = steps.clone();
+                turned.reverse();
+                let mut falling = isotonic(&turned);
+                falling.reverse();
+                falling
+            };
+            let change = |other: &[f64]| -> f64 {
+                steps.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum()
+            };
+            let expected = if change(&falling) < change(&rising) { falling } else { rising };
+            let Some(card) = card.features().first() else {
+                // A flat function, or a ranker that is wrong more often than right.
+                continue;
+            };
+            for (number, expected) in expected.into_iter().enumerate() {
+                let found = card.values[card.bins.bin(number as f64)];
+                assert!((found - expected).abs() < 1e-9, "seed {seed}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn special_and_missing_values_stand_apart() {
+        let sample = Sample::new(1500, 6);
+        let params = ScorecardParams {
+            special: vec![vec![-1.0, 4.0], vec![]],
+            min_bin_share: 0.2,
+            monotone: vec![true, true],
+            ..Default::default()
+        };
+        let card = sample.build(&terms(), &params, None).unwrap();
+        let card = &card.features()[0];
+        let count = |test: &dyn Fn(f64) -> bool| {
+            sample.numbers.iter().filter(|&&number| test(number)).count() as u64
+        };
+        let n_intervals = card.sums.len() - 3;
+        let apart: Vec<u64> = card.sums[n_intervals..].iter().map(|sums| sums.rows).collect();
+        assert_eq!(apart, [count(&|v| v == -1.0), count(&|v| v == 4.0), count(&f64::is_nan)]);
+        assert!((card.values[n_intervals] - 0.05).abs() < 1e-12);
+        assert!((card.values[n_intervals + 1] - 0.4).abs() < 1e-12);
+        assert!((card.values[n_intervals + 2] - 0.45).abs() < 1e-12);
+    }
+
+    #[test]
+    fn categories_without_rows_are_missing_ones() {
+        let sample = Sample::new(500, 7);
+        let card = sample.build(&terms(), &ScorecardParams::default(), None).unwrap();
+        let card = card.features().iter().find(|card| card.feature == 1).unwrap();
+        // No row has code 5.
+        assert_eq!(card.bins.bin(5.0), card.bins.n_bins());
+        assert_eq!(card.bins.bin(1.0), card.bins.bin(2.0));
+    }
+
+    #[test]
+    fn features_without_points_leave_the_card() {
+        let sample = Sample::new(500, 8);
+        let flat = [numeric(0, &[], &[3.0], 3.0), categorical(1, &[0.0, 0.2, 0.4, 0.6, 0.8], 0.3)];
+        let card = sample.build(&flat, &ScorecardParams::default(), None).unwrap();
+        assert_eq!(card.features().iter().map(|card| card.feature).collect::<Vec<_>>(), [1]);
+        let none = sample.build(&[], &ScorecardParams::default(), None).unwrap();
+        assert!(none.features().is_empty());
+        assert!((none.auc() - 0.5).abs() < 1e-15 && (none.exact_auc() - 0.5).abs() < 1e-15);
+        none.check().unwrap();
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        let sample = Sample::new(50, 9);
+        let refused = |terms: &[FeatureTerm], params: ScorecardParams, words: &str| {
+            let err = sample.build(terms, &params, None).expect_err(words).to_string();
+            assert!(err.contains(words), "{err}");
+        };
+        let default = ScorecardParams::default;
+        for base_points in [f64::NAN, 1e10, f64::NEG_INFINITY] {
+            refused(&terms(), ScorecardParams { base_points, ..default() }, "base_points is");
+        }
+        for base_odds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            refused(&terms(), ScorecardParams { base_odds, ..default() }, "base_odds is");
+        }
+        for pdo in [0.0, -20.0, f64::NAN, 1e10, 1e9] {
+            refused(&terms(), ScorecardParams { pdo, ..default() }, "pdo is");
+        }
+        for min_bin_share in [-0.1, 1.0, f64::NAN] {
+            refused(&terms(), ScorecardParams { min_bin_share, ..default() }, "min_bin_share is");
+        }
+        refused(&terms(), ScorecardParams { monotone: vec![true], ..default() }, "monotone is");
+        for special in [
+            vec![vec![]],
+            vec![vec![2.0, 1.0], vec![]],
+            vec![vec![1.0, 1.0], vec![]],
+            vec![vec![f64::NAN], vec![]],
+            vec![vec![], vec![1.0]],
+        ] {
+            refused(&terms(), ScorecardParams { special, ..default() }, "special is");
+        }
+        for (term, words) in [
+            (numeric(2, &[], &[1.0], 1.0), "there is no feature 2"),
+            (numeric(1, &[], &[1.0], 1.0), "feature 1 is of another kind"),
+            (categorical(0, &[1.0], 1.0), "feature 0 is of another kind"),
+            (categorical(1, &[0.0; 7], 1.0), "more values than there are categories"),
+            (numeric(0, &[1.0], &[1.0], 1.0), "one value more than thresholds"),
+            (numeric(0, &[], &[], 1.0), "one value more than thresholds"),
+            (numeric(0, &[2.0, 1.0], &[1.0; 3], 1.0), "not finite and ascending"),
+            (numeric(0, &[f64::NAN], &[1.0; 2], 1.0), "not finite and ascending"),
+            (numeric(0, &[1.0], &[1.0, f64::NAN], 1.0), "a value of terms is NaN"),
+            (numeric(0, &[1.0], &[1.0, 2.0], f64::INFINITY), "a value of terms is inf"),
+            (numeric(0, &[1.0], &[1.0, 1e101], 0.0), "a value of terms is 1"),
+        ] {
+            refused(&[term], default(), words);
+        }
+        let twice = [numeric(0, &[], &[1.0], 1.0), numeric(0, &[], &[1.0], 1.0)];
+        refused(&twice, default(), "two of feature 0");
+        let labels = Labels::new(&sample.positive, None).unwrap();
+        let stop = Interrupt::default();
+        let err = build_scorecard(&sample.columns(), &labels, &terms(), &[0.0], &default(), &stop);
+        assert_eq!(err.unwrap_err().to_string(), "ranker_scores has 1 rows, but y has 50");
+        stop.stop();
+        let scores = vec![0.0; 50];
+        let err = build_scorecard(&sample.columns(), &labels, &terms(), &scores, &default(), &stop);
+        assert_eq!(err, Err(RankError::Interrupted));
+    }
+
+    #[test]
+    fn a_code_out_of_range_and_infinity_are_named() {
+        let mut sample = Sample::new(50, 10);
+        sample.codes[7] = 6;
+        let err = sample.build(&terms(), &ScorecardParams::default(), None).unwrap_err();
+        assert_eq!(err, RankError::BadCode { column: 1, row: 7, code: 6, n_levels: 6 });
+        sample.codes[7] = 0;
+        sample.numbers[9] = f64::INFINITY;
+        let err = sample.build(&terms(), &ScorecardParams::default(), None).unwrap_err();
+        assert_eq!(err, RankError::InfiniteValue { column: 0, row: 9, value: f64::INFINITY });
+    }
+
+    #[test]
+    fn values_of_any_size_give_the_same_card() {
+        let sample = Sample::new(800, 11);
+        let of = |scale: f64| {
+            let scaled: Vec<FeatureTerm> = terms()
+                .into_iter()
+                .map(|mut term| {
+                    let (Steps::Numeric { values, .. } | Steps::Categorical { values }) =
+                        &mut term.steps;
+                    for value in values.iter_mut() {
+                        *value *= scale;
+                    }
+                    FeatureTerm { missing: term.missing * scale, ..term }
+                })
+                .collect();
+            sample.build(&scaled, &ScorecardParams::default(), None).unwrap()
+        };
+        let expected = of(1.0);
+        for scale in [2_f64.powi(-90), 2_f64.powi(90)] {
+            assert_eq!(of(scale).distribution(), expected.distribution());
+        }
+    }
+}

@@ -1,0 +1,702 @@
+"""Scorecards: points against their definition, written plainly on the terms of the ranker."""
+
+import csv
+import io
+import json
+import pickle
+from html.parser import HTMLParser
+from pathlib import Path
+
+import aucrank
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import RIMARC, AUCBoost, RankBoost, Scorecard, TreeRank
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+GERMAN = Path(__file__).parents[2] / "shared" / "data" / "german.parquet"
+
+
+def loans(n=1500, seed=0):
+    """Rows of numbers, categories, special and missing values, and who defaulted."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(19, 75, n).astype(float)
+    income = np.exp(rng.normal(8, 0.7, n)).round()
+    months = rng.integers(0, 60, n).astype(float)
+    months[rng.random(n) < 0.3] = -1
+    trade = rng.choice(
+        ["clerk", "cook", "smith", "=pilot", "<b>judge"], n, p=[0.4, 0.3, 0.2, 0.07, 0.03]
+    )
+    risk = 1.5 - (age - 40) / 20 - (np.log(income) - 8) + (months == -1) + (trade == "cook")
+    y = rng.random(n) < 1 / (1 + np.exp(2.5 - risk))
+    income[rng.random(n) < 0.15] = np.nan
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "income": income,
+            "months": months,
+            "trade": pd.Categorical(np.where(rng.random(n) < 0.05, None, trade)),
+            "noise": rng.integers(0, 3, n),
+        }
+    )
+    return frame, np.where(y, "bad", "fine")
+
+
+X, LABELS = loans()
+# "bad" sorts first: the positive class, which sorts last, is the default.
+Y = np.where(LABELS == "bad", "default", "agreed")
+SPECIAL = {"months": [-1]}
+
+
+def document(card):
+    """Return the card as its document has it."""
+    return json.loads(card._model.to_json())
+
+
+def bins_of(feature, values):
+    """Return the bin of each raw value of a numeric column, written plainly."""
+    numeric = feature["bins"]["numeric"]
+    n_bins = len(numeric["cuts"]) + 1 + len(numeric["special"])
+    found = []
+    for value in values:
+        if np.isnan(value):
+            found.append(n_bins)
+        elif value in numeric["special"]:
+            found.append(len(numeric["cuts"]) + 1 + numeric["special"].index(value))
+        else:
+            found.append(sum(value >= cut for cut in numeric["cuts"]))
+    return np.array(found)
+
+
+# Points.
+
+
+@pytest.mark.parametrize("high_points", ["positive", "negative"])
+def test_points_are_those_of_a_plain_card_made_of_the_terms_of_rimarc(high_points):
+    ranker = RIMARC(missing="value").fit(X, Y)
+    card = Scorecard(high_points=high_points, base_points=500, base_odds=3, pdo=50).fit(X, Y)
+    # The score of each row by the step functions, one feature at a time.
+    values = np.zeros((len(X), X.shape[1]))
+    for term in json.loads(ranker._step_functions()):
+        column = X.iloc[:, term["feature"]]
+        if "numeric" in term:
+            place = np.searchsorted(term["numeric"]["thresholds"], column, side="right")
+            value = np.array(term["numeric"]["values"])[
+                np.minimum(place, len(term["numeric"]["values"]) - 1)
+            ]
+            value = np.where(np.isnan(column), term["missing"], value)
+        else:
+            levels = sorted(X["trade"].cat.categories)
+            known = dict(zip(levels, term["categorical"]["values"], strict=True))
+            value = column.astype(object).map(known).fillna(term["missing"])
+            value = value.astype(float)
+        values[:, term["feature"]] = value
+    positive = Y == "default"
+    score = values.sum(axis=1)
+    assert card.exact_auc_ == pytest.approx(roc_auc_score(positive, score), abs=1e-12)
+    assert card.ranker_auc_ == pytest.approx(
+        roc_auc_score(positive, ranker.decision_function(X)), abs=1e-12
+    )
+    # Platt's line by another optimiser, on soft targets as weighted rows of both classes.
+    n_pos, n_neg = positive.sum(), (~positive).sum()
+    target = np.where(positive, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
+    centred = (score - score.mean()) / score.std()
+    line = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(
+        np.concatenate((centred, centred))[:, None],
+        np.repeat([1, 0], len(X)),
+        sample_weight=np.concatenate((target, 1 - target)),
+    )
+    slope = line.coef_[0, 0] / score.std()
+    intercept = line.intercept_[0] - slope * score.mean()
+    factor = 50 / np.log(2)
+    sign = 1 if high_points == "positive" else -1
+    exact = sign * factor * slope * values
+    offset = 500 - factor * np.log(3)
+    # The lowest value of a feature may be one that no training row has.
+    lowest = np.zeros(X.shape[1])
+    for term in json.loads(ranker._step_functions()):
+        steps = term.get("numeric", term.get("categorical"))["values"]
+        lowest[term["feature"]] = min(sign * factor * slope * v for v in [*steps, term["missing"]])
+    assert_allclose(card.points_by_feature(X), exact - lowest, atol=0.5 + 1e-3)
+    initial = offset + sign * factor * intercept + lowest.sum()
+    assert card.initial_points_ == pytest.approx(initial, abs=0.5 + 1e-3)
+
+
+def test_points_add_up():
+    card = Scorecard(special_values=SPECIAL).fit(X, Y)
+    points, parts = card.points(X), card.points_by_feature(X)
+    assert points.dtype == parts.dtype == np.int64
+    assert_array_equal(parts.sum(axis=1) + card.initial_points_, points)
+    low, high = card.points_range_
+    assert low == card.initial_points_ <= points.min() <= points.max() <= high
+    assert (parts >= 0).all()
+    for feature in document(card)["features"]:
+        assert min(feature["points"]) == 0 < max(feature["points"])
+    added = card.explain(X).sum(axis=1) + card.base_score_
+    assert_allclose(added, card.decision_function(X), atol=1e-12)
+    assert (card.feature_importances_[parts.max(axis=0) == 0] == 0).all()
+
+
+@pytest.mark.parametrize("high_points", ["positive", "negative"])
+def test_pdo_more_points_double_the_odds_and_base_points_have_base_odds(high_points):
+    card = Scorecard(base_points=1000, base_odds=0.25, pdo=33, high_points=high_points).fit(X, Y)
+    assert card.odds(1000) == pytest.approx(0.25)
+    assert_allclose(card.odds([1033, 1066, 967]), [0.5, 1.0, 0.125])
+    p = card.predict_proba(X)[:, 1]
+    odds = p / (1 - p) if high_points == "positive" else (1 - p) / p
+    assert_allclose(card.odds(card.points(X)), odds)
+    assert_allclose(card.probability_at(card.points(X)), p)
+    assert_allclose(card.points_at(p), card.points(X))
+    assert_allclose(card.decision_function(X), np.log(p / (1 - p)), atol=1e-9)
+
+
+def test_high_points_of_either_class_are_one_card_turned_around():
+    turned = np.where(Y == "default", "agreed", "default")
+    for high_points, other in (("positive", "negative"), ("negative", "positive")):
+        first = Scorecard(high_points=high_points, pdo=30).fit(X, Y)
+        second = Scorecard(high_points=other, pdo=30).fit(X, turned)
+        assert_array_equal(first.points(X), second.points(X))
+        assert first.auc_ == second.auc_
+
+
+def test_losses_are_differences_of_aucs_as_scikit_learn_has_them():
+    card = Scorecard(min_bin_share=0.1, pdo=3).fit(X, Y)
+    assert card.auc_ == pytest.approx(roc_auc_score(Y, card.points(X)), abs=1e-12)
+    assert card.auc_ == pytest.approx(card.score(X, Y), abs=1e-12)
+    # Of a card of very fine points, which are the values but for their scale.
+    fine = Scorecard(min_bin_share=0.1, pdo=1e6).fit(X, Y)
+    assert fine.rounding_loss_ == pytest.approx(0, abs=1e-7)
+    assert card.exact_auc_ == fine.exact_auc_ == pytest.approx(fine.auc_, abs=1e-7)
+    values = RIMARC(missing="value").fit(X, Y).decision_function(X)
+    assert card.ranker_auc_ == pytest.approx(roc_auc_score(Y, values), abs=1e-12)
+    assert card.rounding_loss_ == card.exact_auc_ - card.auc_ != 0
+    assert card.merging_loss_ == card.ranker_auc_ - card.exact_auc_ > 0
+
+
+def test_the_ks_distance_is_that_of_scipy():
+    from scipy.stats import ks_2samp
+
+    card = Scorecard().fit(X, Y)
+    points = card.points(X)
+    expected = ks_2samp(points[Y == "default"], points[Y == "agreed"]).statistic
+    assert card.ks_ == pytest.approx(expected, abs=1e-12)
+
+
+def test_importances_are_aucs_of_points_alone():
+    card = Scorecard(special_values=SPECIAL).fit(X, Y)
+    parts = card.points_by_feature(X)
+    expected = [max(0, roc_auc_score(Y == "default", column) - 0.5) for column in parts.T]
+    assert_allclose(card.feature_importances_, expected, atol=1e-12)
+
+
+# Bins.
+
+
+@pytest.mark.parametrize("estimator", [None, AUCBoost(n_rounds=30), RankBoost(n_rounds=50)])
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
+def test_bins_hold_their_share_of_rows(estimator, share):
+    card = Scorecard(estimator=estimator, min_bin_share=share, special_values=SPECIAL).fit(X, Y)
+    n_small = 0
+    for feature in document(card)["features"]:
+        column = X.iloc[:, feature["feature"]]
+        if "numeric" in feature["bins"]:
+            found = bins_of(feature, column.to_numpy(dtype=float))
+            n_known = len(feature["bins"]["numeric"]["cuts"]) + 1
+        else:
+            codes = feature["bins"]["categorical"]["bin_of_level"]
+            bin_of = dict(zip(sorted(X["trade"].cat.categories), codes, strict=True))
+            n_known = feature["bins"]["categorical"]["n_bins"]
+            found = np.array([bin_of.get(level, n_known) for level in column])
+        rows = np.bincount(found, minlength=len(feature["sums"]))
+        assert [sums["rows"] for sums in feature["sums"]] == rows.tolist()
+        assert n_known == 1 or rows[:n_known].min() / len(X) >= share
+        n_small += (rows[n_known:] / len(X) < share).sum()
+    assert n_small > 0  # Special and missing values keep their bins.
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [RankBoost(), RIMARC(shrinkage=300.0)],
+)
+def test_monotone_points_only_rise_or_only_fall(estimator):
+    numbers = X.drop(columns="trade")
+    params = {"estimator": estimator, "special_values": SPECIAL, "pdo": 200}
+
+    def is_monotone(feature):
+        points = feature["points"][: len(feature["bins"]["numeric"]["cuts"]) + 1]
+        return (np.diff(points) >= 0).all() or (np.diff(points) <= 0).all()
+
+    free = Scorecard(**params).fit(numbers, Y)
+    if not isinstance(estimator, RIMARC):
+        assert not all(map(is_monotone, document(free)["features"]))
+    card = Scorecard(monotone=True, min_bin_share=0.02, **params).fit(numbers, Y)
+    assert all(map(is_monotone, document(card)["features"]))
+    some = Scorecard(monotone=["age", 1], **params).fit(numbers, Y)
+    for mine, other in zip(document(some)["features"], document(free)["features"], strict=True):
+        if mine["feature"] in (0, 1):
+            assert is_monotone(mine)
+        else:
+            assert mine["bins"] == other["bins"]
+
+
+def test_special_and_missing_values_have_bins_of_their_own():
+    card = Scorecard(special_values=SPECIAL, min_bin_share=0.4).fit(X, Y)
+    table = card.card()
+    rules = dict(zip(table["rule"].tolist(), table["size"].tolist(), strict=True))
+    assert rules["months = -1"] == (X["months"] == -1).sum()
+    assert rules["income is missing"] == X["income"].isna().sum()
+    assert rules["trade is missing"] == X["trade"].isna().sum()
+    # None of the card means those of the ranker.
+    of_ranker = Scorecard(estimator=RIMARC(special_values=SPECIAL, missing="value")).fit(X, Y)
+    expected = Scorecard(special_values=SPECIAL).fit(X, Y)
+    assert_array_equal(of_ranker.points(X), expected.points(X))
+    # A booster knows of none: the bin has the value of its step.
+    boosted = Scorecard(estimator=RankBoost(n_rounds=60), special_values=SPECIAL, pdo=300).fit(X, Y)
+    rules = boosted.card()["rule"].tolist()
+    assert "months = -1" in rules
+
+
+def test_categories_are_matched_by_value_and_strangers_are_missing():
+    card = Scorecard().fit(X, Y)
+    other = X.assign(trade=X["trade"].astype(object))
+    assert_array_equal(card.points(other), card.points(X))
+    strangers = X.assign(trade="astronaut")
+    missing = X.assign(trade=pd.Categorical([None] * len(X), categories=["cook"]))
+    assert_array_equal(card.points(strangers), card.points(missing))
+
+
+# Which rankers serve.
+
+
+def test_a_frozen_ranker_is_taken_as_it_is():
+    first, y_first = loans(1000, 5)
+    ranker = RankBoost(n_rounds=40).fit(first, y_first == "bad")
+    card = Scorecard(estimator=FrozenEstimator(ranker), pdo=2000).fit(X, Y == "default")
+    assert card.ranker_auc_ == pytest.approx(
+        roc_auc_score(Y, ranker.decision_function(X)), abs=1e-12
+    )
+    assert card.exact_auc_ == pytest.approx(card.ranker_auc_, abs=1e-12)
+    # Where a bin holds rows, its points are the ranker's value on the scale of log-odds.
+    terms = ranker.explain(X)
+    parts = card.points_by_feature(X).astype(float)
+    slopes = np.polyfit(terms.sum(axis=1), parts.sum(axis=1), 1)
+    assert_allclose(parts.sum(axis=1), np.polyval(slopes, terms.sum(axis=1)), atol=4)
+    assert_array_equal(clone(card).fit(X, Y == "default").points(X), card.points(X))
+
+
+def test_categories_of_a_frozen_ranker_are_matched_by_value():
+    ranker = RankBoost(n_rounds=40).fit(X, Y)
+    # Other codes: a level of the ranker is gone, and a new one sorts first.
+    trade = X["trade"].astype(object).where(X["trade"] != "cook", "baker")
+    rows = X.assign(trade=trade)
+    card = Scorecard(estimator=FrozenEstimator(ranker), pdo=500).fit(rows, Y)
+    known = rows["trade"] != "baker"
+    assert card.ranker_auc_ == pytest.approx(
+        roc_auc_score(Y, ranker.decision_function(rows)), abs=1e-12
+    )
+    assert card.exact_auc_ == pytest.approx(card.ranker_auc_, abs=1e-12)
+    terms = ranker.explain(rows)[:, 3]
+    parts = card.points_by_feature(rows)[:, 3]
+    order = np.argsort(terms[known], kind="stable")
+    assert (np.diff(parts[known][order]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: X.drop(columns="age"), "X has 4 features, but the fitted RIMARC is expecting 5"),
+        (lambda X: X.rename(columns={"age": "Age"}), "column 'Age' of X is 'age' in the fitted"),
+        (
+            lambda X: X.assign(age=X["age"].astype(str)),
+            "column 'age' is categorical, but was numer",
+        ),
+    ],
+)
+def test_columns_that_a_frozen_ranker_was_not_fitted_to(change, message):
+    card = Scorecard(estimator=FrozenEstimator(RIMARC().fit(X, Y)))
+    with pytest.raises(ValueError, match=message):
+        card.fit(change(X), Y)
+    with pytest.raises(ValueError, match=r"ranks the classes .* but y has"):
+        card.fit(X, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "error", "message"),
+    [
+        (TreeRank(), TypeError, "estimator must be a RIMARC, RankBoost or AUCBoost"),
+        (LogisticRegression(), TypeError, "estimator must be"),
+        (FrozenEstimator(LogisticRegression()), TypeError, "estimator must be"),
+        ("rimarc", TypeError, "estimator must be"),
+        (RIMARC, TypeError, "estimator must be"),
+        (RankBoost(weak_ranker="tree"), ValueError, "with weak_ranker='tree'"),
+        (AUCBoost(weak_ranker=LogisticRegression()), ValueError, "with weak_ranker=Logistic"),
+        (FrozenEstimator(RIMARC()), NotFittedError, "not fitted yet"),
+        (RIMARC(categorical_features=[3]), ValueError, "set categorical_features of the Scorecard"),
+        (RIMARC(shrinkage=-1), ValueError, "shrinkage"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_no_card_stands_for(estimator, error, message):
+    with pytest.raises(error, match=message):
+        Scorecard(estimator=estimator).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"base_points": np.nan}, ValueError, "base_points"),
+        ({"base_points": "600"}, TypeError, "base_points must be a number"),
+        ({"base_odds": 0}, ValueError, "base_odds"),
+        ({"base_odds": np.inf}, ValueError, "base_odds"),
+        ({"pdo": -20}, ValueError, "pdo"),
+        ({"pdo": 1e9}, ValueError, "pdo is 1000000000.*no row has more than 10.9 points"),
+        ({"high_points": "good"}, ValueError, "high_points must be one of"),
+        ({"min_bin_share": 0.6}, ValueError, "min_bin_share"),
+        ({"monotone": 1}, TypeError, "monotone must be True or False"),
+        ({"monotone": "age"}, TypeError, "monotone must be True or False"),
+        ({"monotone": ["Age"]}, ValueError, "monotone names a column that X does not have: 'Age'"),
+        ({"monotone": [5]}, ValueError, "a position in monotone must be from 0 to 4"),
+        ({"monotone": ["trade"]}, ValueError, "column 'trade', which is categorical"),
+        ({"special_values": [np.inf]}, ValueError, "special_values"),
+        ({"special_values": {"Age": [1]}}, ValueError, "special_values names columns"),
+        ({"special_values": -1}, ValueError, "special_values"),
+    ],
+    ids=str,
+)
+def test_parameters_that_make_no_sense(params, error, message):
+    card = Scorecard().fit(X, Y)
+    with pytest.raises(error, match=message):
+        card.set_params(**params).fit(X, Y)
+    with pytest.raises(NotFittedError):
+        card.points(X)
+
+
+def test_what_is_asked_before_the_fit():
+    card = Scorecard()
+    for question in (
+        *(card.card, card.to_text, card.to_html, card.to_csv, card.score_table),
+        *(lambda: card.points(X), lambda: card.explain(X), lambda: card.reason_codes(X)),
+        *(lambda: card.odds(600), lambda: card.points_at(0.5), lambda: card.auc_, lambda: card.ks_),
+    ):
+        with pytest.raises(NotFittedError):
+            question()
+
+
+# The estimator.
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"min_bin_share": 0.05, "monotone": True, "special_values": SPECIAL},
+        {"estimator": RankBoost(n_rounds=20), "high_points": "negative"},
+    ],
+    ids=str,
+)
+def test_weights_are_copies_and_order_and_threads_do_not_matter(params):
+    rng = np.random.default_rng(1)
+    copies = rng.integers(0, 4, len(X))
+    rows = rng.permutation(np.repeat(np.arange(len(X)), copies))
+    expected = Scorecard(**params).fit(X, Y, sample_weight=copies)
+    for n_jobs in (1, 2):
+        found = Scorecard(n_jobs=n_jobs, **params).fit(X.iloc[rows], Y[rows])
+        assert found._model.to_json() == expected._model.to_json()
+    assert_array_equal(found.points(X), expected.points(X))
+
+
+def test_weights_that_are_no_counts_may_be_of_any_size():
+    weight = np.random.default_rng(2).random(len(X))
+    expected = Scorecard().fit(X, Y, sample_weight=weight)
+    for scale in (2.0**-40, 2.0**40):
+        found = Scorecard().fit(X, Y, sample_weight=weight * scale)
+        assert_array_equal(found.points(X), expected.points(X))
+    # And the odds are those of weighted rows.
+    half = Scorecard().fit(X, Y, sample_weight=np.where(Y == "default", 0.5, 0.25))
+    plain = Scorecard().fit(X, Y)
+    shift = half.decision_function(X).mean() - plain.decision_function(X).mean()
+    assert shift == pytest.approx(np.log(2), abs=0.1)
+
+
+def test_probabilities_are_calibrated_on_the_training_rows():
+    card = Scorecard(pdo=200).fit(X, Y)
+    assert card.predict_proba(X)[:, 1].mean() == pytest.approx((Y == "default").mean(), abs=3e-3)
+
+
+def test_saved_and_pickled_cards_are_the_same(tmp_path):
+    card = Scorecard(estimator=RIMARC(shrinkage=2.0), special_values=SPECIAL, monotone=["age"])
+    card.fit(X, Y)
+    card.save(tmp_path / "card.json")
+    for back in (aucrank.load(tmp_path / "card.json"), pickle.loads(pickle.dumps(card))):
+        assert_array_equal(back.points(X), card.points(X))
+        assert repr(back) == repr(card)
+        assert back.to_text() == card.to_text()
+        assert (back.auc_, back.exact_auc_, back.ranker_auc_) == (
+            *(card.auc_, card.exact_auc_, card.ranker_auc_),
+        )
+
+
+def test_parameters_of_the_ranker_can_be_searched():
+    search = GridSearchCV(
+        Scorecard(estimator=RIMARC()),
+        {"pdo": [1, 50], "estimator__shrinkage": [0.0, 5.0]},
+        cv=3,
+    ).fit(X, Y)
+    assert set(search.best_params_) == {"pdo", "estimator__shrinkage"}
+    copy = clone(search.best_estimator_)
+    shrinkage = search.best_params_["estimator__shrinkage"]
+    assert copy.get_params()["estimator__shrinkage"] == shrinkage
+    assert_array_equal(copy.fit(X, Y).points(X), search.best_estimator_.points(X))
+
+
+def test_the_ranker_of_the_user_is_never_fitted():
+    ranker = RIMARC()
+    Scorecard(estimator=ranker).fit(X, Y)
+    assert not ranker.__sklearn_is_fitted__()
+
+
+def test_a_seed_of_the_card_is_that_of_a_ranker_without_one():
+    ranker = RankBoost(n_rounds=10, subsample=0.3)
+    card = Scorecard(estimator=ranker, random_state=3).fit(X, Y)
+    again = Scorecard(estimator=ranker, random_state=3).fit(X, Y)
+    seeded = Scorecard(estimator=clone(ranker).set_params(random_state=3)).fit(X, Y)
+    other = Scorecard(estimator=ranker, random_state=4).fit(X, Y)
+    assert_array_equal(card.points(X), again.points(X))
+    assert_array_equal(card.points(X), seeded.points(X))
+    assert not np.array_equal(card.points(X), other.points(X))
+
+
+# Reasons.
+
+
+@pytest.fixture(scope="module")
+def card():
+    return Scorecard(special_values=SPECIAL, min_bin_share=0.02).fit(X, Y)
+
+
+@pytest.mark.parametrize("why", ["few", "many"])
+@pytest.mark.parametrize("baseline", ["extreme", "mean"])
+def test_reasons_are_the_features_that_cost_most(card, why, baseline):
+    codes, points = card.reason_codes(X, 3, why=why, baseline=baseline, return_points=True)
+    parts = card.points_by_feature(X)
+    names = list(X.columns)
+    for row in range(0, len(X), 37):
+        lost = []
+        for place in range(len(names)):
+            column = parts[:, place]
+            best = {"few": max, "many": min}[why](column)
+            best = column.mean() if baseline == "mean" else best
+            lost.append((best - column[row]) * (1 if why == "few" else -1))
+        order = sorted(range(len(names)), key=lambda place: (-lost[place], place))
+        expected = [names[place] if lost[place] > 1e-9 else None for place in order[:3]]
+        assert codes[row].tolist() == expected
+        assert_allclose(points[row], [max(lost[place], 0) for place in order[:3]], atol=1e-9)
+
+
+def test_reasons_in_words(card):
+    codes = card.reason_codes(X, 2, reasons={"age": "A1: too young", "income": "B2"})
+    assert (
+        {"A1: too young", "B2"} <= set(codes.ravel()) <= {"A1: too young", "B2", None, *X.columns}
+    )
+    best = X.iloc[[card.points(X).argmax()]]
+    assert card.reason_codes(best, 9).shape == (1, 9)
+    assert card.reason_codes(best, 9)[0, 5:].tolist() == [None] * 4
+    for params, error, message in (
+        ({"n_reasons": 0}, ValueError, "n_reasons must be at least 1"),
+        ({"why": "low"}, ValueError, "why must be one of"),
+        ({"baseline": "best"}, ValueError, "baseline must be one of"),
+        ({"reasons": {"Age": "x"}}, ValueError, "reasons names columns that X does not have"),
+        ({"reasons": ["x"]}, TypeError, "reasons must be a mapping"),
+        ({"return_points": 1}, TypeError, "return_points"),
+    ):
+        with pytest.raises(error, match=message):
+            card.reason_codes(X, **params)
+
+
+def test_a_bin_without_training_rows_is_no_baseline():
+    # Missing values have most points of all, but no training row had one.
+    rows = pd.DataFrame({"a": [0.0, 1.0] * 30, "b": [0.0, 0.0, 1.0] * 20})
+    y = np.array([0, 1] * 30)
+    y[::7] = 1 - y[::7]
+    ranker = RankBoost(n_rounds=5).fit(rows, y)
+    card = Scorecard(estimator=FrozenEstimator(ranker)).fit(rows, y)
+    best = rows.iloc[[card.points(rows).argmax()]]
+    assert card.reason_codes(best).tolist() == [[None] * 4]
+
+
+# For people.
+
+
+def test_the_table_of_the_card_counts_the_training_rows(card):
+    table = card.card()
+    frame = card.to_frame()
+    assert list(frame.columns) == list(table)
+    for name, block in frame.groupby("feature"):
+        assert block["size"].sum() == len(X), name
+        assert block["n_pos"].sum() == (Y == "default").sum()
+        assert block["share"].sum() == pytest.approx(1)
+    known = frame["size"] > 0
+    assert_allclose(frame["rate"][known], (frame["n_pos"] / frame["size"])[known])
+    # Each row of X, looked up by its rule.
+    points = np.full(len(X), card.initial_points_)
+    for rule, of_bin in zip(frame["rule"], frame["points"], strict=True):
+        points[rows_of(rule)] += of_bin
+    assert_array_equal(points, card.points(X))
+
+
+def rows_of(rule):
+    """Return which rows of X a rule in words is about."""
+    name, _, rest = rule.partition(" ")
+    if rest == "is missing":
+        return X[name].isna().to_numpy()
+    if " = " in rule and name != "trade":
+        return (X[name] == float(rule.split(" = ")[1])).to_numpy()
+    if rule.startswith("trade"):
+        listed = rule.split(" = ", 1)[1] if " = " in rule else rule.split(" in {")[1].rstrip("}")
+        return X["trade"].isin(listed.split(", ")).to_numpy()
+    rule, _, apart = rule.partition(" except ")
+    said = X.eval(rule.replace("trade", "age")) if "<" in rule or ">" in rule else None
+    rows = said.to_numpy().copy()
+    if apart:
+        column = next(name for name in X.columns if name in rule)
+        rows &= ~(X[column] == float(apart)).to_numpy()
+    return rows
+
+
+def test_bands_of_points_hold_the_training_rows(card):
+    points, positive = card.points(X), Y == "default"
+    for n_bands in (1, 4, 10, 10_000):
+        table = card.score_table(n_bands)
+        assert table.n_rows <= n_bands
+        for place in range(table.n_rows):
+            rows = (points >= table["low"][place]) & (points <= table["high"][place])
+            assert rows.sum() == table["size"][place]
+            assert positive[rows].sum() == table["n_pos"][place]
+            assert table["rate"][place] == pytest.approx(positive[rows].mean())
+            mean = card.predict_proba(X[rows])[:, 1].mean()
+            assert table["expected_rate"][place] == pytest.approx(mean)
+            below = points <= table["high"][place]
+            assert table["size_up_to"][place] == pytest.approx(below.mean())
+            assert table["pos_up_to"][place] == pytest.approx(below[positive].mean())
+            assert table["neg_up_to"][place] == pytest.approx(below[~positive].mean())
+            gap = abs(below[positive].mean() - below[~positive].mean())
+            assert table["ks"][place] == pytest.approx(gap, abs=1e-12)
+        assert table["size"].sum() == len(X)
+    assert table["ks"].max() == pytest.approx(card.ks_)
+    assert card.score_table(10).n_rows > 5
+    with pytest.raises(ValueError, match="n_bands must be at least 1"):
+        card.score_table(0)
+
+
+def test_a_person_can_add_up_the_printed_card(card):
+    text = card.to_text()
+    assert max(map(len, text.splitlines())) <= 100
+    assert f"Start with {card.initial_points_} points" in text
+    blocks, name = {}, None
+    for line in text[text.index("rows  share") : text.index("Total")].splitlines()[1:]:
+        if line and not line.startswith(" "):
+            name = line
+            blocks[name] = []
+        elif line.strip():
+            blocks[name].append(line)
+    on_card = document(card)["features"]
+    shown = {name: lines for name, lines in blocks.items() if not name.startswith("If unknown")}
+    assert list(shown) == [X.columns[feature["feature"]] for feature in on_card]
+    for feature, lines in zip(on_card, shown.values(), strict=True):
+        seen = [
+            (sums["rows"], points)
+            for points, sums in zip(feature["points"], feature["sums"], strict=True)
+            if sums["rows"] > 0
+        ]
+        found = [
+            tuple(map(int, line.replace(",", "").split()[-4:-2][::-1]))
+            for line in lines
+            if line.endswith("%")
+        ]
+        assert sorted(found) == sorted(seen)
+
+
+class Page(HTMLParser):
+    """Tags and texts of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.links = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [value for key, value in attrs if key in ("src", "href")]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_page_stands_alone_and_runs_nothing_of_the_data(card):
+    page = card.to_html()
+    parsed = Page(page)
+    assert parsed.links == []
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "b" not in parsed.tags
+    assert "script" not in parsed.tags
+    assert any("<b>judge" in text for text in parsed.texts)
+    assert parsed.tags.count("table") == 2
+    points = [str(p) for feature in document(card)["features"] for p in feature["points"]]
+    assert sum(text in points for text in parsed.texts) >= len(points) - len(card.card()["rule"])
+
+
+def test_the_sheet_for_excel_runs_no_formula(card, tmp_path):
+    fitted = Scorecard(categorical_features=[0]).fit(
+        [["=1+1"], ["@x"], ["-"], ["ok"]] * 9, [1, 1, 0, 0] * 9
+    )
+    frame = pd.DataFrame({'=HYPERLINK("http://x")': X["age"], "+plus": X["months"]})
+    names = Scorecard().fit(frame, Y)
+    for model in (card, fitted, names):
+        path = tmp_path / "card.csv"
+        assert model.to_csv(path) is None
+        raw = path.read_bytes()
+        assert raw.startswith(b"\xef\xbb\xbf")
+        assert b"\n" not in raw.replace(b"\r\n", b"")
+        rows = list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
+        assert rows[0] == list(model.card())
+        assert rows[1][:2] == ["initial points", "every row"]
+        assert int(rows[1][-1]) == model.initial_points_
+        assert all(not row[0].startswith(("=", "+", "-", "@")) for row in rows)
+        assert all(not row[1].startswith(("=", "+", "-", "@")) for row in rows)
+        assert len(rows) == 2 + model.card().n_rows
+        assert model.to_csv() == raw.decode("utf-8-sig")
+        back = pd.read_csv(path)
+        assert back["points"][1:].tolist() == model.card()["points"].tolist()
+        assert_allclose(back["rate"][1:], model.card()["rate"])
+    plain = names.to_csv(excel=False)
+    assert plain.split("\r\n")[2].startswith('"=HYPERLINK(""http://x"")"')
+    names.to_csv(path, excel=False)
+    assert not path.read_bytes().startswith(b"\xef\xbb\xbf")
+
+
+def test_a_card_without_features_is_told():
+    card = Scorecard().fit(np.zeros((20, 2)), [0, 1] * 10)
+    assert "every row has 600 points" in card.to_text()
+    assert card.card().n_rows == 0
+    assert card.score_table().n_rows == 1
+    assert card.reason_codes(np.zeros((2, 2))).tolist() == [[None] * 4] * 2
+    assert card.to_html().count("<table>") == 2
+    assert len(card.to_csv().splitlines()) == 2
+    assert (card.auc_, card.ks_, card.points_range_) == (0.5, 0, (600, 600))
+
+
+@pytest.mark.skipif(not GERMAN.exists(), reason="there is no ../shared/data")
+def test_a_card_of_german_credit_hangs_on_the_wall():
+    frame = pd.read_parquet(GERMAN)
+    rows, y = frame.drop(columns="target"), frame["target"]
+    card = Scorecard(min_bin_share=0.05).fit(rows, y)
+    assert card.auc_ > 0.8
+    assert abs(card.rounding_loss_) < 0.002
+    assert max(map(len, card.to_text().splitlines())) <= 100
