@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
 from aucrank._registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.tree import CrossValidatedPruning, LeafRank
@@ -341,6 +341,8 @@ EVERY = {name: cls() for name, cls in public_estimators().items()} | {
     "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
     "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
     "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
+    "RIMARC over folds": RIMARC(weight_folds=5, shrinkage=1.0),
+    "RIMARC of missing values": RIMARC(missing="value", special_values=[0.0]),
 }
 every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
 # Of few rows some models warn.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
 from aucrank._registry import public_estimators
 from aucrank.tree import (
     CrossValidatedPruning,
@@ -52,6 +52,9 @@ ESTIMATORS = [
     MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
     SMartiRank(),
     SMartiRank(n_rounds=4, min_samples_class=0, sample_size=20, weak_ranker="threshold"),
+    RIMARC(),
+    RIMARC(shrinkage=2.0, weight_folds=3, n_jobs=2),
+    RIMARC(missing="value", special_values=[-1.0, 0.0], shrinkage=0.5),
 ]
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.

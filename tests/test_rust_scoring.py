@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
+from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankingForest, SMartiRank, TreeRank
 from aucrank.tree import LeafRank
 from sklearn.base import clone
 
@@ -148,6 +148,9 @@ BOOSTED = {
     "one way": MartiRank(routing="sampled", output="node_rate", random_state=5),
     "program of trees": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
     "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
+    "means": RIMARC(),
+    "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
+    "means of special values": RIMARC(special_values={"age": [40.0]}),
 }
 
 

@@ -186,8 +186,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     are those of all rows. Where a class has fewer distinct rows than folds, there are as many folds
     as it has, or none, and a warning says so.
 
-    A column of more categories than a tenth of the rows is warned of: the rates of its categories
-    are those of a few rows each, and its weight is near 1 whatever it tells.
+    A column of more categories than a tenth of the rows, and more than two, is warned of: the rates
+    of its categories are those of a few rows each, and its weight is near 1 whatever it tells.
 
     Sums of weights are exact: equal rows have equal scores to the last bit, whatever ``n_jobs``,
     the order of the rows and that of the columns, and exchanging the classes changes the sign of
@@ -206,8 +206,27 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = RIMARC().fit(X[["worst_area", "mean_texture"]], y)
     >>> model.weights_.round(2)
-    array([0.95, 0.6 ])
+    array([0.95, 0.58])
     >>> print(model.rules(n_features=1))
+    Positive is 1, negative 0: 212 of 569 training rows are positive.
+    A row scores the mean of the scores of its values, by the weights of the features.
+    A feature that is missing is left out of the mean; if all are, the score is 0.37.
+    <BLANKLINE>
+    worst_area (weight 0.95)
+      worst_area >= 1214:             128 of 128 positive, score 1.00
+      1033.5 <= worst_area < 1214:    18 of 19 positive, score 0.95
+      953.7 <= worst_area < 1033.5:   15 of 17 positive, score 0.88
+      884.55 <= worst_area < 953.7:   14 of 19 positive, score 0.74
+      868.2 <= worst_area < 884.55:   2 of 4 positive, score 0.50
+      784.15 <= worst_area < 868.2:   15 of 39 positive, score 0.38
+      739.2 <= worst_area < 784.15:   9 of 24 positive, score 0.38
+      696.05 <= worst_area < 739.2:   5 of 28 positive, score 0.18
+      653.45 <= worst_area < 696.05:  1 of 25 positive, score 0.04
+      553.3 <= worst_area < 653.45:   3 of 76 positive, score 0.04
+      507.65 <= worst_area < 553.3:   2 of 56 positive, score 0.04
+      worst_area < 507.65:            0 of 134 positive, score 0.00
+    <BLANKLINE>
+    Of weight 0.58 and less: mean_texture.
     """
 
     _family = "rimarc"
@@ -342,6 +361,10 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         >>> from aucrank import RIMARC
         >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0]]
         >>> RIMARC().fit(X, [0, 1, 0, 1, 1]).scorecard()
+        feature  rule             size  n_pos  score  weight
+        x0       x0 < 1.5            1      0    0.0  0.8333
+        x0       1.5 <= x0 < 3.5     2      1    0.5  0.8333
+        x0       x0 >= 3.5           2      2    1.0  0.8333
         """
         check_is_fitted(self)
         listed = [
@@ -387,7 +410,19 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         ...     "age": [30, 40, 50, 60, 70, 80],
         ...     "smoker": pd.Categorical(["no", "yes", "no", None, "yes", "yes"]),
         ... })
-        >>> print(RIMARC().fit(X, ["well", "ill", "well", "ill", "ill", "ill"]).rules())
+        >>> print(RIMARC().fit(X, ["healthy", "sick", "healthy", "sick", "sick", "sick"]).rules())
+        Positive is 'sick', negative 'healthy': 4 of 6 training rows are positive.
+        A row scores the mean of the scores of its values, by the weights of the features.
+        A feature that is missing is left out of the mean; if all are, the score is 0.67.
+        <BLANKLINE>
+        smoker (weight 1.00)
+          smoker = yes:  3 of 3 positive, score 1.00
+          smoker = no:   0 of 2 positive, score 0.00
+        <BLANKLINE>
+        age (weight 0.88)
+          age >= 55:       3 of 3 positive, score 1.00
+          35 <= age < 55:  1 of 2 positive, score 0.50
+          age < 35:        0 of 1 positive, score 0.00
         """
         check_int(n_features, "n_features", low=1, optional=True)
         check_is_fitted(self)
@@ -451,6 +486,14 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         >>> from aucrank import RIMARC
         >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [3.0, 4.0]]
         >>> RIMARC().fit(X, [0, 1, 0, 1]).terms()
+        feature  rule               value
+        x0       x0 < 0.5         -0.2143
+        x0       0.5 <= x0 < 2.5   0.0000
+        x0       x0 >= 2.5         0.2143
+        x0       x0 is missing     0.0000
+        x1       x1 < 2.5         -0.2857
+        x1       x1 >= 2.5         0.2857
+        x1       x1 is missing     0.0000
         """
         check_is_fitted(self)
         rows = [
@@ -533,6 +576,17 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         >>> from aucrank import RIMARC
         >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
         >>> print(RIMARC().fit(X, y).to_sql())
+        COALESCE((
+        CASE
+          WHEN "x0" IS NULL THEN 0
+          WHEN "x0" < 1.5 THEN -0.375
+          WHEN "x0" < 3.5 THEN 0
+          ELSE 0.375 END
+        ) / NULLIF(
+        CASE
+          WHEN "x0" IS NULL THEN 0
+          ELSE 0.75 END
+        , 0), 0)
         """
         check_is_fitted(self)
         check_choice(dialect, "dialect", tuple(DIALECTS))
@@ -641,10 +695,11 @@ def _doubts_of_levels(model: _core.Rimarc, schema: Schema) -> Iterator[str]:
     if not schema.has_categories:
         return
     n_rows = json.loads(model.table().to_json())["total"]["rows"]
+    most = max(2, n_rows / _LEAST_ROWS_OF_LEVEL)
     many = [
         f"{schema.label(place)} ({len(feature.levels)})"
         for place, feature in enumerate(schema.features)
-        if feature.levels is not None and len(feature.levels) > n_rows / _LEAST_ROWS_OF_LEVEL
+        if feature.levels is not None and len(feature.levels) > most
     ]
     if many:
         yield (

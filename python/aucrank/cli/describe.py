@@ -31,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_rounds(estimator))
     if hasattr(estimator, "program_"):
         print(_describe_program(estimator))
+    if hasattr(estimator, "scorecard"):
+        print(_describe_means(estimator))
     return 0
 
 
@@ -111,6 +113,20 @@ def _describe_program(ranker: Any) -> str:
             "a row starts at #0 of layer 1; called positive, it goes from #i to #i+1, else to #i",
             "",
             program.to_text(),
+        ]
+    )
+
+
+def _describe_means(ranker: Any) -> str:
+    """List what a ranker takes the weighted mean of."""
+    size = plural(int((ranker.weights_ > 0).sum()), "feature")
+    return "\n".join(
+        [
+            heading(f"Scores of values ({size} of any weight)"),
+            "score: their mean over what is known, by the weights of the features, less 0.5; "
+            f"{number(ranker.base_score_)} where nothing is known",
+            "",
+            aligned(ranker.scorecard()),
         ]
     )
 
