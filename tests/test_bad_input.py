@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 from aucrank import (
+    RIMARC,
     AUCBoost,
     MartiRank,
     RankBoost,
@@ -351,6 +352,8 @@ EVERY = {name: cls() for name, cls in public_estimators().items()} | {
     "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
     "Scorecard of few bins": Scorecard(min_bin_share=0.2, high_points="negative"),
     "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=20), special_values=[0.0]),
+    "RIMARC over folds": RIMARC(weight_folds=5, shrinkage=1.0),
+    "RIMARC of missing values": RIMARC(missing="value", special_values=[0.0]),
 }
 every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
 # Of few rows some models warn.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from aucrank import (
+    RIMARC,
     AUCBoost,
     MartiRank,
     RankBoost,
@@ -63,6 +64,9 @@ ESTIMATORS = [
     Scorecard(),
     Scorecard(high_points="negative", min_bin_share=0.1, special_values=[0.0], n_jobs=2),
     Scorecard(estimator=RankBoost(n_rounds=10), base_odds=50, pdo=40, monotone=True),
+    RIMARC(),
+    RIMARC(shrinkage=2.0, weight_folds=3, n_jobs=2),
+    RIMARC(missing="value", special_values=[-1.0, 0.0], shrinkage=0.5),
 ]
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.

@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AUCBoost, MartiRank, RankBoost, Scorecard, TreeRank, _core
+from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, Scorecard, TreeRank, _core
 from aucrank._threads import effective_n_threads
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
 LONG_BOOST = """
 import signal
 import numpy as np
-from aucrank import AUCBoost, MartiRank, RankBoost, SMartiRank
+from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, SMartiRank
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -127,6 +127,8 @@ y = rng.random(100_000) < 1 / (1 + np.exp(-X[:, 0] * X[:, 1]))
 model = {model}
 params = repr(model)
 short = dict(n_rounds=1, weak_ranker="feature")
+if isinstance(model, RIMARC):
+    short = dict(weight_folds=None)
 long = model.get_params(deep=False)
 model.set_params(**short).fit(X[:1000], y[:1000]).set_params(**long)
 print("fitting", flush=True)
@@ -155,6 +157,7 @@ LONG_BOOSTS = {
     "MartiRank of estimators": "MartiRank(n_rounds=200, weak_ranker=LogisticRegression())",
     # Its score of the training rows takes longer than its rounds.
     "SMartiRank of trees": "SMartiRank(n_rounds=100, weak_ranker='tree', epsilon=1e-9)",
+    "RIMARC": "RIMARC(weight_folds=20_000)",
 }
 
 
@@ -180,7 +183,7 @@ def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
 FORK = """
 import multiprocessing
 import numpy as np
-from aucrank import AUCBoost, MartiRank, RankBoost, TreeRank
+from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, TreeRank
 from sklearn.linear_model import LogisticRegression
 
 rng = np.random.default_rng(0)
@@ -208,6 +211,7 @@ print(len(set(expected)) > 10)
         "RankBoost(n_jobs=2, subsample=0.5, random_state=0)",
         "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
         "MartiRank(n_jobs=2)",
+        "RIMARC(n_jobs=2, weight_folds=3)",
     ],
     ids=lambda model: model.partition("(")[0],
 )
@@ -249,6 +253,7 @@ def test_threads_may_share_a_fitted_model():
         RankBoost(weak_ranker="tree", n_rounds=30, n_jobs=2),
         AUCBoost(weak_ranker=DecisionTreeClassifier(max_depth=2), n_rounds=10, random_state=0),
         MartiRank(weak_ranker=LogisticRegression(C=1e-3), n_rounds=4, n_jobs=2),
+        RIMARC(weight_folds=3, n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -273,6 +278,7 @@ def test_threads_may_fit_estimators_of_their_own(model):
         RankBoost(n_jobs=2),
         AUCBoost(weak_ranker=LogisticRegression(C=1e-3), n_rounds=5, n_jobs=2),
         MartiRank(n_rounds=4, weak_ranker="tree", n_jobs=2),
+        RIMARC(n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from aucrank import (
     MAD2C,
+    RIMARC,
     AUCBoost,
     MartiRank,
     RankBoost,
@@ -165,6 +166,9 @@ BOOSTED = {
         min_bin_share=0.02,
         special_values={"age": [40.0], "spent, €": [0.0]},
     ),
+    "means": RIMARC(),
+    "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
+    "means of special values": RIMARC(special_values={"age": [40.0]}),
 }
 
 

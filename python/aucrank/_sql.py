@@ -101,9 +101,9 @@ class SqlWriter:
         levels = self._schema.features[test["feature"]].levels
         match test["left"]:
             case {"below": bound}:
-                known = f"{name} < {bound!r}"
+                known = f"{name} < {self.number(bound)}"
             case {"at_least": bound}:
-                known = f"{name} >= {bound!r}"
+                known = f"{name} >= {self.number(bound)}"
             case {"known": known_left} if levels is None:
                 return f"{name} IS NOT NULL" if known_left else f"{name} IS NULL"
             case {"known": known_left} if levels is not None:

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank._grid import Column, make_grid
 from aucrank._params import check_bool, check_int
 from aucrank._pyplot import import_pyplot
+from aucrank._term_plot import TermsDisplay
 from aucrank._tree_plot import RankingTreeDisplay
 from aucrank._validation import encode_binary, match_labels
 from aucrank.additive._bin_plot import FeatureDisplay
 from aucrank.boosting._program_plot import BranchingProgramDisplay
-from aucrank.boosting._term_plot import TermsDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

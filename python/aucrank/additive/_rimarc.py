@@ -1,10 +1,15 @@
 """RIMARC: positive rates of AUC-optimal bins, weighted by how well each feature ranks."""
 
 import json
-from typing import Any
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
@@ -12,12 +17,217 @@ from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst
 from aucrank._params import check_choice, check_int, check_real
 from aucrank._schema import Schema
-from aucrank.additive._bin_table import BinsMixin
+from aucrank._sql import DIALECTS, Dialect, SqlWriter
+from aucrank._step_functions import StepFunction, sql_of_steps, terms_table
+from aucrank._table import Table, whole
+from aucrank._term_plot import TermsDisplay, draw_terms
+from aucrank.additive._bin_table import Bin, BinnedFeature, BinsMixin, binned_features
 from aucrank.additive._bins import bin_params
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+#: What the score of a row is a quotient of.
+_SUMS: tuple[Literal["lean", "weight"], ...] = ("lean", "weight")
+
+# A category stands for fewer training rows than this, on average: its rate is mostly noise.
+_LEAST_ROWS_OF_LEVEL = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoredBin:
+    """A bin, with what it says.
+
+    Attributes
+    ----------
+    bin : Bin
+        The bin.
+    score : float
+        Its positive rate, NaN where it has no say.
+    lean, weight : float
+        What it adds to the numerator and to the denominator of the score of a row.
+    part : float
+        What it adds to the score of a row that misses nothing.
+    """
+
+    bin: Bin
+    score: float
+    lean: float
+    weight: float
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoredFeature:
+    """A feature with its weight; its bins as the core has them, that of missing values the last."""
+
+    feature: BinnedFeature
+    weight: float
+    bins: list[_ScoredBin]
+    document: dict[str, Any]
+
+    @property
+    def said(self) -> list[_ScoredBin]:
+        """The bins that have a say, what is missing the last.
+
+        Those of a number ascend, of categories the highest score stands first.
+        """
+        return [scored for scored in self.with_missing if not isnan(scored.score)]
+
+    @property
+    def with_missing(self) -> list[_ScoredBin]:
+        """The same, and that of missing values in any case."""
+        *known, missing = self.bins
+        known = [scored for scored in known if not isnan(scored.score)]
+        if self.feature.cuts is None:
+            known.sort(key=lambda scored: -scored.score)
+        return [*known, missing]
+
+    def step_function(self, kind: Literal["lean", "weight", "part"]) -> StepFunction:
+        """Return one of the numbers of the bins as a function of the values."""
+        *known, missing = (getattr(scored, kind) for scored in self.bins)
+        term: StepFunction = {"feature": self.feature.place, "missing": missing}
+        match self.document:
+            case {"categorical": {"bin_of_level": bin_of_level}}:
+                values = [*known, missing]
+                term["categorical"] = {"values": [values[place] for place in bin_of_level]}
+            case {"numeric": {"cuts": cuts, "special": special}}:
+                values = known[: len(cuts) + 1]
+                if len(set(values)) == 1:
+                    cuts, values = [], values[:1]
+                term["numeric"] = {"thresholds": cuts, "values": values}
+                term["apart"] = list(zip(special, known[-len(special) :], strict=False))
+        return term
 
 
 class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
-    """Weighted mean of the positive rates of AUC-optimal bins."""
+    """Mean of the positive rates of AUC-optimal bins, weighted by the AUC of each feature.
+
+    Each feature is cut into the bins that reach its largest AUC (`MAD2C`), and a bin scores its
+    share of positive training rows. A feature weighs ``2 (AUC - 1/2)`` of its own ranking: 0 if it
+    tells nothing, 1 if it ranks all training rows right. The score of a row is the weighted mean of
+    the scores of its values; a feature that is missing in the row is left out of the mean ([1]_).
+
+    There is nothing to tune, and the model is a table that an expert of the field can read:
+    `scorecard` lists it, `rules` tells it on a page, `explain` takes a score apart.
+
+    Parameters
+    ----------
+    shrinkage : float, default=0.0
+        Rows of the overall share of positives that are added to each bin, so that a bin of few rows
+        scores near that share. An extension; 0 is the paper.
+    weight_folds : int or None, default=None
+        Take the weights from bins that were learned on other rows: in so many folds, at least 2,
+        see Notes. It is for features of many categories, whose AUC on their own training rows is
+        far too high. An extension; None, the paper, takes them from all rows.
+    missing : {"ignore", "value"}, default="ignore"
+        What a missing value is. "ignore": nothing, as in the paper; the feature has no say in the
+        row. "value": a value like any other, if training rows had it; an extension, for values
+        whose absence tells something.
+    monotonic_cst : array-like of shape (n_features,), dict or None, default=None
+        In which direction each number may rank: 1 for high numbers first, -1 for low ones first, 0
+        for the better of both; by position or by name. An extension.
+    special_values : list of float, dict or None, default=None
+        Numbers that stand apart from their neighbours, such as -1 for "unknown": each has a bin of
+        its own, in every numeric column, or by name of the column. An extension.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds how rows are dealt into ``weight_folds``; of no effect without them.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weight of each feature, from 0 to 1.
+    prevalence_ : float
+        Share of positives among the training rows: the estimate for a row of which nothing is
+        known.
+    base_score_ : float
+        The same as a score: ``prevalence_ - 1/2``.
+    weight_folds_ : int or None
+        Folds that the weights were taken from; None for all rows at once.
+    feature_importances_ : ndarray of shape (n_features,)
+        By how much the AUC of each feature alone is above 1/2: half of its weight.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    MAD2C : The bins alone, as a transformer.
+    Scorecard : Whole points for the bins, with base odds and points to double them.
+
+    Notes
+    -----
+    ``predict_proba`` is the ``r`` of the paper, and `decision_function` is ``r - 1/2``. The paper
+    calls ``r`` roughly the probability: it keeps between the lowest and the highest rate of single
+    features, and so is less extreme than the probability is. `Scorecard` and scikit-learn's
+    ``CalibratedClassifierCV`` give probabilities.
+
+    What the paper leaves open: a number ranks in the direction of the larger AUC, increasing among
+    equals; equal values are not separated; a value equal to a cut lies above it; a category not
+    seen in fit is missing; a feature known in one class alone, or constant, weighs 0 and stays in
+    the table; an AUC is that of the rows whose value is known, however few.
+
+    With ``weight_folds`` the distinct rows of each class are dealt into folds by a hash of their
+    content, copies together. For each fold the bins are learned on the others, and the AUC of a
+    feature is the share of the pairs of a positive and a negative row of one fold that are ranked
+    right, over all folds: a fold counts by its pairs. Values that the other folds do not know have
+    no say. A feature that ranks no better than chance weighs 0. The bins and scores of the model
+    are those of all rows. Where a class has fewer distinct rows than folds, there are as many folds
+    as it has, or none, and a warning says so.
+
+    A column of more categories than a tenth of the rows, and more than two, is warned of: the rates
+    of its categories are those of a few rows each, and its weight is near 1 whatever it tells.
+
+    Sums of weights are exact: equal rows have equal scores to the last bit, whatever ``n_jobs``,
+    the order of the rows and that of the columns, and exchanging the classes changes the sign of
+    the scores. To that end weights are rounded to one part in some 2^50 of their sum, and a feature
+    of any weight counts at least 2^-28 of the heaviest.
+
+    References
+    ----------
+    .. [1] Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
+       Trans. Knowl. Data Eng. 25(10), 2013, pp. 2356-2366.
+
+    Examples
+    --------
+    >>> from aucrank import RIMARC
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RIMARC().fit(X[["worst_area", "mean_texture"]], y)
+    >>> model.weights_.round(2)
+    array([0.95, 0.58])
+    >>> print(model.rules(n_features=1))
+    Positive is 1, negative 0: 212 of 569 training rows are positive.
+    A row scores the mean of the scores of its values, by the weights of the features.
+    A feature that is missing is left out of the mean; if all are, the score is 0.37.
+    <BLANKLINE>
+    worst_area (weight 0.95)
+      worst_area >= 1214:             128 of 128 positive, score 1.00
+      1033.5 <= worst_area < 1214:    18 of 19 positive, score 0.95
+      953.7 <= worst_area < 1033.5:   15 of 17 positive, score 0.88
+      884.55 <= worst_area < 953.7:   14 of 19 positive, score 0.74
+      868.2 <= worst_area < 884.55:   2 of 4 positive, score 0.50
+      784.15 <= worst_area < 868.2:   15 of 39 positive, score 0.38
+      739.2 <= worst_area < 784.15:   9 of 24 positive, score 0.38
+      696.05 <= worst_area < 739.2:   5 of 28 positive, score 0.18
+      653.45 <= worst_area < 696.05:  1 of 25 positive, score 0.04
+      553.3 <= worst_area < 653.45:   3 of 76 positive, score 0.04
+      507.65 <= worst_area < 553.3:   2 of 56 positive, score 0.04
+      worst_area < 507.65:            0 of 134 positive, score 0.00
+    <BLANKLINE>
+    Of weight 0.58 and less: mean_texture.
+    """
 
     _family = "rimarc"
     _model: _core.Rimarc
@@ -45,8 +255,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
     def _check_params(self) -> None:
         check_monotonic_cst(self.monotonic_cst)
-        check_real(self.shrinkage, "shrinkage", low=0.0)
-        check_int(self.weight_folds, "weight_folds", low=2, optional=True)
+        check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
+        check_int(self.weight_folds, "weight_folds", low=2, high=65534, optional=True)
         check_choice(self.missing, "missing", ("ignore", "value"))
 
     def _fit_model(
@@ -65,9 +275,26 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             "weight_folds": self.weight_folds,
             "seed": seed,
         }
-        return _core.fit_rimarc(
+        model = _core.fit_rimarc(
             columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
         )
+        if doubts := [*self._doubts_of_folds(model), *_doubts_of_levels(model, schema)]:
+            # The caller of `fit`, which calls `_fit` and this.
+            warnings.warn(" ".join(doubts), UserWarning, stacklevel=4)
+        return model
+
+    def _doubts_of_folds(self, model: _core.Rimarc) -> Iterator[str]:
+        asked, found = self.weight_folds, model.weight_folds
+        if asked is not None and found is None:
+            yield (
+                "A class has one distinct row, so no row can be left out: the weights are those of"
+                f" all rows, not of weight_folds={asked}."
+            )
+        elif asked is not None and found != asked:
+            yield (
+                f"A class has {found} distinct rows, so there are as many folds, not"
+                f" weight_folds={asked}."
+            )
 
     def _table(self) -> _core.Mad2c:
         return self._model.table()
@@ -79,19 +306,405 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     @property
     def weights_(self) -> NDArray[np.float64]:
         """Return the weight of each feature."""
+        check_is_fitted(self)
         return self._model.weights()
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Return by how much the AUC of each feature alone is above one half."""
-        return self._model.weights() / 2
+    def prevalence_(self) -> float:
+        """Return the share of positives among the training rows."""
+        check_is_fitted(self)
+        return self._model.prevalence
 
     @property
     def base_score_(self) -> float:
         """Return the score of a row of which nothing is known."""
-        return self._model.prevalence - 0.5
+        check_is_fitted(self)
+        return self._model.base_score
+
+    @property
+    def weight_folds_(self) -> int | None:
+        """Return the number of folds that the weights were taken from, None for all rows."""
+        check_is_fitted(self)
+        return self._model.weight_folds
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return by how much the AUC of each feature alone is above one half."""
+        return self.weights_ / 2
+
+    def scorecard(self) -> Table:
+        """Return the model as a table.
+
+        Returns
+        -------
+        Table
+            One row for each value that has a say, the heaviest feature first: ``feature`` (its
+            name, or ``x0`` for a first column without one), ``rule`` (the values in words),
+            ``size`` and ``n_pos`` (weight of the training rows with such a value, and of the
+            positive ones), ``score`` (their share of positives, shrunk where that was asked for)
+            and ``weight`` (of the feature). Numbers ascend, those that stand apart after them;
+            categories have the highest score first. There is a row for missing values where they
+            are values (``missing="value"``) and training rows had them. Features of weight 0 stand
+            at the end.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+
+        Notes
+        -----
+        Cuts are shown to six digits.
+
+        Examples
+        --------
+        >>> from aucrank import RIMARC
+        >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0]]
+        >>> RIMARC().fit(X, [0, 1, 0, 1, 1]).scorecard()
+        feature  rule             size  n_pos  score  weight
+        x0       x0 < 1.5            1      0    0.0  0.8333
+        x0       1.5 <= x0 < 3.5     2      1    0.5  0.8333
+        x0       x0 >= 3.5           2      2    1.0  0.8333
+        """
+        check_is_fitted(self)
+        listed = [
+            (scored.feature.name, said, scored.weight)
+            for scored in _by_weight(self._scored())
+            for said in scored.said
+        ]
+        size = np.array([said.bin.size for _, said, _ in listed], dtype=np.float64)
+        n_pos = np.array([said.bin.n_pos for _, said, _ in listed], dtype=np.float64)
+        return Table(
+            feature=np.array([name for name, _, _ in listed], dtype=np.str_),
+            rule=np.array([said.bin.rule for _, said, _ in listed], dtype=np.str_),
+            size=whole(size),
+            n_pos=whole(n_pos),
+            score=np.array([said.score for _, said, _ in listed], dtype=np.float64),
+            weight=np.array([weight for _, _, weight in listed], dtype=np.float64),
+        )
+
+    def rules(self, n_features: int | None = None) -> str:
+        """Tell the model in words, for a person to read.
+
+        Parameters
+        ----------
+        n_features : int or None, default=None
+            How many features are told, the heaviest first; None for all of any weight.
+
+        Returns
+        -------
+        str
+            How a row is scored, then the features, the heaviest first, with their values, the
+            highest score first, and at last the features without weight.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from aucrank import RIMARC
+        >>> X = pd.DataFrame({
+        ...     "age": [30, 40, 50, 60, 70, 80],
+        ...     "smoker": pd.Categorical(["no", "yes", "no", None, "yes", "yes"]),
+        ... })
+        >>> print(RIMARC().fit(X, ["healthy", "sick", "healthy", "sick", "sick", "sick"]).rules())
+        Positive is 'sick', negative 'healthy': 4 of 6 training rows are positive.
+        A row scores the mean of the scores of its values, by the weights of the features.
+        A feature that is missing is left out of the mean; if all are, the score is 0.67.
+        <BLANKLINE>
+        smoker (weight 1.00)
+          smoker = yes:  3 of 3 positive, score 1.00
+          smoker = no:   0 of 2 positive, score 0.00
+        <BLANKLINE>
+        age (weight 0.88)
+          age >= 55:       3 of 3 positive, score 1.00
+          35 <= age < 55:  1 of 2 positive, score 0.50
+          age < 35:        0 of 1 positive, score 0.00
+        """
+        check_int(n_features, "n_features", low=1, optional=True)
+        check_is_fitted(self)
+        table = self._binned()
+        pos, neg = (table["total"][which] * 2.0 ** table["exponent"] for which in ("pos", "neg"))
+        # A class of numpy as a plain value.
+        negative, positive = (repr(value) for value in self.classes_.tolist())
+        left_out = {
+            "ignore": "A feature that is missing is left out of the mean",
+            "value": "A feature is left out of the mean where no training row had such a value",
+        }[self.missing]
+        lines = [
+            f"Positive is {positive}, negative {negative}:"
+            f" {_of(pos, pos + neg)} training rows are positive.",
+            "A row scores the mean of the scores of its values, by the weights of the features.",
+            f"{left_out}; if all are, the score is {self.prevalence_:.2f}.",
+        ]
+        heavy = _by_weight(self._heavy())
+        told = heavy if n_features is None else heavy[:n_features]
+        for scored in told:
+            lines += ["", f"{scored.feature.name} (weight {scored.weight:.2f})"]
+            said = sorted(scored.said, key=lambda said: -said.score)
+            width = max(len(one.bin.rule) for one in said)
+            lines += [
+                f"  {one.bin.rule + ':':{width + 1}}  {_of(one.bin.n_pos, one.bin.size)} positive,"
+                f" score {one.score:.2f}"
+                for one in said
+            ]
+        if rest := heavy[len(told) :]:
+            names = ", ".join(scored.feature.name for scored in rest)
+            lines += ["", f"Of weight {rest[0].weight:.2f} and less: {names}."]
+        if without := [s.feature.name for s in self._scored() if s.weight == 0]:
+            lines += ["", f"Without weight: {', '.join(without)}."]
+        return "\n".join(lines)
+
+    def terms(self) -> Table:
+        """Return what each value of a feature adds to the score of a row that misses nothing.
+
+        Returns
+        -------
+        Table
+            One row for each value of each feature of any weight, in the order of the columns:
+            ``feature`` (its name, or ``x0`` for a first column without one), ``rule`` (the values
+            in words) and ``value`` (what they add). Numbers ascend, those that stand apart after
+            them; categories have the highest value first. The last row of a feature is of its
+            missing values, those of categories not seen in fit included: 0 where they have no say.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+
+        Notes
+        -----
+        The score of a row that misses nothing is the sum of one ``value`` for each feature, plus
+        ``base_score_``. Where a row misses something, the others share its weight, and all that
+        they add grows alike; `explain` has the parts of any row.
+
+        Examples
+        --------
+        >>> from aucrank import RIMARC
+        >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [3.0, 4.0]]
+        >>> RIMARC().fit(X, [0, 1, 0, 1]).terms()
+        feature  rule               value
+        x0       x0 < 0.5         -0.2143
+        x0       0.5 <= x0 < 2.5   0.0000
+        x0       x0 >= 2.5         0.2143
+        x0       x0 is missing     0.0000
+        x1       x1 < 2.5         -0.2857
+        x1       x1 >= 2.5         0.2857
+        x1       x1 is missing     0.0000
+        """
+        check_is_fitted(self)
+        rows = [
+            (scored.feature.name, said.bin.rule, said.part)
+            for scored in self._heavy()
+            for said in scored.with_missing
+        ]
+        return terms_table(rows)
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each row."""
+        """Return what each feature adds to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_features)
+            How far each feature moves the score from ``base_score_``: its weight times what the
+            score of its value is above ``prevalence_``, over the sum of the weights of the
+            features that have a say in the row; 0 for the others. A row adds up to its
+            `decision_function` less ``base_score_``, but for rounding.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If the columns are not those seen in fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from aucrank import RIMARC
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = RIMARC().fit(X, y)
+        >>> parts = model.explain(X)
+        >>> parts.shape
+        (569, 30)
+        >>> np.allclose(parts.sum(axis=1), model.decision_function(X) - model.base_score_)
+        True
+        """
         parts: NDArray[np.float64] = self._ask("explain", X)
         return parts.reshape(-1, self.n_features_in_)
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """Return a SQL expression that scores a row as `decision_function` does.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
+            and Oracle.
+
+        Returns
+        -------
+        str
+            A quotient of two sums of one ``CASE`` expression for each feature of any weight, over
+            the columns of the fit (``x0``, ``x1``, ... where they had no names), without a trailing
+            semicolon: the weights of what is known times what its score is above 1/2, over those
+            weights. NULL is a missing value; a category that was not seen in fit counts as missing.
+            NaN is not NULL to a database: store it as NULL. Where nothing is known, it is
+            ``base_score_``.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+
+        Notes
+        -----
+        Both sums are exact in double precision, so a database that computes in it, as sqlite and
+        duckdb do, gives the very doubles of `decision_function`.
+
+        Examples
+        --------
+        >>> from aucrank import RIMARC
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> print(RIMARC().fit(X, y).to_sql())
+        COALESCE((
+        CASE
+          WHEN "x0" IS NULL THEN 0
+          WHEN "x0" < 1.5 THEN -0.375
+          WHEN "x0" < 3.5 THEN 0
+          ELSE 0.375 END
+        ) / NULLIF(
+        CASE
+          WHEN "x0" IS NULL THEN 0
+          ELSE 0.75 END
+        , 0), 0)
+        """
+        check_is_fitted(self)
+        check_choice(dialect, "dialect", tuple(DIALECTS))
+        writer = SqlWriter(self._schema, dialect)
+        base = writer.number(self.base_score_)
+        heavy = self._heavy()
+        if not heavy:
+            return base
+        leans, weights = (
+            "\n+ ".join(
+                sql_of_steps(writer, self._schema, scored.step_function(kind)) for scored in heavy
+            )
+            for kind in _SUMS
+        )
+        return f"COALESCE((\n{leans}\n) / NULLIF(\n{weights}\n, 0), {base})"
+
+    def plot_terms(
+        self,
+        features: "Sequence[int | str] | int" = 9,
+        *,
+        ax: "Sequence[Axes] | Axes | None" = None,
+    ) -> TermsDisplay:
+        """Draw with matplotlib what each value of a feature adds to the score.
+
+        Parameters
+        ----------
+        features : int or sequence of int or str, default=9
+            So many features at most, those first whose values differ most; or which ones, by
+            position or by name.
+        ax : matplotlib.axes.Axes or a sequence of them, default=None
+            Where to draw, one for each feature. None makes a figure.
+
+        Returns
+        -------
+        TermsDisplay
+            What was drawn: `terms`, one panel for each feature. Panels have the same height in
+            units of the score, so that steps can be compared; a dotted line is the value of missing
+            ones, other lines are those of numbers that stand apart.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a feature is unknown or has no weight, or there are not as many axes as features.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from aucrank import RIMARC
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> display = RIMARC().fit(X, y).plot_terms(["worst_area", "mean_texture"])
+        >>> [ax.get_xlabel() for ax in display.axes_]
+        ['worst_area', 'mean_texture']
+        """
+        check_is_fitted(self)
+        terms = [scored.step_function("part") for scored in self._heavy()]
+        return draw_terms(terms, self._schema, features, ax)
+
+    def _heavy(self) -> list[_ScoredFeature]:
+        """Return the features of any weight, in the order of the columns."""
+        return [scored for scored in self._scored() if scored.weight > 0]
+
+    def _scored(self) -> list[_ScoredFeature]:
+        """Return all features with what their bins say, in the order of the columns."""
+        document, base = self._binned(), self.base_score_
+        features = binned_features(document, self._schema)
+        shares = [self._model.shares(feature.place) for feature in features]
+        total = sum(max(weight for _, weight in of_bin) for of_bin in shares)
+        found = []
+        for feature, of_bin, weight in zip(features, shares, self.weights_.tolist(), strict=True):
+            scores = self._model.bin_scores(feature.place)
+            bins = [
+                _ScoredBin(
+                    bin_,
+                    nan if score is None else score,
+                    lean,
+                    share,
+                    (lean - share * base) / total if share > 0 else 0.0,
+                )
+                for bin_, score, (lean, share) in zip(feature.bins, scores, of_bin, strict=True)
+            ]
+            of_document = document["features"][feature.place]["bins"]
+            found.append(_ScoredFeature(feature, weight, bins, of_document))
+        return found
+
+
+def _by_weight(scored: list[_ScoredFeature]) -> list[_ScoredFeature]:
+    """Return features, the heaviest first, equal ones in the order of the columns."""
+    return sorted(scored, key=lambda feature: -feature.weight)
+
+
+def _of(part: float, size: float) -> str:
+    """Return "3 of 10", of weights that need not be whole."""
+    part_and_size = (part, size)
+    decimals = 0 if all(value.is_integer() for value in part_and_size) else 2
+    return " of ".join(f"{value:,.{decimals}f}" for value in part_and_size)
+
+
+def _doubts_of_levels(model: _core.Rimarc, schema: Schema) -> Iterator[str]:
+    """Yield what is to be said of categorical columns of too many categories."""
+    if not schema.has_categories:
+        return
+    n_rows = json.loads(model.table().to_json())["total"]["rows"]
+    most = max(2, n_rows / _LEAST_ROWS_OF_LEVEL)
+    many = [
+        f"{schema.label(place)} ({len(feature.levels)})"
+        for place, feature in enumerate(schema.features)
+        if feature.levels is not None and len(feature.levels) > most
+    ]
+    if many:
+        yield (
+            f"More than one category for every {_LEAST_ROWS_OF_LEVEL} rows in column"
+            f" {', '.join(many)}: the rates of categories are those of a few rows each, and the"
+            " weight is near 1 whatever the column tells. Leave it out, or use weight_folds and"
+            " shrinkage."
+        )

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from math import inf, nan
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +14,14 @@ from aucrank._params import check_choice
 from aucrank._rules import Restriction, Words, number
 from aucrank._schema import Schema
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
+from aucrank._step_functions import MISSING, StepFunction, sql_of_steps, steps, table_of_steps
 from aucrank._table import Table
-from aucrank.boosting._term_plot import TermsDisplay, draw_terms
+from aucrank._term_plot import TermsDisplay, draw_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-
-_MISSING = Restriction(low=inf, high=-inf)
 
 
 class TermsMixin:
@@ -94,20 +93,7 @@ class TermsMixin:
         x1       x1 >= 2.5     1.0397
         x1       x1 is missing  0.5199
         """
-        rows = []
-        words = self._words
-        for term in self._merged():
-            feature = term["feature"]
-            rows += [
-                (words.name(feature), words.region({feature: rule}), value)
-                for rule, value in _steps(term)
-            ]
-        names, rules, values = zip(*rows, strict=True) if rows else ((), (), ())
-        return Table(
-            feature=np.array(names, dtype=np.str_),
-            rule=np.array(rules, dtype=np.str_),
-            value=np.array(values, dtype=np.float64),
-        )
+        return table_of_steps(self._words, self._merged())
 
     def explain(self, X: Any) -> NDArray[np.float64]:
         """Return what each feature adds to the score of each row.
@@ -182,20 +168,20 @@ class TermsMixin:
         >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
         >>> print(RankBoost(n_rounds=1).fit(X, y).to_sql())
         CASE
-          WHEN "x0" IS NULL THEN 0.2746530722361058
-          WHEN "x0" < 3.5 THEN 0.0
+          WHEN "x0" IS NULL THEN 0.2746530722361058e0
+          WHEN "x0" < 3.5 THEN 0
           ELSE 0.549306144239381 END
-        - 0.2746530721196905
+        - 0.2746530721196905e0
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
         writer = SqlWriter(self._schema_of_terms, dialect)
-        cases = [self._case(writer, term) for term in self._merged()]
+        cases = [sql_of_steps(writer, self._schema, term) for term in self._merged()]
         total = "\n+ ".join(cases) or "0.0"
         if self._model.by_sign:
             return f"CASE WHEN\n{total}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
         threshold = self._model.threshold
         sign = "-" if threshold >= 0 else "+"
-        return f"{total}\n{sign} {abs(threshold)!r}"
+        return f"{total}\n{sign} {writer.number(abs(threshold))}"
 
     def plot_terms(
         self,
@@ -252,11 +238,11 @@ class TermsMixin:
         schema = self._schema_of_terms
         return Words(schema, [True] * len(schema.features))
 
-    def _merged(self) -> list[dict[str, Any]]:
+    def _merged(self) -> list[StepFunction]:
         """Return the step functions of the features, as the model document has them."""
         check_is_fitted(self)
         self._check_additive()
-        merged: list[dict[str, Any]] = json.loads(self._model.merged_terms())
+        merged: list[StepFunction] = json.loads(self._model.merged_terms())
         return merged
 
     def _step_functions(self) -> str:
@@ -276,57 +262,14 @@ class TermsMixin:
             ' (weak_ranker="feature" or "threshold")'
         )
 
-    def _case(self, writer: SqlWriter, term: dict[str, Any]) -> str:
-        name = writer.name(term["feature"])
-        levels = self._schema.features[term["feature"]].levels
-        if levels is None:
-            whens = [f"WHEN {name} IS NULL THEN {term['missing']!r}"]
-            *values, last = term["numeric"]["values"]
-            whens += [
-                f"WHEN {name} < {threshold!r} THEN {value!r}"
-                for threshold, value in zip(term["numeric"]["thresholds"], values, strict=True)
-            ]
-        else:
-            last, whens = term["missing"], []
-            for codes, value in _by_value(term["categorical"]["values"]):
-                listed = ", ".join(writer.literal(levels[code]) for code in codes)
-                whens.append(f"WHEN {name} IN ({listed}) THEN {value!r}")
-        return "\n  ".join(["CASE", *whens, f"ELSE {last!r} END"])
-
-
-def _by_value(values: list[float]) -> list[tuple[list[int], float]]:
-    """Return the codes of each distinct value, the highest value first."""
-    distinct = sorted(set(values), reverse=True)
-    return [
-        ([code for code, other in enumerate(values) if other == value], value) for value in distinct
-    ]
-
-
-def _steps(term: dict[str, Any]) -> list[tuple[Restriction, float]]:
-    """Return the values of a feature with what they add, the missing ones last."""
-    if "numeric" in term:
-        bounds = [-inf, *term["numeric"]["thresholds"], inf]
-        steps = [
-            (Restriction(low, high, missing=False), value)
-            for low, high, value in zip(
-                bounds[:-1], bounds[1:], term["numeric"]["values"], strict=True
-            )
-        ]
-    else:
-        steps = [
-            (Restriction(levels=frozenset(codes), missing=False), value)
-            for codes, value in _by_value(term["categorical"]["values"])
-        ]
-    return [*steps, (_MISSING, term["missing"])]
-
 
 def rule_of_feature(words: Words, term: dict[str, Any]) -> str:
     """Return words for the rows that have the highest value of a step function."""
-    *known, (_, missing) = _steps(term)
+    *known, (_, missing) = steps(term)
     top = max(missing, *(value for _, value in known))
     rules = [rule for rule, value in known if value == top]
     if not rules:
-        rules = [_MISSING]
+        rules = [MISSING]
     elif len(rules) == len(known):
         rules = [Restriction()]
     rules[-1] = replace(rules[-1], missing=missing == top)
@@ -357,7 +300,7 @@ def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float
     """Return a round as a row: what it ranks high, and its highest, lowest and missing value."""
     match term:
         case {"feature": step_function}:
-            *known, (_, missing) = _steps(step_function)
+            *known, (_, missing) = steps(step_function)
             values = [value for _, value in known]
             rule = f"{words.name(step_function['feature'])} in {len(known)} steps"
             if len(set(values)) <= 2:

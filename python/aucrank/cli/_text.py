@@ -54,7 +54,7 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     lines = [line({name: name for name in order})]
     for values in zip(*(cells[name] for name in order), strict=True):
         wrapped = [
-            textwrap.wrap(value, width[name], break_long_words=False, break_on_hyphens=False)
+            textwrap.wrap(value, width[name] or 1, break_long_words=False, break_on_hyphens=False)
             or [""]
             for name, value in zip(order, values, strict=True)
         ]

@@ -36,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_bins(estimator))
     if hasattr(estimator, "to_text"):
         print(_describe_card(estimator))
+    if hasattr(estimator, "scorecard"):
+        print(_describe_means(estimator))
     return 0
 
 
@@ -137,6 +139,20 @@ def _describe_card(card: Any) -> str:
             card.to_text().rstrip("\n"),
             heading("Training rows by points"),
             aligned(card.score_table()),
+        ]
+    )
+
+
+def _describe_means(ranker: Any) -> str:
+    """List what a ranker takes the weighted mean of."""
+    size = plural(int((ranker.weights_ > 0).sum()), "feature")
+    return "\n".join(
+        [
+            heading(f"Scores of values ({size} of any weight)"),
+            "score: their mean over what is known, by the weights of the features, less 0.5; "
+            f"{number(ranker.base_score_)} where nothing is known",
+            "",
+            aligned(ranker.scorecard()),
         ]
     )
 

@@ -249,7 +249,9 @@ impl Rimarc {
         let feature = &table.features()[feature];
         let leans = scoring.leans(feature, table).into_iter().zip(&feature.sums);
         let score = |(lean, sums): (Option<f64>, &ClassSums)| {
-            lean.map(|lean| if scoring.shrinkage == 0.0 { sums.eta() } else { (lean + 1.0) / 2.0 })
+            lean.map(
+                |lean| if scoring.shrinkage == 0.0 { sums.eta() } else { f64::midpoint(lean, 1.0) },
+            )
         };
         leans.map(score).collect()
     }
@@ -335,10 +337,9 @@ impl Rimarc {
         }
     }
 
-    /// The score of rows that miss nothing as a sum of step functions, one for each feature of any
-    /// weight: their values add up to the score less [`Rimarc::base_score`], as those of
-    /// [`Rimarc::explain`] do. A value without a say adds 0. A special value is a step of its own, up
-    /// to the next number.
+    /// `r` of rows that miss nothing as a sum of step functions, one for each feature of any weight:
+    /// their values add up to `r`. A value without a say adds what the prevalence would. A special
+    /// value is a step of its own, up to the next number.
     #[must_use]
     pub fn terms(&self) -> Vec<FeatureTerm> {
         let weight_of = |shares: &Vec<Share>| shares.iter().map(|s| s.weight).fold(0.0, f64::max);
@@ -346,7 +347,9 @@ impl Rimarc {
         let shares = self.shares.iter().zip(self.parts.table.features()).enumerate();
         let said = shares.filter(|(_, (shares, _))| weight_of(shares) > 0.0);
         let terms = said.map(|(feature, (shares, BinnedFeature { bins, .. }))| {
-            let of_bin: Vec<f64> = shares.iter().map(|&share| self.part(share, total)).collect();
+            let of_prevalence = weight_of(shares) / total * self.prevalence();
+            let of_bin: Vec<f64> =
+                shares.iter().map(|&share| self.part(share, total) + of_prevalence).collect();
             let steps = match bins {
                 Bins::Categorical { bin_of_level, .. } => {
                     let values = bin_of_level.iter().map(|&bin| of_bin[bin]).collect();
@@ -886,6 +889,8 @@ mod tests {
         let scores = model.score(&columns).unwrap();
         let parts = model.explain(&columns).unwrap();
         let terms = model.terms();
+        let missing: f64 = terms.iter().map(|term| term.missing).sum();
+        assert!((missing - model.prevalence()).abs() < 1e-15);
         let mut n_complete = 0;
         for row in 0..N {
             let part = &parts[row * 4..][..4];
@@ -903,8 +908,9 @@ mod tests {
                     }
                     Steps::Categorical { values } => values[value as usize],
                 };
+                // What is missing adds what the prevalence would.
+                let found = found - term.missing;
                 assert!((found - part).abs() < 1e-15, "{found} {part}");
-                assert_eq!(term.missing, 0.0);
             }
         }
         assert!(n_complete > 20);
@@ -920,7 +926,7 @@ mod tests {
         let [term] = &fit(&columns, &positive, &params).terms()[..] else { panic!("one term") };
         let Steps::Numeric { thresholds, values } = &term.steps else { panic!("of a number") };
         assert_eq!(thresholds, &[0.0, 0.0_f64.next_up(), 2.5, f64::MAX]);
-        assert_eq!(values, &[-0.5, 0.0, -0.5, 0.5, 0.0]);
+        assert_eq!(values, &[0.0, 0.5, 0.0, 1.0, 0.5]);
     }
 
     #[test]

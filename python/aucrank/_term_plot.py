@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from math import ceil
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from aucrank._params import check_int
 from aucrank._pyplot import import_pyplot
+from aucrank._rules import number
 from aucrank._schema import Schema
 
 if TYPE_CHECKING:
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
 # Inches of a panel, and panels in a row.
 _PANEL = (3.2, 2.4)
 _N_COLUMNS = 3
+_APART_STYLES = ("-", "--", "-.")
 
 
 @dataclass(frozen=True, eq=False)
 class TermsDisplay:
-    """What ``plot_terms`` of a boosted ranker has drawn, for further changes.
+    """What ``plot_terms`` has drawn, for further changes.
 
     Attributes
     ----------
@@ -45,12 +48,12 @@ def draw_terms(
     features: Sequence[int | str] | int,
     ax: Sequence[Axes] | Axes | None,
 ) -> TermsDisplay:
-    """Draw step functions, given as the model document has them.
+    """Draw step functions.
 
     Parameters
     ----------
     terms : list of dict
-        One for each feature that has any.
+        Step functions, as `_step_functions` has them: one for each feature that has any.
     schema : Schema
         Of the columns.
     features : int or sequence of int or str
@@ -74,7 +77,7 @@ def draw_terms(
     names = [feature.name or f"x{place}" for place, feature in enumerate(schema.features)]
     chosen = _choose(terms, names, features)
     if not chosen:
-        raise ValueError("there is nothing to draw: no round has asked a feature")
+        raise ValueError("there is nothing to draw: no feature adds to the score")
     if ax is None:
         n_columns = min(_N_COLUMNS, len(chosen))
         n_rows = ceil(len(chosen) / n_columns)
@@ -107,9 +110,13 @@ def draw_terms(
             panel.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
             if len(levels) > 4:
                 panel.tick_params(axis="x", rotation=90)
+        for (apart, value), style in zip(term.get("apart", ()), cycle(_APART_STYLES)):
+            panel.axhline(value, color="C1", linestyle=style, label=f"= {number(apart)}")
         panel.axhline(term["missing"], color="0.5", linestyle=":", label="missing")
         panel.set_xlabel(names[term["feature"]])
-    axes[0].legend(frameon=False, fontsize="small")
+    for place, (panel, term) in enumerate(zip(axes, chosen, strict=True)):
+        if place == 0 or term.get("apart"):
+            panel.legend(frameon=False, fontsize="small")
     return TermsDisplay(axes, figure)
 
 
@@ -134,14 +141,16 @@ def _choose(
             if not 0 <= place < len(names):
                 raise ValueError(f"feature {place} is not one of the {len(names)} columns")
         if place not in of_feature:
-            raise ValueError(f"no round has asked {names[place]}, so there is nothing to draw")
+            raise ValueError(
+                f"{names[place]} adds nothing to the score, so there is nothing to draw"
+            )
         chosen.append(of_feature[place])
     return chosen
 
 
 def _spread(term: dict[str, Any]) -> float:
     kind = "numeric" if "numeric" in term else "categorical"
-    values = [*term[kind]["values"], term["missing"]]
+    values = [*term[kind]["values"], term["missing"], *(v for _, v in term.get("apart", ()))]
     return float(max(values) - min(values))
 
 
