@@ -18,11 +18,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 
+def rate(group):
+    """Return the share of positives of a least and a largest value with their weights."""
+    return group[2] / group[3]
+
+
 class PlainRIMARC:
     """The algorithm of the paper, written without haste.
 
-    Numbers are cut by trying every set of cuts that the hull could have: a cut stays as long as the
-    shares of positives on both of its sides are in order. Missing values are NaN or None.
+    A number is cut between all of its values, then neighbours whose shares of positives are not in
+    order are joined until none are left: what remains are the corners of the hull. Missing values
+    are NaN or None.
     """
 
     def fit(self, X, y, weight=None):
@@ -54,10 +60,9 @@ class PlainRIMARC:
                 [value, value, weight[y & (values == value)].sum(), weight[values == value].sum()]
                 for value in np.unique(values)
             ]
-            rate = lambda group: sign * group[2] / group[3]  # noqa: E731
             while True:
                 for k in range(len(groups) - 1):
-                    if rate(groups[k]) >= rate(groups[k + 1]) - 1e-12:
+                    if sign * (rate(groups[k + 1]) - rate(groups[k])) <= 1e-12:
                         low, high = groups[k], groups[k + 1]
                         groups[k : k + 2] = [[low[0], high[1], low[2] + high[2], low[3] + high[3]]]
                         break

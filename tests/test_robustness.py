@@ -211,7 +211,7 @@ print(len(set(expected)) > 10)
         "RankBoost(n_jobs=2, subsample=0.5, random_state=0)",
         "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
         "MartiRank(n_jobs=2)",
-        "RIMARC(n_jobs=2, weight_folds=3)",
+        "RIMARC(n_jobs=2, weight_folds=3, random_state=0)",
     ],
     ids=lambda model: model.partition("(")[0],
 )
@@ -253,7 +253,7 @@ def test_threads_may_share_a_fitted_model():
         RankBoost(weak_ranker="tree", n_rounds=30, n_jobs=2),
         AUCBoost(weak_ranker=DecisionTreeClassifier(max_depth=2), n_rounds=10, random_state=0),
         MartiRank(weak_ranker=LogisticRegression(C=1e-3), n_rounds=4, n_jobs=2),
-        RIMARC(weight_folds=3, n_jobs=2),
+        RIMARC(weight_folds=3, n_jobs=2, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
