@@ -3,7 +3,7 @@
 use crate::data::{Value, mix};
 use crate::roc::Score;
 
-/// Rows in the sample by which cells are laid out.
+/// Rows at most in the sample by which cells are laid out.
 const SAMPLE: usize = 4096;
 
 /// Bits of the mantissa of a double; the rest of its key is its octave.
@@ -50,7 +50,7 @@ impl Cells {
     /// About `n_cells` cells for the finite numbers among `values`, which are not none.
     pub fn lay_out<T: Value>(values: &[T], n_cells: usize) -> Self {
         let n_rows = values.len();
-        let n_sampled = n_rows.min(SAMPLE);
+        let n_sampled = n_rows.div_ceil(16).min(SAMPLE);
         let mut sample: Vec<u64> = (0..n_sampled)
             .map(|place| {
                 // Some row of each stretch, so that no period of the rows is in step with it.

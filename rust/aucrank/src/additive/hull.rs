@@ -557,6 +557,10 @@ impl Direction {
     }
 }
 
+/// Points of which one is looked at first: the chain of them takes a branch that cannot be foretold,
+/// and most others need none of that.
+const STEP: usize = 16;
+
 /// The hull of a curve in one direction.
 struct Hull {
     direction: Direction,
@@ -569,15 +573,20 @@ struct Hull {
 impl Hull {
     /// `points` are sums in ascending order of the values, the first of no rows, no two of them equal.
     fn of(points: &[ClassMasses], direction: Direction) -> Self {
-        let mut corners: Vec<usize> = Vec::new();
-        for (place, &point) in points.iter().enumerate() {
-            while let [.., before, corner] = corners[..] {
-                if direction.is_outside(points[before], point, points[corner]) {
-                    break;
-                }
-                corners.pop();
+        let last = points.len() - 1;
+        let mut candidates: Vec<usize> = (0..last).step_by(STEP).chain([last]).collect();
+        let mut corners = Self::strict_corners(points, direction, &candidates);
+        if candidates.len() < points.len() {
+            // Beside the corners of every so many points only those outside of their hull count.
+            candidates.clear();
+            for pair in corners.windows(2) {
+                let (start, end) = (points[pair[0]], points[pair[1]]);
+                let is_outside = |place: &usize| direction.is_outside(start, end, points[*place]);
+                candidates.push(pair[0]);
+                candidates.extend((pair[0] + 1..pair[1]).filter(is_outside));
             }
-            corners.push(place);
+            candidates.push(last);
+            corners = Self::strict_corners(points, direction, &candidates);
         }
         let groups = corners.windows(2).map(|pair| {
             let (low, high) = (points[pair[0]], points[pair[1]]);
@@ -586,6 +595,25 @@ impl Hull {
         let area = ClassMasses::area(groups);
         let area = if direction == Direction::Increasing { area } else { -area };
         Self { direction, corners, area }
+    }
+
+    /// Those of the points at some places, by the monotone chain.
+    fn strict_corners(
+        points: &[ClassMasses],
+        direction: Direction,
+        places: &[usize],
+    ) -> Vec<usize> {
+        let mut corners: Vec<usize> = Vec::new();
+        for &place in places {
+            while let [.., before, corner] = corners[..] {
+                if direction.is_outside(points[before], points[place], points[corner]) {
+                    break;
+                }
+                corners.pop();
+            }
+            corners.push(place);
+        }
+        corners
     }
 }
 
