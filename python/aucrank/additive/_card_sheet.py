@@ -3,6 +3,7 @@
 import csv
 import os
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -26,6 +27,9 @@ _MOST_LINES = 14
 
 #: Widest first column of a printed card.
 _WIDEST = 52
+
+#: Keeps a name and its points on one line.
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 #: First signs of a cell that a spreadsheet would take for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -229,7 +233,8 @@ class CardSheetMixin:
             distribution=(points, np.ldexp(units, card["exponent"])),
             chance=lambda points: float(self.probability_at(points)),  # type: ignore[attr-defined]
             aucs=(self._model.ranker_auc, self._model.exact_auc, self._model.auc),
-            scale=(card["offset"], card["factor"]),
+            scale=self._scale(card),  # type: ignore[attr-defined]
+            even=card["offset"],
         )
 
 
@@ -253,8 +258,10 @@ class _Sheet:
         Probability of the positive class at some points.
     aucs : tuple of float
         Of the training rows: by the ranker, by the bins, by the points.
-    scale : tuple of float
-        Points of even odds, and points by which they grow e times.
+    scale : dict
+        What points mean, as `Scorecard.to_json` says it.
+    even : float
+        Points at which both classes are equally likely.
     """
 
     features: list[CardFeature]
@@ -265,7 +272,8 @@ class _Sheet:
     distribution: tuple[NDArray[np.int64], NDArray[np.float64]]
     chance: Any
     aucs: tuple[float, float, float]
-    scale: tuple[float, float]
+    scale: dict[str, Any]
+    even: float
 
     @property
     def size(self) -> float:
@@ -311,10 +319,22 @@ class _Sheet:
 
     @property
     def scale_in_words(self) -> str:
-        offset, factor = self.scale
+        scale = self.scale
+        base, odds, pdo = (f"{scale[key]:.6g}" for key in ("base_points", "base_odds", "pdo"))
+        doubling = f"{pdo} more double the odds"
+        if scale["base_odds"] == 1:
+            doubling += f" of class {self.wanted}"
+            return f"At {base} points both classes are equally likely; {doubling}."
         return (
-            f"At {offset:.6g} points both classes are equally likely;"
-            f" {factor * np.log(2):.6g} more double the odds of class {self.wanted}."
+            f"{base} points are odds of {odds} to 1 for class {self.wanted}; {doubling}, and at"
+            f" {self.even:.1f} both classes are equally likely."
+        )
+
+    @property
+    def legend(self) -> str:
+        return (
+            f"Rows are those of the training data: how many a line holds, their share of all"
+            f" {_count(self.size)}, and how many in a hundred of them are of class {self.positive}."
         )
 
     @property
@@ -360,8 +380,8 @@ def _text(sheet: _Sheet) -> str:
             out.append(line(f"  {last}", row))
         out.append("")
     if sheet.unknown:
-        listed = ", ".join(f"{name} {points}" for name, points in sheet.unknown)
-        out += [*_wrapped(f"If unknown, which no training row was: {listed}.", 78), ""]
+        lines = _wrapped(_unknown_in_words(sheet, str), 78)
+        out += [*(line.replace(_NO_BREAK, " ") for line in lines), ""]
     fewer, chance = "rows with fewer", f"chance of class {sheet.positive}"
     marks = [(f"{points}", _percent(p), _percent(share)) for points, p, share in sheet.chances]
     width = max(len("Total"), *(len(mark) for mark, _, _ in marks))
@@ -369,9 +389,8 @@ def _text(sheet: _Sheet) -> str:
     out += [
         f"{mark:>{width}}  {p:>{len(chance)}}  {share:>{len(fewer)}}" for mark, p, share in marks
     ]
-    return "\n".join(
-        [*out, "", *_wrapped(sheet.scale_in_words, 78), *_wrapped(sheet.quality_in_words, 78), ""]
-    )
+    notes = [sheet.scale_in_words, sheet.legend, sheet.quality_in_words]
+    return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
 
 
 _STYLE = """
@@ -408,7 +427,8 @@ def _html(sheet: _Sheet) -> str:
         out.append(f'<tbody><tr><th colspan="5">{escape(feature.name)}</th></tr>')
         for label, bin_ in sheet.lines(feature):
             points, *rest = _numbers(bin_, sheet)
-            bar = f"background-size: {100 * bin_.points / most:.3g}% 100%"
+            # The number itself stands to the right of the longest bar.
+            bar = f"background-size: {70 * bin_.points / most:.3g}% 100%"
             others = "".join(f"<td>{cell}</td>" for cell in rest)
             out.append(
                 f'<tr><td>{escape(label)}</td><td class="points" style="{bar}">{points}</td>'
@@ -417,8 +437,7 @@ def _html(sheet: _Sheet) -> str:
         out.append("</tbody>")
     out.append("</table>")
     if sheet.unknown:
-        listed = ", ".join(f"{escape(name)} {points}" for name, points in sheet.unknown)
-        out.append(f"<p>If unknown, which no training row was: {listed}.</p>")
+        out.append(f"<p>{_unknown_in_words(sheet, escape)}</p>")
     out.append(
         f"<table><thead><tr><th>total</th><th>chance of class {escape(sheet.positive)}</th>"
         "<th>rows with fewer</th></tr></thead><tbody>"
@@ -430,10 +449,16 @@ def _html(sheet: _Sheet) -> str:
     out += [
         "</tbody></table>",
         f"<p>{escape(sheet.scale_in_words)}</p>",
+        f"<p>{escape(sheet.legend)}</p>",
         f"<p>{escape(sheet.quality_in_words)}</p>",
         "</body></html>",
     ]
     return "\n".join(out) + "\n"
+
+
+def _unknown_in_words(sheet: _Sheet, write: Callable[[str], str]) -> str:
+    listed = ", ".join(f"{write(name)}{_NO_BREAK}{points}" for name, points in sheet.unknown)
+    return f"If unknown, which no training row was: {listed}."
 
 
 def _numbers(bin_: CardBin, sheet: _Sheet) -> list[str]:
