@@ -6,8 +6,8 @@
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per model: its AUC
 on each set, mean of ten stratified folds, as sec. 5.1 of the paper of RIMARC has it, and the mean
 over the sets. Categories are one-hot and missing values the median for the rivals, which
-scikit-learn has; numbers are scaled for logistic regression. `--all` runs RIMARC with its options
-too.
+scikit-learn has; numbers are scaled for logistic regression. `--all` runs RIMARC with its options,
+scorecards and the other rankers of aucrank too.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from aucrank import RIMARC
+from aucrank import RIMARC, RankBoost, RankingForest, Scorecard, TreeRank
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -53,6 +53,12 @@ OPTIONS = {
     "RIMARC, 5 folds, shrinkage 5": RIMARC(weight_folds=5, shrinkage=5, random_state=0),
     "RIMARC, missing a value": RIMARC(missing="value"),
     "RIMARC, missing, 5 folds": RIMARC(missing="value", weight_folds=5, random_state=0),
+    "Scorecard()": Scorecard(),
+    "Scorecard, bins of 5 %": Scorecard(min_bin_share=0.05),
+    "Scorecard, RIMARC 5 folds": Scorecard(estimator=RIMARC(weight_folds=5, random_state=0)),
+    "RankBoost()": RankBoost(),
+    "TreeRank()": TreeRank(random_state=0),
+    "RankingForest()": RankingForest(random_state=0),
 }
 RIVALS = {
     "GaussianNB": of_columns(GaussianNB()),
@@ -63,13 +69,20 @@ RIVALS = {
 }
 
 
+def score_of(model, X):
+    """Score rows, higher first."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return model.predict_proba(X)[:, 1]
+
+
 def mean_auc(model, X, y, repeats):
     aucs = []
     for repeat in range(repeats):
         folds = StratifiedKFold(10, shuffle=True, random_state=repeat)
         for train, test in folds.split(X, y):
             model.fit(X.iloc[train], y[train])
-            aucs.append(roc_auc_score(y[test], model.predict_proba(X.iloc[test])[:, 1]))
+            aucs.append(roc_auc_score(y[test], score_of(model, X.iloc[test])))
     return np.mean(aucs)
 
 
@@ -79,7 +92,7 @@ def main():
     parser.add_argument("--sets", nargs="*", default=SETS, help="by file name without ending")
     parser.add_argument("--max-rows", type=int, default=5000)
     parser.add_argument("--repeats", type=int, default=1, help="times to deal the folds anew")
-    parser.add_argument("--all", action="store_true", help="options of RIMARC too")
+    parser.add_argument("--all", action="store_true", help="options of RIMARC and other rankers too")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     sets = [load(options.folder / f"{name}.parquet", options.max_rows) for name in options.sets]

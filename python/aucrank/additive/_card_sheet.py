@@ -408,6 +408,7 @@ td:first-child { padding-left: 1.4em; }
 td.points { font-weight: 700; width: 9em; background-repeat: no-repeat;
   background-image: linear-gradient(#cfe3f7, #cfe3f7); print-color-adjust: exact; }
 p { margin: 0.4em 0; }
+@media (max-width: 34em) { td.points { width: 3em; } th, td { padding: 0.18em 0.3em; } }
 """.strip()
 
 
@@ -415,7 +416,8 @@ def _html(sheet: _Sheet) -> str:
     most = max((bin_.points for f in sheet.features for bin_ in f.bins), default=1)
     out = [
         "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8"><title>Scorecard</title>',
+        '<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><title>Scorecard</title>',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>Scorecard: many points speak for class {escape(sheet.wanted)}</h1>",
         f"<p>Start with <strong>{sheet.initial_points}</strong> points and add those of one line of"
