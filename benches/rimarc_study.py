@@ -92,7 +92,7 @@ def main():
     parser.add_argument("--sets", nargs="*", default=SETS, help="by file name without ending")
     parser.add_argument("--max-rows", type=int, default=5000)
     parser.add_argument("--repeats", type=int, default=1, help="times to deal the folds anew")
-    parser.add_argument("--all", action="store_true", help="options of RIMARC and other rankers too")
+    parser.add_argument("--all", action="store_true", help="options and other rankers too")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     sets = [load(options.folder / f"{name}.parquet", options.max_rows) for name in options.sets]

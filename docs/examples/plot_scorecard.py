@@ -18,7 +18,7 @@ import sqlite3
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from aucrank import RIMARC, Scorecard
+from aucrank import Scorecard
 from aucrank.metrics import auc_interval
 from sklearn.model_selection import train_test_split
 
@@ -64,19 +64,19 @@ X.head().assign(outcome=y[:5])
 # %%
 # The card
 # --------
-# The bins come from ``RIMARC``, which cuts a column where its AUC is largest; missing incomes and
-# "never in arrears" have bins of their own. 600 points shall stand for odds of 10 loans repaid to
-# one in default, and 20 more shall double them. A bin shall hold a twentieth of the loans, so that
-# its points are those of many.
+# The bins come from ``RIMARC``, which cuts a column where its AUC is largest; incomes not stated
+# and "never in arrears" have bins of their own. 600 points shall stand for odds of 10 loans repaid
+# to one in default, and 20 more shall double them. A bin shall hold a twentieth of the loans, so
+# that its points are those of many.
 #
 # The class with many points is the positive one, the second of the sorted labels: "repaid". With a
 # column that is 1 for a default, ``high_points="negative"`` would say the same.
 card = Scorecard(
-    estimator=RIMARC(missing="value", special_values={"arrears": [-1]}),
     base_points=600,
     base_odds=10,
     pdo=20,
     min_bin_share=0.05,
+    special_values={"arrears": [-1]},
 ).fit(X, y)
 print(card.to_text())
 
