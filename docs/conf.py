@@ -44,6 +44,7 @@ autodoc_default_options = {
             "ClassifierMixin",
             "TransformerMixin",
             "OneToOneFeatureMixin",
+            "_SetOutputMixin",
             "_MetadataRequester",
             "BaseException",
             "Exception",

@@ -336,8 +336,10 @@ class DriftMixin:
         >>> report = card.drift(X[:500] + [0.8, 0.0])
         >>> report.score_verdict
         'shifted'
-        >>> report.features["feature"][0]
-        np.str_('x0')
+        >>> report.features.to_frame()[["feature", "psi", "verdict"]].round(2)
+          feature   psi  verdict
+        0      x0  0.64  shifted
+        1      x1  0.00   stable
         """
         check_is_fitted(self)
         columns = read_columns(self, X, self._schema)

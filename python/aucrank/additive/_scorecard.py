@@ -66,8 +66,9 @@ class Scorecard(
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those whose dtype says so, or those listed by position, by
         name or in a boolean mask.
-    n_jobs : int, default=None
-        Number of threads, as scikit-learn counts them.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The card does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of a ranker that draws and has none itself.
 
@@ -93,14 +94,14 @@ class Scorecard(
         Smirnov), from 0 to 1.
     base_score_ : float
         Log-odds of the positive class at the initial points.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         By how much the AUC of the training rows, ranked by the points of one feature alone, is
         above 1/2; 0 for features that are not on the card.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the positive class.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if all are strings.
 
     See Also
@@ -141,13 +142,26 @@ class Scorecard(
     >>> from aucrank.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> names = ["mean_concave_points", "mean_texture"]
-    >>> card = Scorecard(min_bin_share=0.1).fit(X[names], y)
-    >>> card.points(X[names][:3]) - card.initial_points_ == card.points_by_feature(
-    ...     X[names][:3]
-    ... ).sum(axis=1)
-    array([ True,  True,  True])
-    >>> float(card.odds(620.0).round(6))
-    2.0
+    >>> card = Scorecard(min_bin_share=0.2).fit(X[names], y)
+    >>> text = card.to_text()
+    >>> print(text[: text.index("If unknown")].rstrip())
+    SCORECARD: many points speak for class 1
+    <BLANKLINE>
+    Start with 482 points and add those of one line of each block.
+    <BLANKLINE>
+                                 points  rows  share  class 1
+    mean_concave_points
+      under 0.026805                  0   215  37.8%     0.9%
+      0.026805 to under 0.04923      20   129  22.7%    12.4%
+      0.04923 and up                148   225  39.5%    86.2%
+    <BLANKLINE>
+    mean_texture
+      under 19.61                     0   323  56.8%    18.0%
+      19.61 and up                   48   246  43.2%    62.6%
+    >>> card.points(X[names][:3])
+    array([630, 630, 678])
+    >>> card.probability_at([580, 600, 620]).round(3)
+    array([0.333, 0.5  , 0.667])
 
     A bank's card: 600 points are odds of 50 good to 1 bad, and more points are better.
 
@@ -349,7 +363,7 @@ class Scorecard(
 
         Returns
         -------
-        ndarray of shape (n_features_in_,)
+        ndarray of shape (n_features,)
             AUC of the training rows by the points of the feature, less 1/2; 0 if that is below 0,
             or the feature is not on the card.
         """
@@ -374,6 +388,16 @@ class Scorecard(
             If there is no card yet.
         ValueError
             If the columns are not those seen in fit.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[0, 1], [0, 2], [1, 1], [1, 2], [1, 2], [0, 1]]
+        >>> card = Scorecard().fit(X, [0, 1, 0, 1, 1, 0])
+        >>> card.initial_points_, card.points_by_feature(X[:3]).tolist()
+        (557, [[0, 0], [0, 77], [9, 0]])
+        >>> card.points(X[:3])
+        array([557, 634, 566])
         """
         points: NDArray[np.int64] = self._ask("points", X)
         return points
@@ -457,6 +481,13 @@ class Scorecard(
         ------
         NotFittedError
             If there is no card yet.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> card = Scorecard(base_odds=10).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> card.odds([580, 600, 620]).round(6)
+        array([ 5., 10., 20.])
         """
         check_is_fitted(self)
         card = self._card()
@@ -554,8 +585,12 @@ class Scorecard(
         >>> from aucrank.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> table = Scorecard().fit(X[["mean_texture"]], y).score_table(4)
-        >>> list(table)[:5]
-        ['low', 'high', 'size', 'n_pos', 'rate']
+        >>> table.to_frame()[["low", "high", "size", "n_pos", "size_up_to", "pos_up_to"]].round(3)
+           low  high  size  n_pos  size_up_to  pos_up_to
+        0  526   545   153     12       0.269      0.057
+        1  555   574   120     27       0.480      0.184
+        2  579   617   151     77       0.745      0.547
+        3  620   670   145     96       1.000      1.000
         """
         n_bands = check_int(n_bands, "n_bands", low=1) or 1
         points, weights = self._distribution()
