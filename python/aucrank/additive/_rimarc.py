@@ -1,6 +1,7 @@
 """RIMARC: positive rates of AUC-optimal bins, weighted by how well each feature ranks."""
 
 import json
+import textwrap
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 #: What the score of a row is a quotient of.
 _SUMS: tuple[Literal["lean", "weight"], ...] = ("lean", "weight")
+
+# Letters of a line of names in `rules`.
+_WIDTH = 100
 
 # A category stands for fewer training rows than this, on average: its rate is mostly noise.
 _LEAST_ROWS_OF_LEVEL = 10
@@ -453,9 +457,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             ]
         if rest := heavy[len(told) :]:
             names = ", ".join(scored.feature.name for scored in rest)
-            lines += ["", f"Of weight {rest[0].weight:.2f} and less: {names}."]
+            lines += ["", *_wrapped(f"Of weight {rest[0].weight:.2f} and less: {names}.")]
         if without := [s.feature.name for s in self._scored() if s.weight == 0]:
-            lines += ["", f"Without weight: {', '.join(without)}."]
+            lines += ["", *_wrapped(f"Without weight: {', '.join(without)}.")]
         return "\n".join(lines)
 
     def terms(self) -> Table:
@@ -681,6 +685,11 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 def _by_weight(scored: list[_ScoredFeature]) -> list[_ScoredFeature]:
     """Return features, the heaviest first, equal ones in the order of the columns."""
     return sorted(scored, key=lambda feature: -feature.weight)
+
+
+def _wrapped(text: str) -> list[str]:
+    """Break a text at spaces, for a page."""
+    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _of(part: float, size: float) -> str:
