@@ -262,6 +262,20 @@ def test_special_and_missing_values_have_bins_of_their_own():
     assert "months = -1" in rules
 
 
+def test_what_a_ranker_leaves_out_of_its_mean_has_the_points_of_the_overall_share():
+    ranker = RIMARC(missing="ignore").fit(X, Y)
+    card = Scorecard(estimator=RIMARC(missing="ignore"), pdo=5000).fit(X, Y)
+    for name in ("income", "trade"):
+        terms, table = ranker.terms(), card.card()
+        values = terms["value"][terms["feature"] == name]
+        points = table["points"][table["feature"] == name].astype(float)
+        assert values[-1] == 0
+        # Points are a line along what the terms add, on which 0 is a row of the overall share.
+        share = (0 - values.min()) / np.ptp(values)
+        assert points[-1] == pytest.approx(share * points.max(), abs=1)
+    assert not np.allclose(card.points_by_feature(X[X["income"].isna()])[:, 1], 0)
+
+
 def test_categories_are_matched_by_value_and_strangers_are_missing():
     card = Scorecard().fit(X, Y)
     other = X.assign(trade=X["trade"].astype(object))
@@ -358,8 +372,10 @@ def test_what_no_card_stands_for(estimator, error, message):
         ({"pdo": 1e9}, ValueError, "pdo is 1000000000.*no row has more than 10.9 points"),
         ({"high_points": "good"}, ValueError, "high_points must be one of"),
         ({"min_bin_share": 0.6}, ValueError, "min_bin_share"),
-        ({"monotone": 1}, TypeError, "monotone must be True or False"),
-        ({"monotone": "age"}, TypeError, "monotone must be True or False"),
+        ({"monotone": 1}, TypeError, "monotone must be True, False or a list of columns"),
+        ({"monotone": "age"}, TypeError, "by name or position, got 'age'"),
+        # A direction per column is what monotonic_cst of the ranker takes.
+        ({"monotone": {"age": -1}}, TypeError, "monotone must be True, False or a list of columns"),
         ({"monotone": ["Age"]}, ValueError, "monotone names a column that X does not have: 'Age'"),
         ({"monotone": [5]}, ValueError, "a position in monotone must be from 0 to 4"),
         ({"monotone": ["trade"]}, ValueError, "column 'trade', which is categorical"),
@@ -440,6 +456,20 @@ def test_saved_and_pickled_cards_are_the_same(tmp_path):
         assert (back.auc_, back.exact_auc_, back.ranker_auc_) == (
             *(card.auc_, card.exact_auc_, card.ranker_auc_),
         )
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (None, "column 'trade' .* set weight_folds and shrinkage of RIMARC"),
+        (RankBoost(), "No weak ranker is better than chance"),
+    ],
+)
+def test_a_warning_of_the_ranker_names_the_line_that_fits_the_card(estimator, message):
+    rows = pd.DataFrame({"trade": pd.Categorical(["a", "b", "c"] * 4)})
+    with pytest.warns(UserWarning, match=message) as found:
+        Scorecard(estimator=estimator).fit(rows, np.repeat([0, 1], 6))
+    assert [warning.filename for warning in found] == [__file__]
 
 
 def test_parameters_of_the_ranker_can_be_searched():
@@ -606,7 +636,8 @@ def test_a_person_can_add_up_the_printed_card(card):
         elif line.strip():
             blocks[name].append(line)
     on_card = document(card)["features"]
-    shown = {name: lines for name, lines in blocks.items() if not name.startswith("If unknown")}
+    # Below the blocks stand the points of what nobody had.
+    shown = {name: lines for name, lines in blocks.items() if name in X}
     assert list(shown) == [X.columns[feature["feature"]] for feature in on_card]
     for feature, lines in zip(on_card, shown.values(), strict=True):
         seen = [
@@ -620,6 +651,23 @@ def test_a_person_can_add_up_the_printed_card(card):
             if line.endswith("%")
         ]
         assert sorted(found) == sorted(seen)
+
+
+def test_special_and_missing_values_that_nobody_had_stand_below_the_printed_card():
+    card = Scorecard(special_values=[-1, 9_999_999]).fit(X, Y)
+    blocks, below = " ".join(card.to_text().split()).split("Points of what no training row had: ")
+    assert "exactly -1 " in blocks
+    assert "exactly 9999999" not in blocks
+    table = card.card()
+    unseen = table["size"] == 0
+    # Six digits would make it 1e+07.
+    assert "age = 9999999" in table["rule"][unseen]
+    listed = zip(table["rule"][unseen], table["points"][unseen], strict=True)
+    said = ", ".join(f"{rule} {points}" for rule, points in listed)
+    assert below.startswith(f"{said}. Total")
+    page = card.to_html()
+    assert f"<p>Points of what no training row had: {said}.</p>" in page
+    assert "exactly 9999999" not in page
 
 
 class Page(HTMLParser):
@@ -654,7 +702,7 @@ def test_the_page_stands_alone_and_runs_nothing_of_the_data(card):
 
 def test_the_sheet_for_excel_runs_no_formula(card, tmp_path):
     fitted = Scorecard(categorical_features=[0]).fit(
-        [["=1+1"], ["@x"], ["-"], ["ok"]] * 9, [1, 1, 0, 0] * 9
+        [["=1+1"], ["@x"], ["-"], ["ok"]] * 10, [1, 1, 0, 0] * 10
     )
     frame = pd.DataFrame({'=HYPERLINK("http://x")': X["age"], "+plus": X["months"]})
     names = Scorecard().fit(frame, Y)

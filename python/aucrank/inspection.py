@@ -15,6 +15,7 @@ from aucrank._term_plot import TermsDisplay
 from aucrank._tree_plot import RankingTreeDisplay
 from aucrank._validation import encode_binary, match_labels
 from aucrank.additive._bin_plot import FeatureDisplay
+from aucrank.additive._drift import DriftDisplay, DriftReport
 from aucrank.boosting._program_plot import BranchingProgramDisplay
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BranchingProgramDisplay",
+    "DriftDisplay",
+    "DriftReport",
     "FeatureDisplay",
     "LevelSetDisplay",
     "RankingTreeDisplay",

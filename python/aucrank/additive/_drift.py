@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 from html import escape
 from math import exp, ldexp, nan
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -604,7 +605,7 @@ def _draw(
 ) -> DriftDisplay:
     plt = import_pyplot("plot")
     known = report.features["feature"].tolist()
-    if isinstance(features, int):
+    if isinstance(features, int | Integral):
         chosen = known[: check_int(features, "features", low=0)]
     elif isinstance(features, str):
         raise ValueError(f"features must be a number or a list of names, got {features!r}")
