@@ -119,8 +119,8 @@ class Scorecard(
     *Missing values.* `RIMARC` with ``missing="ignore"`` leaves them out of the mean of a row, so
     that the other features share their weight. A sum of points cannot do so: on its card a missing
     value has the points that the overall share of positives would have in this feature, whatever
-    its own rows are like, and ``merging_loss_`` has what that costs. The same points are those of
-    missing values, and of special ones, that no training row had.
+    its own rows are like, and ``merging_loss_`` has what that costs. On the card of either `RIMARC`
+    these are the points of missing values, and of special ones, that no training row had.
 
     *Points.* Log-odds are a line along the sum of values, by maximum likelihood with the targets of
     Platt [2]_, under which a ranker without mistakes has finite odds, too. Points grow by
