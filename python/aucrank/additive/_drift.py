@@ -174,8 +174,8 @@ class DriftReport:
 
     def _summary(self) -> list[str]:
         lines = [
-            f"{self.n_rows} new rows. Points: PSI {self.score_psi:.4f}, {self.score_verdict}"
-            f"{_chance(self.score_p_value)}"
+            f"{self.n_rows} new row{'s' * (self.n_rows != 1)}. Points: PSI {self.score_psi:.4f},"
+            f" {self.score_verdict}{_chance(self.score_p_value)}"
         ]
         names, verdicts, chances = (
             self.features[column].tolist() for column in ("feature", "verdict", "p_value")
