@@ -587,6 +587,23 @@ def test_pmml_names_the_features_that_took_or_gave_most_points(card_and_rows, wh
         assert found == [names[place] for place in expected]
 
 
+@pytest.mark.parametrize("why", ["few", "many"])
+def test_reason_codes_of_the_card_are_those_of_its_pmml(card_and_rows, why):
+    card, X = card_and_rows
+    engine = PmmlScorecard(card.to_pmml(why=why, n_reasons=99))
+    codes = card.reason_codes(X, X.shape[1], why=why)
+    n_named = 0
+    for row, of_card in zip(rows_of(X), codes.tolist(), strict=True):
+        scored = engine.score(row)
+        ranked = [scored[key] for key in scored if key.startswith("reason_")]
+        # Those that made no difference are None on the card, and may be ranked last in PMML.
+        named = [name for name in of_card if name is not None]
+        assert of_card == named + [None] * (X.shape[1] - len(named))
+        assert ranked[: len(named)] == named
+        n_named += len(named)
+    assert len(X) < n_named < X.size
+
+
 @pytest.mark.parametrize("others", [["ends in \\", "b", "c"], ["d\r\ne", "e", "\t"]])
 def test_categories_of_one_bin_are_an_array_where_an_array_can_hold_them(others):
     """PMML quotes items of an array, but has no way to write a backslash before a quote."""

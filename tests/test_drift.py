@@ -1,6 +1,7 @@
 """Drift of a scorecard's rows, beside the plain formulas over rows binned by hand."""
 
 import json
+import warnings
 
 import matplotlib as mpl
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from aucrank import Scorecard
 from aucrank.metrics import auc_interval
 from scipy.stats import chi2, chisquare
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 mpl.use("agg")
@@ -133,6 +134,20 @@ def test_bands_are_tenths_of_whole_points_and_give_the_score_psi(card):
     assert abs(report.points["share_then"] - 0.1).max() <= heaviest
 
 
+def test_a_bin_that_is_empty_in_one_sample_has_half_a_row(card):
+    train, _ = applicants(1500, 0)
+    X, _ = applicants(700, 1)
+    X = X[(X["purpose"] != "tv") & (X["debt"] != -9)]
+    report = card.drift(X)
+    then, now = bin_numbers(card, train), bin_numbers(card, X)
+    for name in ("purpose", "debt"):
+        n_bins = len(then[name][1])
+        counts = [np.bincount(of[name][0], minlength=n_bins) for of in (then, now)]
+        assert ((counts[0] > 0) & (counts[1] == 0)).any()
+        row = of_feature(report.features, name)
+        assert row["psi"][0] == pytest.approx(plain_psi(*counts), rel=1e-12)
+
+
 def test_the_training_rows_have_not_moved(card):
     X, y = applicants(1500, 0)
     report = card.drift(X, y)
@@ -194,6 +209,25 @@ def test_a_feature_that_ranks_the_other_way_is_out_of_order(card):
     turned = card.drift(X.assign(income=-X["income"]), y)
     assert not of_feature(turned.bins, "income")["in_order"].all()
     assert of_feature(turned.features, "income")["auc_now"][0] < 0.5
+
+
+def test_a_bin_is_out_of_order_if_its_rate_is_on_the_wrong_side_of_another(card):
+    X, y = applicants(2000, 2)
+    table = of_feature(card.drift(X.assign(income=-X["income"]), y).bins, "income")
+    size, rate, points = table["share_now"] * len(X), table["rate_now"], table["points"]
+    expected = []
+    for j in range(len(size)):
+        wrong = False
+        for k in range(len(size)):
+            if not size[j] * size[k] or points[j] == points[k]:
+                continue
+            few, many = (j, k) if points[j] < points[k] else (k, j)
+            pooled = (size[j] * rate[j] + size[k] * rate[k]) / (size[j] + size[k])
+            error = np.sqrt(pooled * (1 - pooled) * (1 / size[j] + 1 / size[k]))
+            wrong |= rate[few] - rate[many] > 1.96 * error
+        expected.append(not wrong)
+    assert table["in_order"].tolist() == expected
+    assert len(expected) > 2
 
 
 def test_verdicts_are_at_the_usual_limits(card):
@@ -283,6 +317,21 @@ def test_labels_of_one_class_leave_out_the_auc_alone(card):
     assert np.isnan(report.features["auc_now"]).all()
     assert set(report.points["rate_now"]) <= {1.0}
     assert "AUC" not in repr(report)
+
+
+def test_one_row_and_one_positive_row_are_told_without_a_warning(card):
+    X, y = applicants(100, 8)
+    y = np.arange(100) == np.flatnonzero(y)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report, alone = card.drift(X, y), card.drift(X.head(1), y[:1])
+    with pytest.warns(UndefinedMetricWarning):
+        expected = auc_interval(y, card.points(X).astype(float))
+    for name in ("auc", "low", "high", "standard_error"):
+        assert getattr(report.auc_now, name) == pytest.approx(getattr(expected, name))
+    assert (alone.n_rows, alone.auc_now) == (1, None)
+    assert np.isfinite(alone.features["psi"]).all()
+    assert repr(alone).startswith("1 new row. Points: PSI")
 
 
 def test_labels_need_not_be_known(card):

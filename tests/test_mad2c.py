@@ -151,6 +151,14 @@ def test_categories_and_special_values_rank_at_their_place():
     assert apart[0] not in found[X["calls"] != -1, 3]
 
 
+def test_shares_that_differ_little_are_numbered_in_their_order():
+    kinds = np.repeat(["a", "b"], [1003, 1001])
+    y = np.concatenate([np.arange(1003) < 501, np.arange(1001) < 500])
+    table = MAD2C().fit(pd.DataFrame({"kind": pd.Categorical(kinds)}), y).bins()
+    # 500 of 1001 is less than 501 of 1003, by one in a million.
+    assert table["rule"].tolist() == ["kind = b", "kind = a"]
+
+
 def test_equal_shares_are_numbered_in_the_order_of_the_categories():
     X = pd.DataFrame({"c": pd.Categorical(list("bbaaccdd"))})
     y = [0, 1, 0, 1, 1, 1, 0, 0]

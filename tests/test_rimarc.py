@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank import RIMARC
+from aucrank import MAD2C, RIMARC
 from aucrank._rules import number
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import roc_auc_score
@@ -310,6 +310,27 @@ def test_a_feature_that_tells_nothing_weighs_nothing_and_is_listed():
     assert model.predict_proba(X.drop(columns="even"))[:, 1].tolist() == y.tolist()
     assert "Without weight: constant, never, of one class." in model.rules()
     assert set(model.terms()["feature"]) == {"good"}
+
+
+def test_a_score_is_the_weighted_mean_of_what_mad2c_transforms_to():
+    X, y = patients(0)
+    X.loc[::6, "down"] = -7.0
+    bins = MAD2C(encode="rate", special_values=[-7]).fit(X, y)
+    model = RIMARC(special_values=[-7]).fit(X, y)
+    assert_allclose(model.weights_, 2 * bins.aucs_ - 1, atol=1e-15)
+    new = newcomers(3).dropna(how="all")
+    rates = bins.transform(new)
+    known = np.isfinite(rates)
+    new, rates, known = (rows[known.any(axis=1)] for rows in (new, rates, known))
+    assert not known.all()
+    mean = np.nansum(rates * model.weights_, axis=1) / (known * model.weights_).sum(axis=1)
+    assert_allclose(model.predict_proba(new)[:, 1], mean, atol=1e-14)
+    # The two tables tell the same bins in the same words.
+    table, card = bins.bins(), model.scorecard()
+    named = np.isfinite(table["bin"])
+    of_bins = zip(*(table[column][named] for column in ("feature", "rule", "rate")), strict=True)
+    of_card = zip(*(card[column] for column in ("feature", "rule", "score")), strict=True)
+    assert sorted(of_bins) == sorted(of_card)
 
 
 def test_nothing_at_all_is_the_prevalence():

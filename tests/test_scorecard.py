@@ -11,7 +11,7 @@ import aucrank
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import RIMARC, AUCBoost, RankBoost, Scorecard, TreeRank
+from aucrank import MAD2C, RIMARC, AUCBoost, RankBoost, Scorecard, TreeRank
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -262,6 +262,49 @@ def test_special_and_missing_values_have_bins_of_their_own():
     assert "months = -1" in rules
 
 
+def test_a_special_value_among_others_has_points_by_its_own_share():
+    rng = np.random.default_rng(0)
+    months = rng.integers(0, 60, 2000).astype(float)
+    # 30 stands for "never", which is worse than any number of months.
+    y = rng.random(2000) < np.where(months == 30, 0.9, months / 100)
+    frame = pd.DataFrame({"months": months})
+    own, of_ranker = (
+        Scorecard(**params).fit(frame, y).points(pd.DataFrame({"months": [0.0, 29, 30, 31, 59]}))
+        for params in (
+            {"special_values": [30]},
+            {"estimator": RIMARC(special_values=[30], missing="value")},
+        )
+    )
+    assert own.tolist() == of_ranker.tolist()
+    assert own[0] < own[1] <= own[3] < own[4] < own[2]
+
+
+def test_a_special_value_at_a_cut_is_left_out_of_the_interval_above():
+    frame = pd.DataFrame({"x": np.repeat([1.0, 2.0, 3.0], 20)})
+    y = np.arange(60) % 20 >= np.repeat([15, 10, 5], 20)
+    card, bins = Scorecard(special_values=[2]).fit(frame, y), MAD2C(special_values=[2])
+    for table in (card.card(), bins.fit(frame, y).bins()):
+        known = table["rule"][table["size"] > 0]
+        assert known.tolist() == ["x < 2", "x >= 2 except 2", "x = 2"]
+        assert table["size"][table["size"] > 0].tolist() == [20, 20, 20]
+    # The card cuts where its ranker does, not at the next number.
+    assert card.to_sql().count('WHEN "x" < 2 THEN 0') == 1
+
+
+def test_what_a_ranker_leaves_out_of_its_mean_has_the_points_of_the_overall_share():
+    ranker = RIMARC(missing="ignore").fit(X, Y)
+    card = Scorecard(estimator=RIMARC(missing="ignore"), pdo=5000).fit(X, Y)
+    for name in ("income", "trade"):
+        terms, table = ranker.terms(), card.card()
+        values = terms["value"][terms["feature"] == name]
+        points = table["points"][table["feature"] == name].astype(float)
+        assert values[-1] == 0
+        # Points are a line along what the terms add, on which 0 is a row of the overall share.
+        share = (0 - values.min()) / np.ptp(values)
+        assert points[-1] == pytest.approx(share * points.max(), abs=1)
+    assert not np.allclose(card.points_by_feature(X[X["income"].isna()])[:, 1], 0)
+
+
 def test_categories_are_matched_by_value_and_strangers_are_missing():
     card = Scorecard().fit(X, Y)
     other = X.assign(trade=X["trade"].astype(object))
@@ -358,8 +401,10 @@ def test_what_no_card_stands_for(estimator, error, message):
         ({"pdo": 1e9}, ValueError, "pdo is 1000000000.*no row has more than 10.9 points"),
         ({"high_points": "good"}, ValueError, "high_points must be one of"),
         ({"min_bin_share": 0.6}, ValueError, "min_bin_share"),
-        ({"monotone": 1}, TypeError, "monotone must be True or False"),
-        ({"monotone": "age"}, TypeError, "monotone must be True or False"),
+        ({"monotone": 1}, TypeError, "monotone must be True, False or a list of columns"),
+        ({"monotone": "age"}, TypeError, "by name or position, got 'age'"),
+        # A direction per column is what monotonic_cst of the ranker takes.
+        ({"monotone": {"age": -1}}, TypeError, "monotone must be True, False or a list of columns"),
         ({"monotone": ["Age"]}, ValueError, "monotone names a column that X does not have: 'Age'"),
         ({"monotone": [5]}, ValueError, "a position in monotone must be from 0 to 4"),
         ({"monotone": ["trade"]}, ValueError, "column 'trade', which is categorical"),
@@ -440,6 +485,37 @@ def test_saved_and_pickled_cards_are_the_same(tmp_path):
         assert (back.auc_, back.exact_auc_, back.ranker_auc_) == (
             *(card.auc_, card.exact_auc_, card.ranker_auc_),
         )
+
+
+def test_points_that_no_training_row_had_are_no_baseline_of_reasons():
+    kinds = pd.DataFrame({"kind": ["a", "b", None] * 60})
+    # Where the kind is missing, all are positive; no row that the card is made of misses it.
+    y = np.where(kinds["kind"].isna(), 1, np.arange(180) % 4 < np.where(kinds["kind"] == "a", 3, 1))
+    ranker = RIMARC(missing="value").fit(kinds, y)
+    known = kinds["kind"].notna().to_numpy()
+    card = Scorecard(estimator=FrozenEstimator(ranker)).fit(kinds[known], y[known])
+    table = card.card()
+    points = dict(zip(table["rule"].tolist(), table["points"].tolist(), strict=True))
+    assert points["kind is missing"] > points["kind = a"] > points["kind = b"] == 0
+    rows = pd.DataFrame({"kind": ["a", "b", None]}, dtype=object)
+    codes, lost = card.reason_codes(rows, 1, return_points=True)
+    assert codes.tolist() == [[None], ["kind"], [None]]
+    assert lost.tolist() == [[0], [points["kind = a"]], [0]]
+    assert f'baselineScore="{points["kind = a"]}"' in card.to_pmml()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (None, "column 'trade' .* set weight_folds and shrinkage of RIMARC"),
+        (RankBoost(), "No weak ranker is better than chance"),
+    ],
+)
+def test_a_warning_of_the_ranker_names_the_line_that_fits_the_card(estimator, message):
+    rows = pd.DataFrame({"trade": pd.Categorical(["a", "b", "c"] * 4)})
+    with pytest.warns(UserWarning, match=message) as found:
+        Scorecard(estimator=estimator).fit(rows, np.repeat([0, 1], 6))
+    assert [warning.filename for warning in found] == [__file__]
 
 
 def test_parameters_of_the_ranker_can_be_searched():
@@ -590,6 +666,9 @@ def test_bands_of_points_hold_the_training_rows(card):
         assert table["size"].sum() == len(X)
     assert table["ks"].max() == pytest.approx(card.ks_)
     assert card.score_table(10).n_rows > 5
+    # A band holds the rows whose middle it does: 60 in 100 are no more than one of two bands.
+    two = Scorecard().fit(np.repeat([[0.0], [1.0]], [60, 40], axis=0), np.arange(100) % 7 > 3)
+    assert two.score_table(2)["size"].tolist() == [60, 40]
     with pytest.raises(ValueError, match="n_bands must be at least 1"):
         card.score_table(0)
 
@@ -606,7 +685,8 @@ def test_a_person_can_add_up_the_printed_card(card):
         elif line.strip():
             blocks[name].append(line)
     on_card = document(card)["features"]
-    shown = {name: lines for name, lines in blocks.items() if not name.startswith("If unknown")}
+    # Below the blocks stand the points of what nobody had.
+    shown = {name: lines for name, lines in blocks.items() if name in X}
     assert list(shown) == [X.columns[feature["feature"]] for feature in on_card]
     for feature, lines in zip(on_card, shown.values(), strict=True):
         seen = [
@@ -620,6 +700,54 @@ def test_a_person_can_add_up_the_printed_card(card):
             if line.endswith("%")
         ]
         assert sorted(found) == sorted(seen)
+
+
+def test_categories_with_most_points_are_printed_first(card):
+    lines = [line.split() for line in card.to_text().splitlines()]
+    listed = [line for line in lines if line and line[0] in {*X["trade"].cat.categories}]
+    points = [int(line[1]) for line in listed]
+    assert len(points) > 2
+    assert points == sorted(points, reverse=True)
+
+
+def test_the_printed_totals_are_chances_and_shares_of_rows(card):
+    table = card.to_text().partition("rows with fewer\n")[2].partition("\n\n")[0]
+    points = card.points(X)
+    shares = []
+    for line in table.splitlines():
+        total, chance, share = line.split()
+        assert chance == f"{100 * card.probability_at(int(total)):.1f}%"
+        shares.append((points < int(total)).mean())
+        assert share == f"{100 * shares[-1]:.1f}%"
+    assert shares[0] == 0
+    assert shares[-1] == 1
+    # Some total is that of a row, which has not fewer points than itself.
+    assert {int(line.split()[0]) for line in table.splitlines()} & {*points.tolist()}
+
+
+def test_a_share_that_is_not_none_is_not_printed_as_none():
+    kinds = pd.DataFrame({"kind": np.repeat(["a", "b", "rare"], [2000, 1999, 1])})
+    y = np.arange(4000) % 10 < np.repeat([2, 8], 2000)
+    text = Scorecard().fit(kinds, y).to_text()
+    (line,) = (line for line in text.splitlines() if line.strip().startswith("rare"))
+    assert "<0.1%" in line
+
+
+def test_special_and_missing_values_that_nobody_had_stand_below_the_printed_card():
+    card = Scorecard(special_values=[-1, 9_999_999]).fit(X, Y)
+    blocks, below = " ".join(card.to_text().split()).split("Points of what no training row had: ")
+    assert "exactly -1 " in blocks
+    assert "exactly 9999999" not in blocks
+    table = card.card()
+    unseen = table["size"] == 0
+    # Six digits would make it 1e+07.
+    assert "age = 9999999" in table["rule"][unseen]
+    listed = zip(table["rule"][unseen], table["points"][unseen], strict=True)
+    said = ", ".join(f"{rule} {points}" for rule, points in listed)
+    assert below.startswith(f"{said}. Total")
+    page = card.to_html()
+    assert f"<p>Points of what no training row had: {said}.</p>" in page
+    assert "exactly 9999999" not in page
 
 
 class Page(HTMLParser):
@@ -654,7 +782,7 @@ def test_the_page_stands_alone_and_runs_nothing_of_the_data(card):
 
 def test_the_sheet_for_excel_runs_no_formula(card, tmp_path):
     fitted = Scorecard(categorical_features=[0]).fit(
-        [["=1+1"], ["@x"], ["-"], ["ok"]] * 9, [1, 1, 0, 0] * 9
+        [["=1+1"], ["@x"], ["-"], ["ok"]] * 10, [1, 1, 0, 0] * 10
     )
     frame = pd.DataFrame({'=HYPERLINK("http://x")': X["age"], "+plus": X["months"]})
     names = Scorecard().fit(frame, Y)

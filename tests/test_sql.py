@@ -1,5 +1,6 @@
 """Scores of a tree in SQL, by the database that Python brings, beside those of the tree."""
 
+import re
 import sqlite3
 
 import numpy as np
@@ -59,3 +60,20 @@ def test_dialects_quote_in_their_own_way():
     assert "'it''s new'" in tree.to_sql()
     with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'mysql'"):
         tree.to_sql("prolog")
+
+
+@pytest.mark.parametrize(
+    ("values", "left_out"),
+    [
+        ((0.1 + 0.2, 0.1 + 0.2 + 0.01), ["0.30500000000000005e0"]),
+        (pd.Categorical([0.1 + 0.2, 0.5]), ["0.30000000000000004e0"]),
+        (pd.Categorical([2.5, 1e300]), ["2.5"]),
+    ],
+    ids=["threshold", "category", "short"],
+)
+def test_a_number_of_more_digits_than_a_decimal_keeps_has_an_exponent(values, left_out):
+    """Without one, some databases take it for a decimal and read the double next to it."""
+    X = pd.DataFrame({"amount": values}).loc[[0, 1] * 20]
+    y = np.arange(40) % 2
+    tree = TreeRank(pruning=None).fit(X.reset_index(drop=True), y).tree_
+    assert re.findall(r"[\d.]+(?:e[+\d]+)?(?=[) ].*THEN)", tree.to_sql()) == left_out

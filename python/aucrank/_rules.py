@@ -231,3 +231,8 @@ def cubes_in_words(levels: list[list[int]], level: int, *, left: bool) -> str:
 def number(value: float) -> str:
     """Return a threshold to six digits, for reading; `RankingTree.nodes` has it in full."""
     return f"{value:.6g}"
+
+
+def in_full(value: float) -> str:
+    """Return a number that stands apart, in as many digits as tell it from all others."""
+    return repr(value).removesuffix(".0")

@@ -64,6 +64,8 @@ class SqlWriter:
         """Return a category as SQL writes it."""
         if isinstance(level, bool):
             return self._spelling.true if level else self._spelling.false
+        if isinstance(level, float):
+            return self.number(level)
         if not isinstance(level, str):
             return repr(level)
         if not self._spelling.plain_backslash:

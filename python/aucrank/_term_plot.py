@@ -13,7 +13,7 @@ import numpy as np
 
 from aucrank._params import check_int
 from aucrank._pyplot import import_pyplot
-from aucrank._rules import number
+from aucrank._rules import in_full
 from aucrank._schema import Schema
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def draw_terms(
             if len(levels) > 4:
                 panel.tick_params(axis="x", rotation=90)
         for (apart, value), style in zip(term.get("apart", ()), cycle(_APART_STYLES)):
-            panel.axhline(value, color="C1", linestyle=style, label=f"= {number(apart)}")
+            panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(apart)}")
         panel.axhline(term["missing"], color="0.5", linestyle=":", label="missing")
         panel.set_xlabel(names[term["feature"]])
     for place, (panel, term) in enumerate(zip(axes, chosen, strict=True)):

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._input import count_rows, read_columns
-from aucrank._rules import Restriction, Words, number
+from aucrank._rules import Restriction, Words, in_full
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table, whole
 from aucrank._threads import threads_for
@@ -189,11 +189,10 @@ def _values(bins: dict[str, Any], words: Words, schema: Schema, place: int) -> I
     bounds = [-inf, *bins["numeric"]["cuts"], inf]
     for low, high in pairwise(bounds):
         rule = words.region({place: Restriction(low, high, missing=False)})
-        inside = [number(value) for value in special if low <= value < high]
+        inside = [in_full(value) for value in special if low <= value < high]
         yield "interval", rule + (f" except {', '.join(inside)}" if inside else ""), ""
     for value in special:
-        # In full, so that no two are the same.
-        label = repr(value).removesuffix(".0")
+        label = in_full(value)
         yield "special", f"{name} = {label}", label
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import inf, ldexp
 from typing import Any, Literal
 
-from aucrank._rules import Restriction, Words, number
+from aucrank._rules import Restriction, Words, in_full
 from aucrank._schema import Level, Schema
 
 
@@ -100,12 +100,12 @@ def _feature(feature: dict[str, Any], exponent: int, schema: Schema, words: Word
         bins = []
         for low, high in pairwise(bounds):
             rule = words.region({place: Restriction(low, high, missing=False)})
-            apart = [number(value) for value in numeric["special"] if low <= value < high]
+            apart = [in_full(value) for value in numeric["special"] if low <= value < high]
             if apart:
                 rule += f" except {', '.join(apart)}"
             bins.append({"kind": "interval", "rule": rule, "low": low, "high": high})
         bins += [
-            {"kind": "special", "rule": f"{name} = {number(value)}", "special": value}
+            {"kind": "special", "rule": f"{name} = {in_full(value)}", "special": value}
             for value in numeric["special"]
         ]
     else:

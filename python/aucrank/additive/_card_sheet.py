@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._params import check_bool
-from aucrank._rules import number
+from aucrank._rules import in_full, number
 from aucrank._schema import Schema
-from aucrank._table import Table
+from aucrank._table import Table, whole
 from aucrank.additive._card_bins import CardBin, CardFeature, card_features
 
 #: Lines at most of the table of chances.
@@ -30,6 +30,9 @@ _WIDEST = 52
 
 #: Keeps a name and its points on one line.
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+
+#: What stands before the points of values that no training row had.
+_UNSEEN = "Points of what no training row had"
 
 #: First signs of a cell that a spreadsheet would take for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -78,9 +81,9 @@ class CardSheetMixin:
         return Table(
             feature=np.array([name for name, _ in lines], dtype=np.str_),
             rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
-            size=_whole(size),
+            size=whole(size),
             share=size / sheet.size,
-            n_pos=_whole(n_pos),
+            n_pos=whole(n_pos),
             rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
             points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
         )
@@ -200,7 +203,7 @@ class CardSheetMixin:
         check_bool(excel, "excel")
         table, sheet = self.card(), self._sheet
         total = np.array([sheet.size, sheet.n_pos])
-        size, n_pos = _whole(total).tolist()
+        size, n_pos = whole(total).tolist()
         rate = sheet.n_pos / sheet.size
         first = ["initial points", "every row", size, 1.0, n_pos, rate, sheet.initial_points]
         out = StringIO(newline="")
@@ -289,19 +292,20 @@ class _Sheet:
         return self.positive if self.high == "positive" else self.negative
 
     def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
-        """Lines of a block: what no training row misses stands below the card."""
-        bins = [bin_ for bin_ in feature.bins if bin_.kind != "missing" or bin_.size > 0]
+        """Lines of a block: what no training row had stands below the card."""
+        bins = [bin_ for bin_ in feature.bins if not _is_unseen(bin_)]
         if not feature.is_numeric:
             bins.sort(key=lambda bin_: (bin_.kind == "missing", -bin_.points))
         return [(_label(bin_), bin_) for bin_ in bins]
 
     @property
-    def unknown(self) -> list[tuple[str, int]]:
-        """Points of what no training row misses."""
+    def unseen(self) -> list[tuple[str, int]]:
+        """Special and missing values that no training row had, in words, with their points."""
         return [
-            (feature.name, feature.missing.points)
+            (bin_.rule, bin_.points)
             for feature in self.features
-            if not feature.missing.size > 0
+            for bin_ in feature.bins
+            if _is_unseen(bin_)
         ]
 
     @property
@@ -379,8 +383,8 @@ def _text(sheet: _Sheet) -> str:
             out += [f"  {part}" for part in above]
             out.append(line(f"  {last}", row))
         out.append("")
-    if sheet.unknown:
-        lines = _wrapped(_unknown_in_words(sheet, str), 78)
+    if sheet.unseen:
+        lines = _wrapped(_unseen_in_words(sheet, str), 78)
         out += [*(line.replace(_NO_BREAK, " ") for line in lines), ""]
     fewer, chance = "rows with fewer", f"chance of class {sheet.positive}"
     marks = [(f"{points}", _percent(p), _percent(share)) for points, p, share in sheet.chances]
@@ -438,8 +442,8 @@ def _html(sheet: _Sheet) -> str:
             )
         out.append("</tbody>")
     out.append("</table>")
-    if sheet.unknown:
-        out.append(f"<p>{_unknown_in_words(sheet, escape)}</p>")
+    if sheet.unseen:
+        out.append(f"<p>{_unseen_in_words(sheet, escape)}</p>")
     out.append(
         f"<table><thead><tr><th>total</th><th>chance of class {escape(sheet.positive)}</th>"
         "<th>rows with fewer</th></tr></thead><tbody>"
@@ -458,14 +462,19 @@ def _html(sheet: _Sheet) -> str:
     return "\n".join(out) + "\n"
 
 
-def _unknown_in_words(sheet: _Sheet, write: Callable[[str], str]) -> str:
-    listed = ", ".join(f"{write(name)}{_NO_BREAK}{points}" for name, points in sheet.unknown)
-    return f"If unknown, which no training row was: {listed}."
+def _unseen_in_words(sheet: _Sheet, write: Callable[[str], str]) -> str:
+    listed = ", ".join(f"{write(rule)}{_NO_BREAK}{points}" for rule, points in sheet.unseen)
+    return f"{_UNSEEN}: {listed}."
 
 
 def _numbers(bin_: CardBin, sheet: _Sheet) -> list[str]:
     rate = _percent(bin_.n_pos / bin_.size) if bin_.size > 0 else "-"
     return [str(bin_.points), _count(bin_.size), _percent(bin_.size / sheet.size), rate]
+
+
+def _is_unseen(bin_: CardBin) -> bool:
+    """Return whether a bin holds a special value, or missing ones, that no training row had."""
+    return bin_.kind in ("special", "missing") and not bin_.size > 0
 
 
 def _label(bin_: CardBin) -> str:
@@ -474,7 +483,7 @@ def _label(bin_: CardBin) -> str:
         case "missing":
             return "missing"
         case "special" if bin_.special is not None:
-            return f"exactly {number(bin_.special)}"
+            return f"exactly {in_full(bin_.special)}"
         case "category":
             return ", ".join(str(level) for level in bin_.levels)
     low, high = bin_.low, bin_.high
@@ -509,11 +518,6 @@ def _nice_step(least: float) -> int:
         return 1
     power = 10 ** floor(log10(least))
     return int(next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least))
-
-
-def _whole(weights: NDArray[np.float64]) -> NDArray[Any]:
-    """Return weights that are counts as counts, others as they are."""
-    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
 
 
 #: Stands for an empty cell until the text is there; no text holds it, as NUL is replaced.

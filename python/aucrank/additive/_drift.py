@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 from html import escape
 from math import exp, ldexp, nan
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,8 +174,8 @@ class DriftReport:
 
     def _summary(self) -> list[str]:
         lines = [
-            f"{self.n_rows} new rows. Points: PSI {self.score_psi:.4f}, {self.score_verdict}"
-            f"{_chance(self.score_p_value)}"
+            f"{self.n_rows} new row{'s' * (self.n_rows != 1)}. Points: PSI {self.score_psi:.4f},"
+            f" {self.score_verdict}{_chance(self.score_p_value)}"
         ]
         names, verdicts, chances = (
             self.features[column].tolist() for column in ("feature", "verdict", "p_value")
@@ -606,7 +607,7 @@ def _draw(
 ) -> DriftDisplay:
     plt = import_pyplot("plot")
     known = report.features["feature"].tolist()
-    if isinstance(features, int):
+    if isinstance(features, int | Integral):
         chosen = known[: check_int(features, "features", low=0)]
     elif isinstance(features, str):
         raise ValueError(f"features must be a number or a list of names, got {features!r}")

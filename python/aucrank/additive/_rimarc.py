@@ -2,7 +2,6 @@
 
 import json
 import textwrap
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan, nan
@@ -22,6 +21,7 @@ from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._step_functions import StepFunction, sql_of_steps, terms_table
 from aucrank._table import Table, whole
 from aucrank._term_plot import TermsDisplay, draw_terms
+from aucrank._warn import warn_caller
 from aucrank.additive._bin_table import Bin, BinnedFeature, BinsMixin, binned_features
 from aucrank.additive._bins import bin_params
 
@@ -283,8 +283,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
         )
         if doubts := [*self._doubts_of_folds(model), *_doubts_of_levels(model, schema)]:
-            # The caller of `fit`, which calls `_fit` and this.
-            warnings.warn(" ".join(doubts), UserWarning, stacklevel=4)
+            warn_caller(" ".join(doubts))
         return model
 
     def _doubts_of_folds(self, model: _core.Rimarc) -> Iterator[str]:
@@ -714,6 +713,6 @@ def _doubts_of_levels(model: _core.Rimarc, schema: Schema) -> Iterator[str]:
         yield (
             f"More than one category for every {_LEAST_ROWS_OF_LEVEL} rows in column"
             f" {', '.join(many)}: the rates of categories are those of a few rows each, and the"
-            " weight is near 1 whatever the column tells. Leave it out, or use weight_folds and"
-            " shrinkage."
+            " weight is near 1 whatever the column tells. Leave it out, or set weight_folds and"
+            " shrinkage of RIMARC."
         )

@@ -1,6 +1,7 @@
 """Scorecards: whole points for the bins of each feature."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._input import Columns
-from aucrank._params import check_bool, check_choice, check_int, check_real
+from aucrank._params import check_choice, check_int, check_real
 from aucrank._schema import Schema
-from aucrank._table import Table
+from aucrank._table import Table, whole
 from aucrank.additive._bins import special_by_column
 from aucrank.additive._card_export import CardExportMixin
 from aucrank.additive._card_ranker import check_ranker, special_values_of, step_functions
@@ -37,7 +38,8 @@ class Scorecard(
         The ranker that the card stands for. It is cloned and fitted, unless it comes fitted in a
         `sklearn.frozen.FrozenEstimator`, whose columns and classes must be those of the fit.
         Boosters must have a ``weak_ranker`` that asks one feature. None for
-        ``RIMARC(missing="value")``.
+        ``RIMARC(missing="value")``, of which every missing value has points by its own share of
+        positives; for ``RIMARC(missing="ignore")`` see Notes.
     base_points : float, default=600.0
         Points of a row whose odds are ``base_odds``; from -10^9 to 10^9.
     base_odds : float, default=1.0
@@ -114,6 +116,12 @@ class Scorecard(
     joined with a neighbour. The value of a bin is what the ranker's step function adds, and the
     mean of it over the training rows where bins were joined. Neighbours of equal points end in one
     bin.
+
+    *Missing values.* `RIMARC` with ``missing="ignore"`` leaves them out of the mean of a row, so
+    that the other features share their weight. A sum of points cannot do so: on its card a missing
+    value has the points that the overall share of positives would have in this feature, whatever
+    its own rows are like, and ``merging_loss_`` has what that costs. On the card of either `RIMARC`
+    these are the points of missing values, and of special ones, that no training row had.
 
     *Points.* Log-odds are a line along the sum of values, by maximum likelihood with the targets of
     Platt [2]_, under which a ranker without mistakes has finite odds, too. Points grow by
@@ -207,8 +215,14 @@ class Scorecard(
         check_real(self.pdo, "pdo", low=0.0, high=1e9, low_open=True)
         check_choice(self.high_points, "high_points", ("positive", "negative"))
         check_real(self.min_bin_share, "min_bin_share", low=0.0, high=0.5)
-        if isinstance(self.monotone, str) or not hasattr(type(self.monotone), "__iter__"):
-            check_bool(self.monotone, "monotone")
+        is_list = isinstance(self.monotone, Iterable) and not isinstance(
+            self.monotone, str | Mapping
+        )
+        if not (is_list or isinstance(self.monotone, bool | np.bool_)):
+            raise TypeError(
+                "monotone must be True, False or a list of columns by name or position, got"
+                f" {self.monotone!r}"
+            )
 
     def _fit_model(
         self,
@@ -608,8 +622,8 @@ class Scorecard(
         return Table(
             low=points[starts],
             high=points[ends],
-            size=_whole(band_size),
-            n_pos=_whole(of_band[:, 1]),
+            size=whole(band_size),
+            n_pos=whole(of_band[:, 1]),
             rate=of_band[:, 1] / band_size,
             expected_rate=expected / band_size,
             size_up_to=up_to.sum(axis=1) / totals.sum(),
@@ -633,11 +647,6 @@ def _gaps(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     shares = up_to / up_to[-1]
     gaps: NDArray[np.float64] = shares[:, 0] - shares[:, 1]
     return gaps
-
-
-def _whole(weights: NDArray[np.float64]) -> NDArray[Any]:
-    """Return weights that are counts as counts, others as they are."""
-    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
 
 
 def _monotone_columns(monotone: Any, schema: Schema) -> list[bool]:

@@ -1,7 +1,6 @@
 """What AUCBoost and RankBoost share: rounds that add terms to a score."""
 
 import json
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -19,6 +18,7 @@ from aucrank._params import check_bool, check_choice, check_int, check_max_featu
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
 from aucrank._threads import threads_for
+from aucrank._warn import warn_caller
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 
@@ -189,18 +189,14 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         if learner is not None:
             self._rankers = learner.kept
         if model.n_rounds == 0:
-            self._warn("No weak ranker is better than chance, so all scores are equal.")
+            warn_caller("No weak ranker is better than chance, so all scores are equal.")
         elif chosen and model.held_out() is None:
-            self._warn(
+            warn_caller(
                 "A class has one distinct row, so no rows can be held out: all rounds were kept."
             )
         if self.verbose > 0:
             self._report(model)
         return model
-
-    def _warn(self, message: str) -> None:
-        # The caller of `fit`, which calls `_fit`, `_fit_model` and this.
-        warnings.warn(message, UserWarning, stacklevel=5)
 
     def _report(self, model: _core.BoostedModel) -> None:
         found, name = model.held_out(), type(self).__name__

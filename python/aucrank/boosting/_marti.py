@@ -1,7 +1,6 @@
 """MartiRank and SMartiRank: martingale boosting over the two-sided classifiers of weak rankers."""
 
 import json
-import warnings
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -14,6 +13,7 @@ from aucrank._base import BaseRanker
 from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_real
 from aucrank._schema import Schema
+from aucrank._warn import warn_caller
 from aucrank.boosting._branching_program import BranchingProgram
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 
@@ -106,10 +106,9 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
             self._rankers = learner.kept
         kinds = BranchingProgram(model, schema).nodes["kind"].tolist()
         if kinds[0] == "frozen":
-            warnings.warn(
+            warn_caller(
                 "A class has too few rows for a ranker (see min_samples_class), so that all rows"
                 " tie",
-                stacklevel=4,
             )
         if self.verbose > 0:
             found = {kind: kinds.count(kind) for kind in ("ranker", "coin", "frozen", "unreached")}

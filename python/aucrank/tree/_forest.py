@@ -1,7 +1,6 @@
 """A forest of ranking trees."""
 
 import json
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self, overload
@@ -22,6 +21,7 @@ from aucrank._schema import Schema
 from aucrank._shap import shap_model
 from aucrank._table import Table
 from aucrank._validation import check_weight, match_labels
+from aucrank._warn import warn_caller
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
 from aucrank.tree._tree_rank import TreeRank
@@ -334,11 +334,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         )
         found = model.out_of_bag()
         if found is None and (self.oob_score or self.n_iter_no_change is not None):
-            warnings.warn(
+            warn_caller(
                 "Every tree has seen all rows of a class, so there is no out-of-bag AUC; more"
                 " trees or rows would give one.",
-                UserWarning,
-                stacklevel=4,
             )
         if self.verbose > 0:
             oob = f", out-of-bag AUC {found['auc']:.4f}" if found else ""

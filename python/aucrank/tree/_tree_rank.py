@@ -1,7 +1,6 @@
 """The estimator of one ranking tree."""
 
 import json
-import warnings
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -24,6 +23,7 @@ from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._row_models import KeepsModels
 from aucrank._schema import Schema
 from aucrank._table import Table
+from aucrank._warn import warn_caller
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._splits import split_rule
 from aucrank.tree._weighted_erm import WeightedERM
@@ -361,12 +361,12 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             case {"cross_validation": {"n_folds": n_folds}}:
                 found = model.cross_validation()
                 if found is None:
-                    self._warn(
+                    warn_caller(
                         "A class has one distinct row, so there is nothing to cross-validate on:"
                         " the tree was not pruned."
                     )
                 elif found["n_folds"] < n_folds:
-                    self._warn(
+                    warn_caller(
                         f"A class has {found['n_folds']} distinct rows, so there are as many folds,"
                         f" not n_folds={n_folds}."
                     )
@@ -375,14 +375,14 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                 assert found is not None
                 # A tree of one leaf has nothing to be pruned.
                 if found["scale"] == 0 and kept > 1:
-                    self._warn(
+                    warn_caller(
                         f"The tree has {kept} leaves, too few to calibrate the penalty by"
                         " scale='slope': it was not pruned."
                     )
             case {"validation": _}:
                 found = model.validation()
                 if found is None:
-                    self._warn(
+                    warn_caller(
                         "A class has one distinct row, so no rows can be held out: the tree was"
                         " not pruned."
                     )
@@ -392,10 +392,6 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             if found is not None:
                 area = "AUC" if self.max_fpr == 1 else f"partial AUC up to {self.max_fpr:g}"
                 print(f"[TreeRank] kept {kept}: {_in_words(found, area)}")
-
-    def _warn(self, message: str) -> None:
-        # The caller of `fit`, which calls `_fit`, `_fit_model`, `_report` and this.
-        warnings.warn(message, UserWarning, stacklevel=6)
 
     @property
     def _fitted_model(self) -> _core.TreeRankModel:

@@ -75,14 +75,22 @@ impl Draft {
         let mut draft = match &term.steps {
             Steps::Numeric { thresholds, values } => {
                 let mut parts = vec![Part::new(values[0], ClassSums::default())];
+                // Where steps of special values begin that end at the next threshold.
+                let mut apart = None;
                 for (place, (&threshold, &value)) in thresholds.iter().zip(&values[1..]).enumerate()
                 {
-                    // A step that holds a special value alone is that value's bin.
+                    // A step that holds a special value alone is that value's bin. If the ranker
+                    // has a cut there, the step above begins at the cut, not at the next number.
                     let is_special = place_among(special, threshold).is_some()
                         && thresholds.get(place + 1) == Some(&threshold.next_up());
-                    if !is_special && parts.last().is_none_or(|last| last.value != value) {
+                    if is_special {
+                        apart = apart.or(Some(threshold));
+                        continue;
+                    }
+                    let start = apart.take().unwrap_or(threshold);
+                    if parts.last().is_none_or(|last| last.value != value) {
                         let part = Part::new(value, ClassSums::default());
-                        parts.push(Part { start: threshold, ..part });
+                        parts.push(Part { start, ..part });
                     }
                 }
                 let cuts = parts[1..].iter().map(|part| part.start).collect();

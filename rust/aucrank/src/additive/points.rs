@@ -561,6 +561,17 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_at_a_special_value_stays_where_the_ranker_has_it() {
+        let sample = Sample::new(2000, 6);
+        let params = ScorecardParams { special: vec![vec![4.0], vec![]], ..Default::default() };
+        let terms = [numeric(0, &[4.0, 4_f64.next_up()], &[0.2, 0.5, 0.9], 0.5)];
+        let card = sample.build(&terms, &params, None).unwrap();
+        let bins = &card.features()[0].bins;
+        assert_eq!(*bins, Bins::Numeric { cuts: vec![4.0], special: vec![4.0] });
+        assert_eq!([3.9, 4_f64.next_up(), 4.0].map(|value| bins.bin(value)), [0, 1, 2]);
+    }
+
+    #[test]
     fn categories_without_rows_are_missing_ones() {
         let sample = Sample::new(500, 7);
         let card = sample.build(&terms(), &ScorecardParams::default(), None).unwrap();
