@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::RankError;
 use crate::data::{ClassMasses, ClassSums};
 
 /// Which values of a number rank high.
@@ -126,6 +127,33 @@ impl Bins {
 #[expect(clippy::float_cmp, reason = "a special value is one exactly")]
 pub(super) fn place_among(special: &[f64], raw: f64) -> Option<usize> {
     special.iter().position(|&value| value == raw)
+}
+
+/// Whether these can be the special values of the features: none at all, or for each feature finite
+/// ones, no two of them equal, and none for a category.
+///
+/// # Errors
+///
+/// [`RankError::BadParameter`].
+pub(super) fn check_special(
+    special: &[Vec<f64>],
+    n_levels: &[Option<u32>],
+) -> Result<(), RankError> {
+    let refuse = |value, rule| Err(RankError::BadParameter { name: "special", value, rule });
+    if ![0, n_levels.len()].contains(&special.len()) {
+        let value = format!("a list of length {}", special.len());
+        return refuse(value, "empty, or one list for each feature");
+    }
+    for (numbers, n_levels) in special.iter().zip(n_levels) {
+        let is_new = |place: usize| place_among(&numbers[..place], numbers[place]).is_none();
+        if !(numbers.iter().all(|number| number.is_finite()) && (0..numbers.len()).all(is_new)) {
+            return refuse(format!("{numbers:?}"), "finite, and no two equal");
+        }
+        if n_levels.is_some() && !numbers.is_empty() {
+            return refuse(format!("{numbers:?}"), "empty for a category");
+        }
+    }
+    Ok(())
 }
 
 /// A feature in bins.

@@ -67,7 +67,10 @@ impl Cells {
         let mut rest = &sample[sample.partition_point(|&key| key <= infinite[0])..];
         let mut base = 0;
         for (place, octave) in octaves.iter_mut().enumerate().take(N_OCTAVES - 1).skip(1) {
-            let n_here = rest.partition_point(|&key| key >> MANTISSA_BITS <= place as u64);
+            let is_here = |key: &u64| key >> MANTISSA_BITS <= place as u64;
+            // Few octaves are searched: numbers are in some ten of them.
+            let n_here =
+                if rest.first().is_some_and(is_here) { rest.partition_point(is_here) } else { 0 };
             let (here, after) = rest.split_at(n_here);
             rest = after;
             *octave = match here {

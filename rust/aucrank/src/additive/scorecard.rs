@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, gini};
-use super::drift::{DriftCounts, NewRows, count_bins, count_points};
+use super::drift::{DriftCounts, NewRows, count_points};
+use super::lookup::Lookups;
 use crate::RankError;
 use crate::data::{ClassSums, Columns};
 
@@ -241,15 +242,21 @@ impl Scorecard {
         out: &mut [f64],
         of: impl Fn(f64) -> f64 + Sync,
     ) -> Result<(), RankError> {
-        let n_features = self.n_levels.len();
-        columns.by_tile(out, 1, |(): &mut (), _, values, out| {
-            for (out, values) in out.iter_mut().zip(values.chunks(n_features)) {
-                let of_feature =
-                    |card: &CardFeature| card.points[card.bins.bin(values[card.feature])];
-                let points: i64 = self.features.iter().map(of_feature).sum();
-                *out = of((self.initial_points + points) as f64);
+        self.lookups().by_tile(columns, out, 1, |(): &mut (), of_feature, out| {
+            out.fill(self.initial_points as f64);
+            for (card, bins) in self.features.iter().zip(of_feature) {
+                for (out, &bin) in out.iter_mut().zip(bins) {
+                    *out += card.points[bin as usize] as f64;
+                }
+            }
+            for out in out {
+                *out = of(*out);
             }
         })
+    }
+
+    fn lookups(&self) -> Lookups<'_> {
+        Lookups::new(self.features.iter().map(|card| (card.feature, &card.bins)))
     }
 
     /// Points of each feature for each row, row by row; 0 for a feature that is not on the card. A
@@ -262,13 +269,19 @@ impl Scorecard {
         columns.check_kinds(&self.n_levels)?;
         let n_features = self.n_levels.len();
         let mut parts = vec![0.0; columns.n_rows() * n_features];
-        columns.by_tile(&mut parts, n_features, |(): &mut (), _, values, parts| {
-            for (parts, values) in parts.chunks_mut(n_features).zip(values.chunks(n_features)) {
-                for card in &self.features {
-                    parts[card.feature] = card.points[card.bins.bin(values[card.feature])] as f64;
+        self.lookups().by_tile(
+            columns,
+            &mut parts,
+            n_features,
+            |(): &mut (), of_feature, parts| {
+                for (card, bins) in self.features.iter().zip(of_feature) {
+                    let places = parts[card.feature..].iter_mut().step_by(n_features);
+                    for (part, &bin) in places.zip(bins) {
+                        *part = card.points[bin as usize] as f64;
+                    }
                 }
-            }
-        })?;
+            },
+        )?;
         Ok(parts)
     }
 
@@ -282,9 +295,9 @@ impl Scorecard {
         columns: &Columns<'_>,
         rows: &NewRows<'_>,
     ) -> Result<DriftCounts, RankError> {
+        rows.check_length(columns)?;
         let points = self.points(columns)?;
-        let bins: Vec<_> = self.features.iter().map(|card| (card.feature, &card.bins)).collect();
-        let features = count_bins(columns, &bins, rows)?;
+        let features = self.lookups().count(columns, rows)?;
         let distribution = count_points(&points, rows);
         let total = distribution.iter().map(|&(_, sums)| sums).sum();
         Ok(DriftCounts { exponent: rows.exponent(), total, features, distribution })
