@@ -188,11 +188,7 @@ impl BinnedFeature {
         if found != expected {
             return Err(format!("rows of {found} bins, expected {expected}"));
         }
-        let mut sum = ClassSums::default();
-        for part in &self.sums {
-            sum = add_checked(sum, *part).ok_or("the rows of the bins overflow")?;
-        }
-        if sum != total {
+        if sum_checked(&self.sums) != Some(total) {
             return Err("the rows of the bins do not add up to the training rows".to_owned());
         }
         Ok(())
@@ -212,10 +208,13 @@ impl BinnedFeature {
     }
 }
 
-fn add_checked(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
-    let pos = a.pos.checked_add(b.pos)?;
-    let neg = a.neg.checked_add(b.neg)?;
-    Some(ClassSums { pos, neg, rows: a.rows.checked_add(b.rows)? })
+/// The sum of parts, if it does not overflow.
+pub(super) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
+    parts.iter().try_fold(ClassSums::default(), |sum, part| {
+        let pos = sum.pos.checked_add(part.pos)?;
+        let neg = sum.neg.checked_add(part.neg)?;
+        Some(ClassSums { pos, neg, rows: sum.rows.checked_add(part.rows)? })
+    })
 }
 
 /// Whether these can be the training rows of a model: both classes, weights that add up to no more

@@ -14,7 +14,8 @@ const N_OCTAVES: usize = 1 << (u64::BITS - MANTISSA_BITS);
 
 /// Runs of numbers in ascending order.
 ///
-/// Numbers of one sign and one exponent are an octave. Each octave has cells in proportion to its
+/// A number is known here by its key ([`Score::key`]), a whole number that ascends as numbers do, and
+/// has sign and exponent in its leading bits. Numbers of one sign and one exponent are an octave. Each octave has cells in proportion to its
 /// part of a sample, all of one width between its least and its greatest number there. So a number
 /// finds its cell without a search or a branch, and cells lie thick where rows do, from the values
 /// next to zero to the largest. What the sample misses makes cells uneven, never wrong.

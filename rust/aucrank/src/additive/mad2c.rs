@@ -311,7 +311,9 @@ mod tests {
 
     fn fit(columns: &Columns<'_>, labels: &Labels<'_>, n_threads: usize) -> Mad2c {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-        let params = Mad2cParams { special: vec![vec![-9.0]; 6], directions: Vec::new() };
+        let special = |column: &Column<'_>| column.n_levels().map_or(vec![-9.0], |_| Vec::new());
+        let special = columns.iter().map(special).collect();
+        let params = Mad2cParams { special, directions: Vec::new() };
         pool.install(|| fit_mad2c(columns, labels, &params, &Interrupt::default()).unwrap())
     }
 
