@@ -6,7 +6,9 @@
    threads each; the sorted columns are contiguous, and of the same dtype.
 2. Scores of all rows beside ``KBinsDiscretizer`` (one-hot) with ``LogisticRegression``.
 3. A fit of a tenth of the rows beside ``BinningProcess`` of optbinning, where it is installed.
-4. Peak memory of a fit, in a process of its own, over that of the data alone.
+4. A scorecard of a fitted model, and the points of all rows, beside the fit, one thread each and
+   two threads each.
+5. Peak memory of a fit, in a process of its own, over that of the data alone.
 
 All take turns, and ratios are those of the medians. Before anything is timed, the areas are checked
 against the hull of scikit-learn's ROC curve, and models not to depend on the number of threads. A
@@ -23,8 +25,9 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
-from aucrank import RIMARC
+from aucrank import RIMARC, Scorecard
 from bench_tree import status_bytes
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
@@ -167,6 +170,28 @@ def bench_optbinning(X, y, n_runs):
     return {"fit": ours, "optbinning": theirs, "ratio": theirs / ours}
 
 
+def bench_scorecard(X, y, n_runs):
+    """Print a scorecard of a fitted model beside its fit; return the seconds of each."""
+    results = {}
+    for n_threads in (1, 2):
+        model = RIMARC(n_jobs=n_threads).fit(X, y)
+        card = Scorecard(estimator=FrozenEstimator(model), n_jobs=n_threads)
+        took = {
+            name: float(np.median([seconds(work, *args)[0] for _ in range(n_runs)]))
+            for name, work, *args in (
+                ("fit", model.fit, X, y),
+                ("card", card.fit, X, y),
+                ("points", card.points, X),
+            )
+        }
+        results[n_threads] = took
+        print(
+            f"scorecard of {len(y):,} rows, {n_threads} thread(s): {took['card']:.3f} s,"
+            f" points {took['points']:.3f} s, fit of the model {took['fit']:.3f} s"
+        )
+    return results
+
+
 def measure_memory(n_rows, n_features, n_threads):
     """Print by how much a fit raises the peak memory (Linux only)."""
     RIMARC(n_jobs=n_threads).fit(*make_data(1000, n_features))
@@ -194,6 +219,7 @@ def main():
     results = {"rows": options.rows, "features": options.features}
     results["fits"] = bench_fits(X, y, options.runs)
     results["scores"] = bench_scores(X, y, options.runs)
+    results["scorecard"] = bench_scorecard(X, y, options.runs)
     few = slice(options.rows // 10)
     results["optbinning"] = bench_optbinning(X[few], y[few], options.runs)
     results["peak_bytes_a_row"] = {}

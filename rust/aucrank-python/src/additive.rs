@@ -6,15 +6,10 @@ use aucrank::additive::{
 use aucrank::boost::FeatureTerm;
 use aucrank::data::Labels;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, read_params};
-
-fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|err| PyValueError::new_err(err.to_string()))
-}
+use crate::run::{on_pool, read_params, to_json};
 
 /// Features in bins.
 #[pyclass(name = "Mad2c", module = "aucrank._core", frozen)]
@@ -48,8 +43,7 @@ impl PyMad2c {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.bins(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.bins(columns))
     }
 }
 
@@ -116,8 +110,7 @@ impl PyRimarc {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
     fn probability<'py>(
@@ -126,8 +119,7 @@ impl PyRimarc {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
     /// What each feature adds to the score of each row, row by row.
@@ -137,8 +129,7 @@ impl PyRimarc {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 }
 
@@ -206,8 +197,7 @@ impl PyScorecard {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.points(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.points(columns))
     }
 
     fn score<'py>(
@@ -216,8 +206,7 @@ impl PyScorecard {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
     fn probability<'py>(
@@ -226,8 +215,7 @@ impl PyScorecard {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
     /// Points of each feature for each row, row by row.
@@ -237,8 +225,7 @@ impl PyScorecard {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
     /// Counts of new rows by bin and by points as JSON text; `positive` is `None` where labels are not known.

@@ -6,13 +6,12 @@ use aucrank::boost::{
 use aucrank::data::{Columns, Labels};
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, read_params, to_py_err};
+use crate::run::{on_pool, read_params, to_json, to_py_err};
 
 /// A sum of terms, fitted by boosting.
 #[pyclass(name = "BoostedModel", module = "aucrank._core", frozen)]
@@ -155,10 +154,6 @@ pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<
         None => outcome,
         Some(rankers) => rankers.finish(py, outcome),
     }
-}
-
-fn to_json<T: serde::Serialize>(terms: &[T]) -> PyResult<String> {
-    serde_json::to_string(terms).map_err(|err| PyValueError::new_err(err.to_string()))
 }
 
 /// Rows to validate on: columns, labels, weights.

@@ -1,11 +1,12 @@
 //! Arrays of Python, borrowed as columns of the core.
 
+use aucrank::RankError;
 use aucrank::data::{Column, Columns};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::run::to_py_err;
+use crate::run::{on_pool, to_py_err};
 
 /// One feature.
 #[derive(FromPyObject)]
@@ -24,6 +25,18 @@ pub enum ColumnsArg<'py> {
 }
 
 impl ColumnsArg<'_> {
+    /// Asks a model of features with these numbers of categories for numbers, as an array.
+    pub fn ask<'py, T: numpy::Element + Send>(
+        &self,
+        py: Python<'py>,
+        n_levels: &[Option<u32>],
+        n_threads: usize,
+        work: impl FnOnce(&Columns<'_>) -> Result<Vec<T>, RankError> + Send,
+    ) -> PyResult<Bound<'py, PyArray1<T>>> {
+        let columns = self.borrow(n_levels)?;
+        Ok(on_pool(py, n_threads, |_| work(&columns))?.into_pyarray(py))
+    }
+
     /// Borrows the arrays; `n_levels` has the number of categories of each categorical feature.
     pub fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Columns<'_>> {
         match self {

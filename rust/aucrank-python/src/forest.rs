@@ -67,8 +67,7 @@ impl PyRankingForest {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
     fn probability<'py>(
@@ -77,8 +76,7 @@ impl PyRankingForest {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.probability(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
     /// For each tree the values of its leaves, in ranking order, or `None` where the forest says no

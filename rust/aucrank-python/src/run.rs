@@ -37,6 +37,11 @@ pub fn read_params<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|err| PyValueError::new_err(format!("parameters: {err}")))
 }
 
+/// JSON text of a part of the core, for the Python package.
+pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|err| PyValueError::new_err(err.to_string()))
+}
+
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "the method alone is not general enough in its lifetime"

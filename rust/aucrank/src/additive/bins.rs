@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::RankError;
 use crate::data::{ClassMasses, ClassSums};
 
 /// Which values of a number rank high.
@@ -128,6 +129,33 @@ pub(super) fn place_among(special: &[f64], raw: f64) -> Option<usize> {
     special.iter().position(|&value| value == raw)
 }
 
+/// Whether these can be the special values of the features: none at all, or for each feature finite
+/// ones, no two of them equal, and none for a category.
+///
+/// # Errors
+///
+/// [`RankError::BadParameter`].
+pub(super) fn check_special(
+    special: &[Vec<f64>],
+    n_levels: &[Option<u32>],
+) -> Result<(), RankError> {
+    let refuse = |value, rule| Err(RankError::BadParameter { name: "special", value, rule });
+    if ![0, n_levels.len()].contains(&special.len()) {
+        let value = format!("a list of length {}", special.len());
+        return refuse(value, "empty, or one list for each feature");
+    }
+    for (numbers, n_levels) in special.iter().zip(n_levels) {
+        let is_new = |place: usize| place_among(&numbers[..place], numbers[place]).is_none();
+        if !(numbers.iter().all(|number| number.is_finite()) && (0..numbers.len()).all(is_new)) {
+            return refuse(format!("{numbers:?}"), "finite, and no two equal");
+        }
+        if n_levels.is_some() && !numbers.is_empty() {
+            return refuse(format!("{numbers:?}"), "empty for a category");
+        }
+    }
+    Ok(())
+}
+
 /// A feature in bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinnedFeature {
@@ -160,11 +188,7 @@ impl BinnedFeature {
         if found != expected {
             return Err(format!("rows of {found} bins, expected {expected}"));
         }
-        let mut sum = ClassSums::default();
-        for part in &self.sums {
-            sum = add_checked(sum, *part).ok_or("the rows of the bins overflow")?;
-        }
-        if sum != total {
+        if sum_checked(&self.sums) != Some(total) {
             return Err("the rows of the bins do not add up to the training rows".to_owned());
         }
         Ok(())
@@ -184,10 +208,13 @@ impl BinnedFeature {
     }
 }
 
-fn add_checked(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
-    let pos = a.pos.checked_add(b.pos)?;
-    let neg = a.neg.checked_add(b.neg)?;
-    Some(ClassSums { pos, neg, rows: a.rows.checked_add(b.rows)? })
+/// The sum of parts, if it does not overflow.
+pub(super) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
+    parts.iter().try_fold(ClassSums::default(), |sum, part| {
+        let pos = sum.pos.checked_add(part.pos)?;
+        let neg = sum.neg.checked_add(part.neg)?;
+        Some(ClassSums { pos, neg, rows: sum.rows.checked_add(part.rows)? })
+    })
 }
 
 /// Whether these can be the training rows of a model: both classes, weights that add up to no more

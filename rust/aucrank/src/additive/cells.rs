@@ -14,7 +14,8 @@ const N_OCTAVES: usize = 1 << (u64::BITS - MANTISSA_BITS);
 
 /// Runs of numbers in ascending order.
 ///
-/// Numbers of one sign and one exponent are an octave. Each octave has cells in proportion to its
+/// A number is known here by its key ([`Score::key`]), a whole number that ascends as numbers do, and
+/// has sign and exponent in its leading bits. Numbers of one sign and one exponent are an octave. Each octave has cells in proportion to its
 /// part of a sample, all of one width between its least and its greatest number there. So a number
 /// finds its cell without a search or a branch, and cells lie thick where rows do, from the values
 /// next to zero to the largest. What the sample misses makes cells uneven, never wrong.
@@ -67,7 +68,10 @@ impl Cells {
         let mut rest = &sample[sample.partition_point(|&key| key <= infinite[0])..];
         let mut base = 0;
         for (place, octave) in octaves.iter_mut().enumerate().take(N_OCTAVES - 1).skip(1) {
-            let n_here = rest.partition_point(|&key| key >> MANTISSA_BITS <= place as u64);
+            let is_here = |key: &u64| key >> MANTISSA_BITS <= place as u64;
+            // Few octaves are searched: numbers are in some ten of them.
+            let n_here =
+                if rest.first().is_some_and(is_here) { rest.partition_point(is_here) } else { 0 };
             let (here, after) = rest.split_at(n_here);
             rest = after;
             *octave = match here {

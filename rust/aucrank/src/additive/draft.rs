@@ -3,16 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rayon::prelude::*;
-
 use super::bins::{Bins, place_among};
 use super::scorecard::CardFeature;
-use crate::RankError;
 use crate::boost::{FeatureTerm, Steps};
-use crate::data::{ClassSums, Column, Labels, MISSING_CODE};
-
-/// Rows that are counted at a time.
-const CHUNK_ROWS: usize = 1 << 15;
+use crate::data::ClassSums;
 
 /// Some values of a feature that share a bin.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,19 +56,15 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A step function with the rows of each step. Those that no row is in are joined with the
-    /// neighbour whose value is nearest; categories that no row has are missing ones (DECISIONS R5).
+    /// A part for each step of a step function, and for each special value and category; none has
+    /// rows yet.
     #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
-    pub fn new(
-        term: &FeatureTerm,
-        column: &Column<'_>,
-        labels: &Labels<'_>,
-        special: &[f64],
-    ) -> Result<Self, RankError> {
-        let feature = term.feature;
-        let mut draft = match &term.steps {
+    pub fn new(term: &FeatureTerm, n_levels: Option<u32>, special: &[f64]) -> Self {
+        let part = |value: f64| Part::new(value, ClassSums::default());
+        let mut parts: Vec<Part> = Vec::new();
+        match &term.steps {
             Steps::Numeric { thresholds, values } => {
-                let mut parts = vec![Part::new(values[0], ClassSums::default())];
+                parts.push(part(values[0]));
                 // Where steps of special values begin that end at the next threshold.
                 let mut apart = None;
                 for (place, (&threshold, &value)) in thresholds.iter().zip(&values[1..]).enumerate()
@@ -89,50 +79,38 @@ impl Draft {
                     }
                     let start = apart.take().unwrap_or(threshold);
                     if parts.last().is_none_or(|last| last.value != value) {
-                        let part = Part::new(value, ClassSums::default());
-                        parts.push(Part { start, ..part });
+                        parts.push(Part { start, ..part(value) });
                     }
                 }
-                let cuts = parts[1..].iter().map(|part| part.start).collect();
-                let bins = Bins::Numeric { cuts, special: special.to_vec() };
-                let sums = count(&bins, feature, column, labels)?;
-                let n_parts = parts.len();
-                parts.iter_mut().zip(&sums).for_each(|(part, &sums)| part.sums = sums);
-                let of_special = special.iter().zip(&sums[n_parts..]);
-                let special = of_special
-                    .map(|(&value, &sums)| (value, Part::new(term.value(value), sums)))
-                    .collect();
-                let missing = Part::new(term.missing, sums[bins.n_bins()]);
-                Self { feature, n_levels: None, parts, special, missing }
             }
             Steps::Categorical { .. } => {
-                let n_levels = column.n_levels().unwrap_or(0);
-                let n_bins = n_levels as usize;
-                let bins = Bins::Categorical { bin_of_level: (0..n_bins).collect(), n_bins };
-                let sums = count(&bins, feature, column, labels)?;
-                let value = |level: usize| term.value(level as f64);
-                let mut levels: Vec<usize> =
-                    (0..n_bins).filter(|&level| sums[level].rows > 0).collect();
-                levels.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-                let mut parts: Vec<Part> = Vec::new();
-                for level in levels {
-                    match parts.last_mut() {
-                        Some(last) if last.value == value(level) => {
-                            last.sums += sums[level];
-                            last.levels.push(level);
-                        }
-                        _ => {
-                            let part = Part::new(value(level), sums[level]);
-                            parts.push(Part { levels: vec![level], ..part });
-                        }
-                    }
-                }
-                let missing = Part::new(term.missing, sums[n_bins]);
-                Self { feature, n_levels: Some(n_levels), parts, special: Vec::new(), missing }
+                let of_level =
+                    |level| Part { levels: vec![level], ..part(term.value(level as f64)) };
+                parts.extend((0..n_levels.unwrap_or(0) as usize).map(of_level));
             }
-        };
-        draft.join_small(0.0, labels.total());
-        Ok(draft)
+        }
+        let special = special.iter().map(|&value| (value, part(term.value(value)))).collect();
+        Self { feature: term.feature, n_levels, parts, special, missing: part(term.missing) }
+    }
+
+    /// Takes in the rows of each of its [`Draft::bins`]. Parts that no row is in are joined with the
+    /// neighbour whose value is nearest; categories that no row has are missing ones (DECISIONS R5).
+    #[expect(clippy::float_cmp, reason = "categories are one part where no value parts them")]
+    pub fn count(&mut self, sums: &[ClassSums], total: ClassSums) {
+        self.all_parts_mut().zip(sums).for_each(|(part, &sums)| part.sums = sums);
+        if self.n_levels.is_some() {
+            self.parts.retain(|part| part.sums.rows > 0);
+            self.parts.sort_by(|a, b| a.value.total_cmp(&b.value));
+            self.parts.dedup_by(|part, last| {
+                let is_one = part.value == last.value;
+                if is_one {
+                    last.sums += part.sums;
+                    last.levels.append(&mut part.levels);
+                }
+                is_one
+            });
+        }
+        self.join_small(0.0, total);
     }
 
     /// Which feature.
@@ -219,6 +197,11 @@ impl Draft {
         self.parts.iter().chain(self.special.iter().map(|(_, part)| part)).chain([&self.missing])
     }
 
+    fn all_parts_mut(&mut self) -> impl Iterator<Item = &mut Part> {
+        let special = self.special.iter_mut().map(|(_, part)| part);
+        self.parts.iter_mut().chain(special).chain([&mut self.missing])
+    }
+
     /// What each bin adds, that of what is missing the last.
     pub fn values(&self) -> Vec<f64> {
         self.all_parts().map(|part| part.value).collect()
@@ -226,10 +209,7 @@ impl Draft {
 
     /// Replaces what each bin adds.
     pub fn map_values(&mut self, of: impl Fn(f64) -> f64) {
-        let special = self.special.iter_mut().map(|(_, part)| part);
-        for part in self.parts.iter_mut().chain(special).chain([&mut self.missing]) {
-            part.value = of(part.value);
-        }
+        self.all_parts_mut().for_each(|part| part.value = of(part.value));
     }
 
     pub fn bins(&self) -> Bins {
@@ -274,43 +254,4 @@ impl Draft {
         };
         (card, lowest)
     }
-}
-
-/// The training rows in each bin, those that miss the feature the last.
-fn count(
-    bins: &Bins,
-    feature: usize,
-    column: &Column<'_>,
-    labels: &Labels<'_>,
-) -> Result<Vec<ClassSums>, RankError> {
-    let n_levels = column.n_levels();
-    let bin = |row: usize| match column {
-        Column::F64(values) => bins.bin(values.get(row)),
-        Column::F32(values) => bins.bin(values.get(row)),
-        Column::Codes { codes, .. } => match codes[row] {
-            MISSING_CODE => bins.n_bins(),
-            code => bins.bin(code.into()),
-        },
-    };
-    if let (Column::Codes { codes, .. }, Some(n_levels)) = (column, n_levels) {
-        let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
-        if let Some(row) = codes.iter().position(is_bad) {
-            return Err(RankError::BadCode { column: feature, row, code: codes[row], n_levels });
-        }
-    }
-    let none = || vec![ClassSums::default(); bins.n_bins() + 1];
-    let n_rows = labels.n_rows();
-    let sums = (0..n_rows.div_ceil(CHUNK_ROWS))
-        .into_par_iter()
-        .fold(none, |mut sums, chunk| {
-            for row in chunk * CHUNK_ROWS..n_rows.min((chunk + 1) * CHUNK_ROWS) {
-                sums[bin(row)] += labels.sums(row);
-            }
-            sums
-        })
-        .reduce(none, |mut sums, more| {
-            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-            sums
-        });
-    Ok(sums)
 }

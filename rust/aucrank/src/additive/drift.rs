@@ -6,9 +6,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::Bins;
 use crate::RankError;
-use crate::data::{ClassSums, Column, Columns, FixedWeights};
+use crate::data::{ClassSums, Columns, FixedWeights, RowTally};
 
 /// Rows that one task counts: enough to be worth its sums.
 const CHUNK_ROWS: usize = 1 << 14;
@@ -58,6 +57,15 @@ impl<'a> NewRows<'a> {
         self.weights.as_ref().map_or(0, FixedWeights::exponent)
     }
 
+    /// Whether there is a row for each of `columns`.
+    pub(super) fn check_length(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        let (found, expected) = (columns.n_rows(), self.n_rows);
+        if found != expected {
+            return Err(RankError::LengthMismatch { name: "X", found, expected });
+        }
+        Ok(())
+    }
+
     /// What one row adds to the sums of its bin; where no labels are known, all count as negative.
     #[must_use]
     pub fn sums(&self, row: usize) -> ClassSums {
@@ -83,6 +91,14 @@ impl<'a> NewRows<'a> {
     }
 }
 
+impl RowTally for NewRows<'_> {
+    type Tally = ClassSums;
+
+    fn of(&self, row: usize) -> ClassSums {
+        self.sums(row)
+    }
+}
+
 /// Counts of new rows, to lay beside those that a scorecard keeps of its training rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftCounts {
@@ -94,49 +110,6 @@ pub struct DriftCounts {
     pub features: Vec<Vec<ClassSums>>,
     /// The rows by their points, ascending.
     pub distribution: Vec<(i64, ClassSums)>,
-}
-
-/// The rows in each bin of some features, given by their number and bins; those that miss the feature
-/// are the last sum of it.
-///
-/// # Errors
-///
-/// [`RankError`] for an infinite value, or lengths that differ.
-///
-/// # Panics
-///
-/// If there is no such column.
-pub fn count_bins(
-    columns: &Columns<'_>,
-    features: &[(usize, &Bins)],
-    rows: &NewRows<'_>,
-) -> Result<Vec<Vec<ClassSums>>, RankError> {
-    if columns.n_rows() != rows.n_rows() {
-        let (found, expected) = (columns.n_rows(), rows.n_rows());
-        return Err(RankError::LengthMismatch { name: "X", found, expected });
-    }
-    columns.infinite_value().map_or(Ok(()), Err)?;
-    let count = |&(feature, bins): &(usize, &Bins)| {
-        let column = &columns[feature];
-        let of_chunk = |chunk: Range<usize>| {
-            let mut sums = vec![ClassSums::default(); bins.n_bins() + 1];
-            for row in chunk {
-                let raw = match column {
-                    Column::F64(values) => values.get(row),
-                    Column::F32(values) => values.get(row),
-                    Column::Codes { codes, .. } => codes[row].into(),
-                };
-                sums[bins.bin(raw)] += rows.sums(row);
-            }
-            sums
-        };
-        let nothing = || vec![ClassSums::default(); bins.n_bins() + 1];
-        rows.chunks().map(of_chunk).reduce(nothing, |mut left, right| {
-            left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-            left
-        })
-    };
-    Ok(features.par_iter().map(count).collect())
 }
 
 /// The rows by their points, ascending; rows of weight zero are not there.
@@ -163,6 +136,9 @@ pub(super) fn count_points(points: &[i64], rows: &NewRows<'_>) -> Vec<(i64, Clas
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::additive::bins::Bins;
+    use crate::additive::lookup::Lookups;
+    use crate::data::Column;
 
     #[test]
     fn every_row_is_in_one_bin_of_each_feature_with_its_weight() {
@@ -178,7 +154,8 @@ mod tests {
         let categorical = Bins::Categorical { bin_of_level: vec![1, 2, 0], n_bins: 2 };
         let labels = [true, false, true, false, true];
         let rows = NewRows::new(5, Some(&labels), Some(&[1.0, 2.0, 3.0, 4.0, 0.0])).unwrap();
-        let counts = count_bins(&columns, &[(0, &numeric), (1, &categorical)], &rows).unwrap();
+        let lookups = Lookups::new([(0, &numeric), (1, &categorical)]);
+        let counts = lookups.count(&columns, &rows).unwrap();
         let sums = |pos, neg| ClassSums { pos, neg, rows: pos + neg };
         assert_eq!(counts[0], [sums(1, 0), sums(0, 4), sums(3, 0), sums(0, 2)]);
         assert_eq!(counts[1], [sums(0, 2), sums(1, 0), sums(3, 4)]);
@@ -192,7 +169,7 @@ mod tests {
         let columns = Columns::new(vec![values.as_slice().into()], n_rows).unwrap();
         let bins = Bins::Numeric { cuts: vec![250.0, 600.0], special: vec![] };
         let rows = NewRows::new(n_rows, None, None).unwrap();
-        let counts = count_bins(&columns, &[(0, &bins)], &rows).unwrap();
+        let counts = Lookups::new([(0, &bins)]).count(&columns, &rows).unwrap();
         let by_hand = |low: f64, high: f64| {
             values.iter().filter(|&&value| low <= value && value < high).count() as u64
         };
@@ -207,9 +184,9 @@ mod tests {
             RankError::LengthMismatch { name: "y", found: 1, expected: 2 }
         );
         assert!(NewRows::new(1, None, Some(&[-1.0])).is_err());
-        let columns = Columns::new(vec![[f64::INFINITY].as_slice().into()], 1).unwrap();
-        let bins = Bins::Numeric { cuts: vec![], special: vec![] };
-        let rows = NewRows::new(1, None, None).unwrap();
-        assert!(count_bins(&columns, &[(0, &bins)], &rows).is_err());
+        let columns = Columns::new(vec![[1.0].as_slice().into()], 1).unwrap();
+        let rows = NewRows::new(2, None, None).unwrap();
+        let expected = RankError::LengthMismatch { name: "X", found: 1, expected: 2 };
+        assert_eq!(rows.check_length(&columns), Err(expected));
     }
 }

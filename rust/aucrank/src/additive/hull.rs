@@ -1,23 +1,31 @@
 //! Where the concave hull of the ROC curve of a feature has its corners.
 //!
-//! The hull has few corners, some n^(1/3) of n rows, and the order of the rows matters only next to
-//! them. So the rows are not sorted:
+//! The curve has a point at every value, and the hull few corners: some n^(1/3) for n rows. Only the
+//! rows next to a corner have to be in order, so that most are never sorted. What is found is exact:
+//! a row is left out only where it cannot touch a corner, and sums are whole numbers.
 //!
-//! 1. One pass counts the classes in some ten thousand [`Cells`] along the feature. The curve at
-//!    the borders of the cells has a hull of its own, within the one that is sought.
-//! 2. Inside of a cell the curve keeps to a box. A cell can hold a corner only if the outer corner
-//!    of its box is outside of the hull of the borders. A direction that could not catch up with the
-//!    other one if every cell reached that far is dropped.
-//! 3. A second pass takes the rows of the cells that are left, often a tenth of all or less, and
-//!    of those next to a corner at a border, whose values a cut has to part. They are sorted, and
-//!    the hull of their points is that of all.
+//! The claim that makes it so: take the points of the curve at some borders, and the hull of these
+//! points alone. It lies within the hull that is sought, which it touches or falls short of. Between
+//! two borders the curve climbs, so it keeps to the box that they span. If not even the outermost
+//! corner of this box is outside of the hull of the borders, no point in the box is, and none of them
+//! is a corner. So:
 //!
-//! A cell that holds too many rows, as next to an outlier many orders of magnitude away, is dealt into
-//! finer cells in the same way. Where a sample has few values, the first pass also finds out which
-//! cells hold one value only: they are points, and no row of theirs is taken.
+//! 1. [`count`] sums up the classes in some ten thousand [`Cells`] along the feature, whose borders
+//!    these are, and keeps the cell of each row: one pass.
+//! 2. [`skip`] drops the cells whose box says that they hold no corner. It keeps those next to a
+//!    corner at a border, too: the cut there is midway between two values that have to be known. A
+//!    direction whose area is too small, even if every cell reached its outermost corner, is dropped.
+//! 3. [`take`] gathers the rows of the cells that are left, often a tenth of all or less.
+//! 4. [`refine`] deals the rows of a cell that holds many into finer cells, and asks them the same,
+//!    until those that are left are small; one outlier many orders of magnitude away makes such cells.
+//! 5. [`best_cuts`] sorts what is left, cell by cell. The hull of these points is that of all.
 //!
-//! Extra memory: two bytes a row for the cells; for each row taken four, and a record of 16 bytes, or
-//! 32 where rows have weights; the records of a cell that is dealt again twice.
+//! Where a sample has few values, the first pass also finds out which cells hold one value only: they
+//! are points of the curve, and no row of theirs is taken.
+//!
+//! Time: one pass over the values and one over the cells of the rows, and for each row taken a dozen
+//! times as much. Extra memory: two bytes a row for the cells; for each row taken four, and a record
+//! of 16 bytes, or 32 where rows have weights; the records of a cell that is dealt again twice.
 
 use std::ops::Range;
 

@@ -19,6 +19,12 @@ const CHUNK: usize = 1 << 13;
 /// are not far.
 const LAST_DECREMENT: f64 = 1e-12;
 
+/// Groups that a first line is drawn through where there are many times more.
+const FEW_GROUPS: usize = 1 << 12;
+
+/// How many times more.
+const MANY: usize = 4;
+
 /// A line `intercept + slope * score`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Line {
@@ -84,9 +90,39 @@ pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -
         group.x = (group.x - mean) / deviation;
     }
 
+    // Newton's method starts at the line of few groups, which is next to that of all of them.
+    let start = (flat.intercept, 0.0);
+    let start = if groups.len() > MANY * FEW_GROUPS {
+        most_likely(&joined(&groups, groups.len().div_ceil(FEW_GROUPS)), targets, start)
+    } else {
+        start
+    };
+    let (a, b) = most_likely(&groups, targets, start);
+    let slope = b / deviation / range;
+    if !(slope > 0.0 && slope.is_finite()) {
+        return flat;
+    }
+    Line { intercept: a - b * mean / deviation - slope * low, slope }
+}
+
+/// Neighbours as one group each, so many at a time, at the mean of their places.
+fn joined(groups: &[Group], n_joined: usize) -> Vec<Group> {
+    let join = |groups: &[Group]| {
+        let [pos, neg, moment] = groups.iter().fold([0.0; 3], |[pos, neg, moment], group| {
+            [pos + group.pos, neg + group.neg, moment + (group.pos + group.neg) * group.x]
+        });
+        // Groups of no weight are of no matter wherever they are.
+        let x = if pos + neg > 0.0 { moment / (pos + neg) } else { 0.0 };
+        Group { x, pos, neg }
+    };
+    groups.chunks(n_joined).map(join).collect()
+}
+
+/// The line `a + b x` of the largest likelihood, by Newton's method from some start.
+fn most_likely(groups: &[Group], targets: [f64; 2], (mut a, mut b): (f64, f64)) -> (f64, f64) {
     // The loss, its gradient, and its curvature.
     let at = |a: f64, b: f64| {
-        sums_of(&groups, |&Group { x, pos, neg }| {
+        sums_of(groups, |&Group { x, pos, neg }| {
             let z = a + b * x;
             let small = (-z.abs()).exp();
             let (larger, smaller) = (1.0 / (1.0 + small), small / (1.0 + small));
@@ -98,7 +134,6 @@ pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -
             [loss, gradient, gradient * x, curvature, curvature * x, curvature * x * x]
         })
     };
-    let (mut a, mut b) = (flat.intercept, 0.0);
     let mut here = at(a, b);
     for _ in 0..MOST_STEPS {
         let [loss, ga, gb, haa, hab, hbb] = here;
@@ -122,11 +157,7 @@ pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -
         drop(tried);
         (a, b, here) = better;
     }
-    let slope = b / deviation / range;
-    if !(slope > 0.0 && slope.is_finite()) {
-        return flat;
-    }
-    Line { intercept: a - b * mean / deviation - slope * low, slope }
+    (a, b)
 }
 
 /// Sums over all groups, the same for any number of threads.

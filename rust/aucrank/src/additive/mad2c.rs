@@ -5,8 +5,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{BinnedFeature, Bins, Direction, check_total};
+use super::bins::{BinnedFeature, Bins, Direction, check_special, check_total};
 use super::hull::{BestCuts, Feature, Memory, best_cuts};
+use super::lookup::Lookups;
 use crate::data::{
     ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, RowTally, WeightedRows,
 };
@@ -21,6 +22,28 @@ pub struct Mad2cParams {
     pub special: Vec<Vec<f64>>,
     /// For each feature the direction in which it may rank; empty for the better one of each.
     pub directions: Vec<Option<Direction>>,
+}
+
+impl Mad2cParams {
+    /// Whether they make sense for columns of these numbers of categories, `None` for a number.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`].
+    pub fn validate(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
+        check_special(&self.special, n_levels)?;
+        let refuse = |value, rule| Err(RankError::BadParameter { name: "directions", value, rule });
+        if ![0, n_levels.len()].contains(&self.directions.len()) {
+            let value = format!("a list of length {}", self.directions.len());
+            return refuse(value, "empty, or one entry for each feature");
+        }
+        for (direction, n_levels) in self.directions.iter().zip(n_levels) {
+            if let (Some(direction), Some(_)) = (direction, n_levels) {
+                return refuse(format!("{direction:?}"), "absent for a category");
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Features in bins.
@@ -69,9 +92,12 @@ impl Mad2c {
         columns.check_kinds(&self.n_levels)?;
         let n_features = self.features.len();
         let mut bins = vec![0.0; columns.n_rows() * n_features];
-        columns.by_tile(&mut bins, n_features, |(): &mut (), _, values, out| {
-            for (place, (out, &value)) in out.iter_mut().zip(values).enumerate() {
-                *out = self.features[place % n_features].bins.bin(value) as f64;
+        let bins_of = self.features.iter().map(|feature| &feature.bins);
+        let lookups = Lookups::new(bins_of.enumerate());
+        lookups.by_tile(columns, &mut bins, n_features, |(): &mut (), of_feature, out| {
+            for (feature, bins) in of_feature.enumerate() {
+                let places = out[feature..].iter_mut().step_by(n_features);
+                places.zip(bins).for_each(|(place, &bin)| *place = bin.into());
             }
         })?;
         Ok(bins)
@@ -100,8 +126,8 @@ impl Mad2c {
 ///
 /// # Errors
 ///
-/// [`RankError`] for an infinite value, a category code out of range, lengths that differ, or when
-/// interrupted.
+/// [`RankError`] for a parameter out of range, an infinite value, a category code out of range,
+/// lengths that differ, or when interrupted.
 pub fn fit_mad2c(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -112,11 +138,12 @@ pub fn fit_mad2c(
         let (found, expected) = (columns.n_rows(), labels.n_rows());
         return Err(RankError::LengthMismatch { name: "X", found, expected });
     }
+    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
+    params.validate(&n_levels)?;
     let features = match labels.weights() {
         None => bin_all(columns, labels, &CountedRows(labels.positive()), params, interrupt),
         Some(_) => bin_all(columns, labels, &WeightedRows(labels), params, interrupt),
     };
-    let n_levels = columns.iter().map(Column::n_levels).collect();
     Ok(Mad2c { n_levels, total: labels.total(), exponent: labels.exponent(), features: features? })
 }
 
@@ -284,7 +311,9 @@ mod tests {
 
     fn fit(columns: &Columns<'_>, labels: &Labels<'_>, n_threads: usize) -> Mad2c {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-        let params = Mad2cParams { special: vec![vec![-9.0]; 6], directions: Vec::new() };
+        let special = |column: &Column<'_>| column.n_levels().map_or(vec![-9.0], |_| Vec::new());
+        let special = columns.iter().map(special).collect();
+        let params = Mad2cParams { special, directions: Vec::new() };
         pool.install(|| fit_mad2c(columns, labels, &params, &Interrupt::default()).unwrap())
     }
 
@@ -328,6 +357,31 @@ mod tests {
             }
             assert_eq!(sums, feature.sums);
         }
+    }
+
+    #[test]
+    fn parameters_that_fit_no_feature_are_refused_by_name() {
+        let (codes, values) = ([0, 1, 0], [1.0, 2.0, 3.0]);
+        let columns = vec![values.as_slice().into(), Column::Codes { codes: &codes, n_levels: 2 }];
+        let columns = Columns::new(columns, 3).unwrap();
+        let labels = Labels::new(&[true, false, true], None).unwrap();
+        let refused = |special: &[&[f64]], directions: &[Option<Direction>], words: &str| {
+            let special = special.iter().map(|numbers| numbers.to_vec()).collect();
+            let params = Mad2cParams { special, directions: directions.to_vec() };
+            let found = fit_mad2c(&columns, &labels, &params, &Interrupt::default());
+            let found = found.expect_err(words).to_string();
+            assert!(found.contains(words), "{found}");
+        };
+        refused(&[&[1.0]], &[], "special is a list of length 1");
+        refused(&[&[1.0, f64::NAN], &[]], &[], "special is [1.0, NaN]");
+        refused(&[&[f64::INFINITY], &[]], &[], "special is [inf]");
+        refused(&[&[0.0, 1.0, -0.0], &[]], &[], "no two equal");
+        refused(&[&[], &[1.0]], &[], "empty for a category");
+        let up = Some(Direction::Increasing);
+        refused(&[], &[up], "directions is a list of length 1");
+        refused(&[], &[None, up], "directions is Increasing");
+        let params = Mad2cParams { special: vec![vec![3.0], vec![]], directions: vec![up, None] };
+        fit_mad2c(&columns, &labels, &params, &Interrupt::default()).unwrap();
     }
 
     #[test]

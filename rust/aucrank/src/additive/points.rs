@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::Bins;
+use super::bins::{Bins, check_special};
 use super::draft::Draft;
 use super::log_odds::{Line, log_odds_line};
+use super::lookup::Lookups;
 use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
 use crate::boost::FeatureTerm;
-use crate::data::{ClassSums, Column, Columns, Labels};
+use crate::data::{ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, WeightedRows};
 use crate::roc::{RocCurve, curve_of};
 use crate::{Interrupt, RankError};
 
@@ -77,22 +78,14 @@ impl ScorecardParams {
         if !(0.0..1.0).contains(&self.min_bin_share) {
             return Err(bad("min_bin_share", &self.min_bin_share, "in [0, 1)"));
         }
-        let fits = |length: usize| length == 0 || length == n_levels.len();
-        if !fits(self.monotone.len()) {
+        if ![0, n_levels.len()].contains(&self.monotone.len()) {
             let value = format!("a list of length {}", self.monotone.len());
             return Err(bad("monotone", &value, "empty, or one entry for each feature"));
         }
-        if !fits(self.special.len()) {
-            let value = format!("a list of length {}", self.special.len());
-            return Err(bad("special", &value, "empty, or one list for each feature"));
-        }
-        for (numbers, n_levels) in self.special.iter().zip(n_levels) {
-            let ascend = numbers.windows(2).all(|pair| pair[0] < pair[1]);
-            if !(ascend && numbers.iter().all(|number| number.is_finite())) {
-                return Err(bad("special", &format!("{numbers:?}"), "finite and ascending"));
-            }
-            if n_levels.is_some() && !numbers.is_empty() {
-                return Err(bad("special", &format!("{numbers:?}"), "empty for a category"));
+        check_special(&self.special, n_levels)?;
+        for numbers in &self.special {
+            if !numbers.is_sorted() {
+                return Err(bad("special", &format!("{numbers:?}"), "ascending"));
             }
         }
         Ok(())
@@ -159,8 +152,10 @@ pub fn build_scorecard(
             return Err(RankError::LengthMismatch { name, found, expected });
         }
     }
+    interrupt.check()?;
     let ranker_auc = curve_of(ranker_scores, labels)?.auc();
-    let mut drafts = drafts_of(columns, labels, terms, params, interrupt)?;
+    interrupt.check()?;
+    let mut drafts = drafts_of(columns, labels, terms, params)?;
     snap_values(&mut drafts);
 
     interrupt.check()?;
@@ -213,21 +208,40 @@ fn drafts_of(
     labels: &Labels<'_>,
     terms: &[FeatureTerm],
     params: &ScorecardParams,
-    interrupt: &Interrupt,
 ) -> Result<Vec<Draft>, RankError> {
-    let draft = |term: &FeatureTerm| -> Result<Draft, RankError> {
-        interrupt.check()?;
+    let draft = |term: &FeatureTerm| {
         let special = params.special.get(term.feature).map_or(&[][..], Vec::as_slice);
-        let mut draft = Draft::new(term, &columns[term.feature], labels, special)?;
-        if params.monotone.get(term.feature) == Some(&true) {
+        Draft::new(term, columns[term.feature].n_levels(), special)
+    };
+    let mut drafts: Vec<Draft> = terms.iter().map(draft).collect();
+    drafts.sort_by_key(Draft::feature);
+    for draft in &drafts {
+        check_codes(draft.feature(), &columns[draft.feature()])?;
+    }
+    let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
+    let lookups = Lookups::new(drafts.iter().map(Draft::feature).zip(&bins));
+    let sums = match labels.weights() {
+        None => lookups.count(columns, &CountedRows(labels.positive()))?,
+        Some(_) => lookups.count(columns, &WeightedRows(labels))?,
+    };
+    for (draft, sums) in drafts.iter_mut().zip(sums) {
+        draft.count(&sums, labels.total());
+        if params.monotone.get(draft.feature()) == Some(&true) {
             draft.make_monotone();
         }
         draft.join_small(params.min_bin_share, labels.total());
-        Ok(draft)
-    };
-    let mut drafts: Vec<Draft> = terms.par_iter().map(draft).collect::<Result<_, _>>()?;
-    drafts.sort_by_key(Draft::feature);
+    }
     Ok(drafts)
+}
+
+/// Whether a column has no code beyond its categories.
+fn check_codes(feature: usize, column: &Column<'_>) -> Result<(), RankError> {
+    let Column::Codes { codes, n_levels } = *column else { return Ok(()) };
+    let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
+    match codes.iter().position(is_bad) {
+        Some(row) => Err(RankError::BadCode { column: feature, row, code: codes[row], n_levels }),
+        None => Ok(()),
+    }
 }
 
 /// Rounds all values to multiples of a power of two that sums of one for each feature hold exactly,
@@ -245,16 +259,13 @@ fn snap_values(drafts: &mut [Draft]) {
 
 /// The sum of the values of each row's bins.
 fn exact_scores(columns: &Columns<'_>, drafts: &[Draft]) -> Result<Vec<f64>, RankError> {
-    let of_feature = |draft: &Draft| (draft.feature(), draft.bins(), draft.values());
-    let features: Vec<(usize, Bins, Vec<f64>)> = drafts.iter().map(of_feature).collect();
-    let n_features = columns.n_features();
+    let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
+    let values: Vec<Vec<f64>> = drafts.iter().map(Draft::values).collect();
+    let lookups = Lookups::new(drafts.iter().map(Draft::feature).zip(&bins));
     let mut scores = vec![0.0; columns.n_rows()];
-    columns.by_tile(&mut scores, 1, |(): &mut (), _, raw, out| {
-        for (out, raw) in out.iter_mut().zip(raw.chunks(n_features)) {
-            let value =
-                |(feature, bins, values): &(usize, Bins, Vec<f64>)| values[bins.bin(raw[*feature])];
-            // Not `sum`, whose empty sum is -0.0.
-            *out = features.iter().map(value).fold(0.0, |sum, value| sum + value);
+    lookups.by_tile(columns, &mut scores, 1, |(): &mut (), of_feature, scores| {
+        for (values, bins) in values.iter().zip(of_feature) {
+            scores.iter_mut().zip(bins).for_each(|(score, &bin)| *score += values[bin as usize]);
         }
     })?;
     Ok(scores)

@@ -5,10 +5,13 @@
 //! no sum of them rounds: equal rows tie, the order of the features is of no matter, and with the
 //! classes exchanged the score changes its sign and nothing else.
 
+use std::ops::AddAssign;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::{BinnedFeature, Bins};
+use super::lookup::Lookups;
 use super::mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 use crate::boost::{FeatureTerm, Steps};
 use crate::data::{
@@ -102,6 +105,13 @@ pub struct Share {
     pub lean: f64,
     /// `w`, 0 where the value has no say.
     pub weight: f64,
+}
+
+impl AddAssign for Share {
+    fn add_assign(&mut self, other: Self) {
+        self.lean += other.lean;
+        self.weight += other.weight;
+    }
 }
 
 impl TryFrom<Parts> for Rimarc {
@@ -297,14 +307,28 @@ impl Rimarc {
         score: impl Fn(Share) -> f64 + Sync,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
-        let n_features = self.shares.len();
+        let (shares, lookups) = self.lookups();
         let mut out = vec![0.0; columns.n_rows()];
-        columns.by_tile(&mut out, 1, |(): &mut (), _, values, out| {
-            for (out, values) in out.iter_mut().zip(values.chunks(n_features)) {
-                *out = score(self.sum(values));
+        lookups.by_tile(columns, &mut out, 1, |sums: &mut Vec<Share>, of_feature, out| {
+            sums.clear();
+            sums.resize(out.len(), Share::default());
+            for (shares, bins) in shares.iter().zip(of_feature) {
+                for (sum, &bin) in sums.iter_mut().zip(bins) {
+                    *sum += shares[bin as usize];
+                }
             }
+            out.iter_mut().zip(sums).for_each(|(out, &mut sum)| *out = score(sum));
         })?;
         Ok(out)
+    }
+
+    /// The features that have a say, and the shares of their bins.
+    fn lookups(&self) -> (Vec<&[Share]>, Lookups<'_>) {
+        let features = self.parts.table.features().iter().zip(&self.shares).enumerate();
+        let has_say = |shares: &[Share]| shares.iter().any(|share| share.weight > 0.0);
+        let said: Vec<_> = features.filter(|(_, (_, shares))| has_say(shares)).collect();
+        let shares = said.iter().map(|(_, (_, shares))| shares.as_slice()).collect();
+        (shares, Lookups::new(said.iter().map(|&(place, (feature, _))| (place, &feature.bins))))
     }
 
     /// The parts of the score of each row, row by row, one for each feature: how far its bin moves
@@ -316,15 +340,29 @@ impl Rimarc {
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
         let n_features = self.shares.len();
+        let (shares, lookups) = self.lookups();
+        let features: Vec<usize> = lookups.features().collect();
         let mut parts = vec![0.0; columns.n_rows() * n_features];
-        columns.by_tile(&mut parts, n_features, |(): &mut (), _, values, parts| {
-            for (parts, values) in parts.chunks_mut(n_features).zip(values.chunks(n_features)) {
-                let total = self.sum(values).weight;
-                for (feature, (part, &value)) in parts.iter_mut().zip(values).enumerate() {
-                    *part = self.part(self.share(feature, value), total);
+        lookups.by_tile(
+            columns,
+            &mut parts,
+            n_features,
+            |weights: &mut Vec<f64>, of_feature, parts| {
+                weights.clear();
+                weights.resize(parts.len() / n_features, 0.0);
+                for (shares, bins) in shares.iter().zip(of_feature.clone()) {
+                    for (weight, &bin) in weights.iter_mut().zip(bins) {
+                        *weight += shares[bin as usize].weight;
+                    }
                 }
-            }
-        })?;
+                for ((shares, bins), feature) in shares.iter().zip(of_feature).zip(&features) {
+                    let places = parts[*feature..].iter_mut().step_by(n_features);
+                    for ((part, &bin), &total) in places.zip(bins).zip(&*weights) {
+                        *part = self.part(shares[bin as usize], total);
+                    }
+                }
+            },
+        )?;
         Ok(parts)
     }
 
@@ -371,20 +409,6 @@ impl Rimarc {
             FeatureTerm { feature, steps, missing: of_bin[bins.n_bins()] }
         });
         terms.collect()
-    }
-
-    fn share(&self, feature: usize, value: f64) -> Share {
-        self.shares[feature][self.parts.table.features()[feature].bins.bin(value)]
-    }
-
-    fn sum(&self, values: &[f64]) -> Share {
-        let mut sum = Share::default();
-        for (feature, &value) in values.iter().enumerate() {
-            let share = self.share(feature, value);
-            sum.lean += share.lean;
-            sum.weight += share.weight;
-        }
-        sum
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.

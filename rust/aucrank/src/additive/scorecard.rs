@@ -2,19 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bins::{Bins, gini};
-use super::drift::{DriftCounts, NewRows, count_bins, count_points};
+use super::bins::{Bins, check_total, gini, sum_checked};
+use super::drift::{DriftCounts, NewRows, count_points};
+use super::lookup::Lookups;
 use crate::RankError;
 use crate::data::{ClassSums, Columns};
 
 /// No row has more points than this, nor fewer than its negative: sums of them are exact in doubles.
 pub(super) const MOST_POINTS: i64 = 1_000_000_000;
-
-/// No class weighs more units than this: products of two fit 128 bits.
-const MOST_WEIGHT: u64 = 1 << 61;
-
-/// Powers of two that a unit of weight may stand for.
-const EXPONENTS: std::ops::RangeInclusive<i32> = -1_200..=1_023;
 
 /// The class that many points speak for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,28 +64,8 @@ impl CardFeature {
         let Some(&n_levels) = n_levels.get(self.feature) else {
             return Err(format!("there is no feature {}", self.feature));
         };
-        let n_bins = match (&self.bins, n_levels) {
-            (Bins::Numeric { cuts, special }, None) => {
-                let ascend = |numbers: &[f64]| {
-                    numbers.iter().all(|number| number.is_finite())
-                        && numbers.windows(2).all(|pair| pair[0] < pair[1])
-                };
-                if !(ascend(cuts) && ascend(special)) {
-                    return Err("cuts or special values are not finite and ascending".to_owned());
-                }
-                cuts.len() + 1 + special.len()
-            }
-            (Bins::Categorical { bin_of_level, n_bins }, Some(n_levels)) => {
-                if bin_of_level.len() != n_levels as usize {
-                    return Err("there is not one bin for each category".to_owned());
-                }
-                if bin_of_level.iter().any(|bin| bin > n_bins) {
-                    return Err("a category is in a bin that there is not".to_owned());
-                }
-                *n_bins
-            }
-            _ => return Err("bins are of another kind than their feature".to_owned()),
-        };
+        self.bins.check(n_levels)?;
+        let n_bins = self.bins.n_bins();
         let lengths = [self.sums.len(), self.values.len(), self.points.len()];
         if lengths.iter().any(|&length| length.checked_sub(1) != Some(n_bins)) {
             return Err("a feature has not one entry for each bin".to_owned());
@@ -101,7 +76,7 @@ impl CardFeature {
         if !self.points.iter().all(|points| (0..=MOST_POINTS).contains(points)) {
             return Err(format!("points are not from 0 to {MOST_POINTS}"));
         }
-        if sum(&self.sums) != Some(total) {
+        if sum_checked(&self.sums) != Some(total) {
             return Err("the rows of the bins are not the training rows".to_owned());
         }
         Ok(())
@@ -241,15 +216,21 @@ impl Scorecard {
         out: &mut [f64],
         of: impl Fn(f64) -> f64 + Sync,
     ) -> Result<(), RankError> {
-        let n_features = self.n_levels.len();
-        columns.by_tile(out, 1, |(): &mut (), _, values, out| {
-            for (out, values) in out.iter_mut().zip(values.chunks(n_features)) {
-                let of_feature =
-                    |card: &CardFeature| card.points[card.bins.bin(values[card.feature])];
-                let points: i64 = self.features.iter().map(of_feature).sum();
-                *out = of((self.initial_points + points) as f64);
+        self.lookups().by_tile(columns, out, 1, |(): &mut (), of_feature, out| {
+            out.fill(self.initial_points as f64);
+            for (card, bins) in self.features.iter().zip(of_feature) {
+                for (out, &bin) in out.iter_mut().zip(bins) {
+                    *out += card.points[bin as usize] as f64;
+                }
+            }
+            for out in out {
+                *out = of(*out);
             }
         })
+    }
+
+    fn lookups(&self) -> Lookups<'_> {
+        Lookups::new(self.features.iter().map(|card| (card.feature, &card.bins)))
     }
 
     /// Points of each feature for each row, row by row; 0 for a feature that is not on the card. A
@@ -262,13 +243,19 @@ impl Scorecard {
         columns.check_kinds(&self.n_levels)?;
         let n_features = self.n_levels.len();
         let mut parts = vec![0.0; columns.n_rows() * n_features];
-        columns.by_tile(&mut parts, n_features, |(): &mut (), _, values, parts| {
-            for (parts, values) in parts.chunks_mut(n_features).zip(values.chunks(n_features)) {
-                for card in &self.features {
-                    parts[card.feature] = card.points[card.bins.bin(values[card.feature])] as f64;
+        self.lookups().by_tile(
+            columns,
+            &mut parts,
+            n_features,
+            |(): &mut (), of_feature, parts| {
+                for (card, bins) in self.features.iter().zip(of_feature) {
+                    let places = parts[card.feature..].iter_mut().step_by(n_features);
+                    for (part, &bin) in places.zip(bins) {
+                        *part = card.points[bin as usize] as f64;
+                    }
                 }
-            }
-        })?;
+            },
+        )?;
         Ok(parts)
     }
 
@@ -282,9 +269,9 @@ impl Scorecard {
         columns: &Columns<'_>,
         rows: &NewRows<'_>,
     ) -> Result<DriftCounts, RankError> {
+        rows.check_length(columns)?;
         let points = self.points(columns)?;
-        let bins: Vec<_> = self.features.iter().map(|card| (card.feature, &card.bins)).collect();
-        let features = count_bins(columns, &bins, rows)?;
+        let features = self.lookups().count(columns, rows)?;
         let distribution = count_points(&points, rows);
         let total = distribution.iter().map(|&(_, sums)| sums).sum();
         Ok(DriftCounts { exponent: rows.exponent(), total, features, distribution })
@@ -322,13 +309,7 @@ impl Scorecard {
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
         let total = self.total;
-        if !total.is_mixed() || [total.pos, total.neg, total.rows].iter().any(|&w| w > MOST_WEIGHT)
-        {
-            return Err("there are not two classes of training rows".to_owned());
-        }
-        if !EXPONENTS.contains(&self.exponent) {
-            return Err(format!("a unit of weight is 2^{}", self.exponent));
-        }
+        check_total(total, self.exponent)?;
         if !(self.offset.is_finite() && self.factor.is_finite() && self.factor > 0.0) {
             return Err("the scale of the points is not finite and positive".to_owned());
         }
@@ -355,7 +336,7 @@ impl Scorecard {
             return Err("the points of the training rows do not ascend within their range".into());
         }
         let by_points: Vec<ClassSums> = self.distribution.iter().map(|&(_, sums)| sums).collect();
-        if sum(&by_points) != Some(total) {
+        if sum_checked(&by_points) != Some(total) {
             return Err("the rows by their points are not the training rows".to_owned());
         }
         Ok(())
@@ -376,17 +357,6 @@ fn auc_by_points(mut groups: Vec<(i64, ClassSums)>, high_points: HighPoints) -> 
     });
     let tied = groups.chunk_by(|a, b| a.0 == b.0);
     f64::midpoint(1.0, gini(tied.map(|tied| tied.iter().map(|&(_, sums)| sums).sum()).collect()))
-}
-
-/// The sum of parts, if it does not overflow.
-fn sum(parts: &[ClassSums]) -> Option<ClassSums> {
-    parts.iter().try_fold(ClassSums::default(), |sum, part| {
-        Some(ClassSums {
-            pos: sum.pos.checked_add(part.pos)?,
-            neg: sum.neg.checked_add(part.neg)?,
-            rows: sum.rows.checked_add(part.rows)?,
-        })
-    })
 }
 
 #[cfg(test)]
@@ -486,9 +456,9 @@ mod tests {
         read(card()).check().unwrap();
         let big = u64::MAX;
         let forgeries: Vec<(&str, Value, &str)> = vec![
-            ("/total/pos", json!(0), "two classes"),
-            ("/total/neg", json!(big), "two classes"),
-            ("/exponent", json!(i32::MIN), "unit of weight"),
+            ("/total/pos", json!(0), "lack a class"),
+            ("/total/neg", json!(big), "weigh too much"),
+            ("/exponent", json!(i32::MIN), "in units of"),
             ("/offset", json!(1e308), ""),
             ("/factor", json!(0.0), "scale"),
             ("/factor", json!(-1.0), "scale"),
@@ -496,16 +466,16 @@ mod tests {
             ("/ranker_auc", json!(-0.5), "AUC"),
             ("/features/1/feature", json!(0), "ascend"),
             ("/features/1/feature", json!(3), "no feature 3"),
-            ("/features/1/feature", json!(2), "another kind"),
-            ("/n_levels", json!([3, 3, null]), "another kind"),
+            ("/features/1/feature", json!(2), "for a numeric feature"),
+            ("/n_levels", json!([3, 3, null]), "for a categorical feature"),
             ("/n_levels", json!([]), "no feature 0"),
-            ("/n_levels/1", json!(4), "one bin for each category"),
-            ("/features/1/bins/categorical/bin_of_level/0", json!(3), "bin that there is not"),
-            ("/features/1/bins/categorical/n_bins", json!(big), "one entry for each bin"),
+            ("/n_levels/1", json!(4), "bins of 3 categories, expected 4"),
+            ("/features/1/bins/categorical/bin_of_level/0", json!(3), "is in bin 3 of 2"),
+            ("/features/1/bins/categorical/n_bins", json!(big), "bins of 3 categories"),
             ("/features/1/bins/categorical/n_bins", json!(3), "one entry for each bin"),
             ("/features/0/bins/numeric/cuts", json!([2.0, 0.5]), "ascending"),
             ("/features/0/bins/numeric/cuts", json!([2.0, 2.0]), "ascending"),
-            ("/features/0/bins/numeric/special", json!([-1.0, -1.0]), "ascending"),
+            ("/features/0/bins/numeric/special", json!([-1.0, -1.0]), "occurs twice"),
             ("/features/0/bins/numeric/special", json!([]), "one entry for each bin"),
             ("/features/0/sums", json!([]), "one entry for each bin"),
             ("/features/0/values", json!([0.0]), "one entry for each bin"),

@@ -42,13 +42,26 @@ impl<'a, T: Value> Strided<'a, T> {
 
     /// Copies the values of some rows; returns whether one of them is infinite.
     fn read<'b>(&self, rows: Range<usize>, places: impl Iterator<Item = &'b mut f64>) -> bool {
-        let mut any_infinite = false;
-        for (row, place) in rows.zip(places) {
-            *place = self.get(row);
-            any_infinite |= place.is_infinite();
+        // Apart, since a compiler can do several of them at once.
+        if let Some(values) = self.contiguous() {
+            return copy(&values[rows], places);
         }
-        any_infinite
+        let start = (rows.start * self.step).min(self.values.len());
+        copy(self.values[start..].iter().step_by(self.step).take(rows.len()), places)
     }
+}
+
+/// Copies numbers; returns whether one of them is infinite.
+fn copy<'a, 'b, T: Value + 'a>(
+    values: impl IntoIterator<Item = &'a T>,
+    places: impl Iterator<Item = &'b mut f64>,
+) -> bool {
+    let mut any_infinite = false;
+    for (&value, place) in values.into_iter().zip(places) {
+        *place = value.into();
+        any_infinite |= place.is_infinite();
+    }
+    any_infinite
 }
 
 /// One feature.
