@@ -746,7 +746,9 @@ def test_special_and_missing_values_that_nobody_had_stand_below_the_printed_card
     said = ", ".join(f"{rule} {points}" for rule, points in listed)
     assert below.startswith(f"{said}. Total")
     page = card.to_html()
-    assert f"<p>Points of what no training row had: {said}.</p>" in page
+    assert f"<p>Points of what no training row had: {said}.</p>" in page.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     assert "exactly 9999999" not in page
 
 

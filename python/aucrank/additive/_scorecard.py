@@ -152,7 +152,7 @@ class Scorecard(
     >>> names = ["mean_concave_points", "mean_texture"]
     >>> card = Scorecard(min_bin_share=0.2).fit(X[names], y)
     >>> text = card.to_text()
-    >>> print(text[: text.index("If unknown")].rstrip())
+    >>> print(text[: text.index("Points of what")].rstrip())
     SCORECARD: many points speak for class 1
     <BLANKLINE>
     Start with 482 points and add those of one line of each block.
