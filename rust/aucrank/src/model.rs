@@ -537,7 +537,8 @@ mod tests {
     /// Of bins of both kinds, some values apart.
     fn mad2c_document() -> Document {
         let labels = Labels::new(&POSITIVE, None).unwrap();
-        let params = Mad2cParams { special: vec![vec![0.3, -1.0]], directions: Vec::new() };
+        let params =
+            Mad2cParams { special: vec![vec![0.3, -1.0], Vec::new()], directions: Vec::new() };
         let table = fit_mad2c(&columns(), &labels, &params, &Interrupt::default()).unwrap();
         document_of("MAD2C", Model::Mad2c(table))
     }
