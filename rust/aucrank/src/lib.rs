@@ -8,6 +8,7 @@
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`additive`]: `MAD2C`, `RIMARC` and scorecards;
+//! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!
 //! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
@@ -16,6 +17,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 
 pub mod additive;
+pub mod aurora;
 pub mod boost;
 pub mod data;
 pub mod model;

@@ -1,0 +1,24 @@
+//! Binary terms of one or two features.
+
+use serde::{Deserialize, Serialize};
+
+/// A term of one feature: its place among those of the feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Literal {
+    /// The raw feature.
+    pub feature: usize,
+    /// Its place among the terms of the feature.
+    pub slot: usize,
+}
+
+/// A binary term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BinaryTerm {
+    /// Of one feature.
+    First(Literal),
+    /// Both are on.
+    And(Literal, Literal),
+    /// At least one is on.
+    Or(Literal, Literal),
+}
