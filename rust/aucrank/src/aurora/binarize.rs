@@ -85,6 +85,13 @@ impl BinaryFeature {
         }
     }
 
+    /// Whether one of two terms is on wherever the other is, or the two are never on together: then
+    /// only their `or` may be a term of its own, and of two thresholds neither is.
+    #[must_use]
+    pub(super) fn nested(&self, a: usize, b: usize) -> bool {
+        matches!(&self.rule, Rule::AtLeast(thresholds) if a.max(b) < thresholds.len())
+    }
+
     /// The code of a number.
     #[inline]
     fn code_of_number(&self, value: f64) -> usize {

@@ -6,8 +6,17 @@
 //!
 //! - [`Binarizer`]: raw features as binary terms, sec. 2.1;
 
+mod ascent;
 mod binarize;
+mod exact_ramp;
+mod fit;
+mod grid_ramp;
+mod observations;
+mod packed;
+mod search;
+mod select;
 mod term;
 
 pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, Rule};
+pub use fit::{Aurora, AuroraParams, fit_aurora};
 pub use term::{BinaryTerm, Literal};

@@ -1,0 +1,185 @@
+//! Ascent on the sphere (sec. 3.2).
+
+use super::grid_ramp::{Circle, GridRamp};
+use super::observations::Observations;
+use super::packed::PackedTerms;
+
+/// First angle along a great circle.
+const FIRST_ANGLE: f64 = 0.05;
+/// Largest step of an angle.
+const LARGEST_STEP: f64 = std::f64::consts::PI / 3.0;
+/// Evaluations along a great circle.
+const MOST_EVALUATIONS: usize = 6;
+/// A slope along the circle this much smaller than the first ends the search of it.
+const FLAT: f64 = 0.1;
+
+/// When an ascent ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Great circles at most.
+    pub circles: usize,
+    /// A circle that gains less is the last.
+    pub least_gain: f64,
+}
+
+/// Memory of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Climber {
+    grid: GridRamp,
+    /// Scores where the ascent stands, and the speed of the scores along the circle.
+    pub here: Vec<f64>,
+    pub across: Vec<f64>,
+    pub slopes: Vec<f64>,
+}
+
+impl Climber {
+    /// The statistic of `self.here`; the slopes in the scores are left in `self.slopes`.
+    pub fn value_here(&mut self, observations: &Observations<'_>) -> f64 {
+        let circle = Circle::new(&self.here, &self.here);
+        let value = self.grid.at(observations, circle, 0.0).value;
+        self.grid.slopes(observations, &self.here, &mut self.slopes);
+        value
+    }
+
+    /// The statistic at an angle of the circle through `self.here` along `self.across`.
+    pub fn value_at(&mut self, observations: &Observations<'_>, angle: f64) -> f64 {
+        self.grid.at(observations, Circle::new(&self.here, &self.across), angle).value
+    }
+
+    /// Searches the circle through `self.here` along `self.across` for the highest point, by the secant
+    /// method on the slope, from `start` on. Where no point of it is higher than `value`, the angle is
+    /// halved until one is (DECISIONS A12). Returns the best point, which may be `(value, 0)`.
+    pub fn search(
+        &mut self,
+        observations: &Observations<'_>,
+        value: f64,
+        slope: f64,
+        start: f64,
+    ) -> (f64, f64) {
+        let circle = Circle::new(&self.here, &self.across);
+        let (mut last, mut angle) = ((0.0, slope), start);
+        let mut best = (value, 0.0);
+        for _ in 0..MOST_EVALUATIONS {
+            let found = self.grid.at(observations, circle, angle);
+            if found.value > best.0 {
+                best = (found.value, angle);
+            }
+            let bend = (found.slope - last.1) / (angle - last.0);
+            let step =
+                if bend < 0.0 { -found.slope / bend } else { found.slope.signum() * LARGEST_STEP };
+            let step = step.clamp(-LARGEST_STEP, LARGEST_STEP);
+            last = (angle, found.slope);
+            if found.slope.abs() < FLAT * slope || angle + step <= 0.0 || step == 0.0 {
+                break;
+            }
+            angle += step;
+        }
+        let mut smaller = start.min(FIRST_ANGLE);
+        while best.1 == 0.0 && smaller > 1e-5 {
+            smaller /= 4.0;
+            let found = self.grid.at(observations, circle, smaller);
+            if found.value > best.0 {
+                best = (found.value, smaller);
+            }
+        }
+        best
+    }
+
+    /// Moves `self.here` along the circle.
+    pub fn turn(&mut self, angle: f64) {
+        let (sin, cos) = angle.sin_cos();
+        for (here, across) in self.here.iter_mut().zip(&self.across) {
+            *here = cos * *here + sin * across;
+        }
+    }
+
+    /// Climbs from `weights`, whose scores are `self.here`; returns the statistic that was reached.
+    ///
+    /// Each great circle leaves in the direction of the tangent gradient, conjugate to the circle before
+    /// (Polak and Ribière).
+    pub fn climb(
+        &mut self,
+        observations: &Observations<'_>,
+        terms: &PackedTerms,
+        weights: &mut [f64],
+        limits: Limits,
+    ) -> f64 {
+        let mut value = self.value_here(observations);
+        if weights.len() < 2 {
+            return value;
+        }
+        let radius = norm(weights);
+        // Of the last circle: tangent gradient at its start, direction at its end.
+        let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
+        let mut first_angle = FIRST_ANGLE;
+        for circle in 0..limits.circles {
+            let mut tangent = terms.gradient(&self.slopes);
+            project(&mut tangent, weights);
+            if norm(&tangent) * radius < limits.least_gain {
+                break;
+            }
+            let mut direction = tangent.clone();
+            if let Some((then, carried)) = &before {
+                let change: f64 =
+                    tangent.iter().zip(then).map(|(now, then)| now * (now - then)).sum();
+                let share = (change / dot(then, then)).max(0.0);
+                let turned: Vec<f64> =
+                    tangent.iter().zip(carried).map(|(t, c)| t + share * c).collect();
+                if dot(&turned, &tangent) > 0.0 {
+                    direction = turned;
+                }
+            }
+            project(&mut direction, weights);
+            let length = norm(&direction);
+            let slope = radius * dot(&direction, &tangent) / length;
+            direction.iter_mut().for_each(|d| *d *= radius / length);
+            self.across.resize(observations.len(), 0.0);
+            terms.scores(&direction, &mut self.across);
+            let (found, angle) = self.search(observations, value, slope, first_angle);
+            let gain = found - value;
+            if gain <= 0.0 {
+                break;
+            }
+            first_angle = angle;
+            let (sin, cos) = angle.sin_cos();
+            // The direction at the end of the circle, as long as it was.
+            let carried = weights.iter().zip(&direction);
+            let carried = carried.map(|(w, d)| (cos * d - sin * w) * length / radius).collect();
+            before = Some((tangent, carried));
+            turn_weights(weights, &direction, angle, radius);
+            self.turn(angle);
+            value = found;
+            if gain < limits.least_gain || circle + 1 == limits.circles {
+                break;
+            }
+            value = self.value_here(observations);
+        }
+        value
+    }
+}
+
+/// Moves weights along the circle, and back onto the sphere.
+fn turn_weights(weights: &mut [f64], direction: &[f64], angle: f64, radius: f64) {
+    let (sin, cos) = angle.sin_cos();
+    for (weight, direction) in weights.iter_mut().zip(direction) {
+        *weight = cos * *weight + sin * direction;
+    }
+    let scale = radius / norm(weights);
+    weights.iter_mut().for_each(|weight| *weight *= scale);
+}
+
+/// Takes away what is along `weights`.
+fn project(vector: &mut [f64], weights: &[f64]) {
+    let along = dot(vector, weights) / dot(weights, weights);
+    for (v, w) in vector.iter_mut().zip(weights) {
+        *v -= along * w;
+    }
+}
+
+pub(super) fn norm(values: &[f64]) -> f64 {
+    dot(values, values).sqrt()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,174 @@
+//! The ramp statistic on a grid of scores: what an ascent asks for again and again.
+//!
+//! Sorted scores give the statistic to the last bit, and a sort at each point of an ascent is most of
+//! its time. Instead scores fall into cells, of which the half-width of the ramp holds a whole number:
+//! then whether a pair lies on the central piece is told by its two cells, and sums by cell take the
+//! place of the sort. In doubt are pairs whose cells lie a half-width apart: for scores that are spread
+//! over their cells half of them are inside, and their clipped difference falls short of the half-width
+//! by a sixth of a cell on average. The score itself is not rounded. What remains of the error is some
+//! 10^-7.
+
+use super::observations::Observations;
+
+/// Half of the width of the ramp (DECISIONS A7).
+pub(super) const HALF_WIDTH: f64 = 0.5;
+/// Slope of the ramp beside its central piece, whose slope is 1 (sec. 2.2).
+pub(super) const SIDE_SLOPE: f64 = 1e-3;
+
+/// Cells in the half-width, at least and at most.
+const HALF_CELLS: std::ops::RangeInclusive<usize> = 16..=256;
+
+/// Points on a great circle: `here cos t + across sin t`, where both are scores of all observations.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Circle<'a> {
+    pub here: &'a [f64],
+    pub across: &'a [f64],
+    /// Least and greatest of `here`, and of `across`.
+    pub bounds: [(f64, f64); 2],
+}
+
+impl<'a> Circle<'a> {
+    pub fn new(here: &'a [f64], across: &'a [f64]) -> Self {
+        Self { here, across, bounds: [bounds(here), bounds(across)] }
+    }
+}
+
+/// Least and greatest value.
+pub(super) fn bounds(values: &[f64]) -> (f64, f64) {
+    let mut lanes = [(f64::INFINITY, f64::NEG_INFINITY); 4];
+    for values in values.chunks(4) {
+        for (lane, &value) in lanes.iter_mut().zip(values) {
+            *lane = (lane.0.min(value), lane.1.max(value));
+        }
+    }
+    lanes.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// What a class has in a cell: weight, weight times score, weight times speed of the score.
+type Cell = [f64; 4];
+
+/// Memory of one thread.
+#[derive(Debug, Default)]
+pub(super) struct GridRamp {
+    /// Of each class, by cell.
+    cells: [Vec<Cell>; 2],
+    /// Up to each cell, from `half + 1` empty ones on: weight of the positives, of the negatives,
+    /// weight times score of the negatives.
+    running: Vec<[f64; 3]>,
+    /// Where the grid starts, and cells in a unit of score.
+    low: f64,
+    scale: f64,
+    /// Slopes of the statistic in the score of a positive and of a negative row, by cell.
+    slopes_by_cell: Vec<[f64; 2]>,
+}
+
+/// The statistic at a point of a circle, and its slope in the angle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RampOnCircle {
+    pub value: f64,
+    pub slope: f64,
+}
+
+impl GridRamp {
+    /// The statistic at an angle.
+    pub fn at(&mut self, observations: &Observations<'_>, circle: Circle<'_>, angle: f64) -> RampOnCircle {
+        let (sin, cos) = angle.sin_cos();
+        let [here, across] = circle.bounds;
+        let by = |factor: f64, (low, high): (f64, f64)| {
+            if factor < 0.0 { (factor * high, factor * low) } else { (factor * low, factor * high) }
+        };
+        let (here, across) = (by(cos, here), by(sin, across));
+        let half = self.lay(observations.len(), here.0 + across.0, here.1 + across.1);
+        let n_pos = observations.n_pos;
+        let (low, scale) = (self.low, self.scale);
+        for (class, range) in [0..n_pos, n_pos..observations.len()].into_iter().enumerate() {
+            let cells = &mut self.cells[class][..];
+            let rows = observations.shares[range.clone()].iter();
+            let rows = rows.zip(circle.here[range.clone()].iter().zip(&circle.across[range]));
+            for (&share, (&here, &across)) in rows {
+                let score = cos * here + sin * across;
+                let speed = cos * across - sin * here;
+                let cell = &mut cells[((score - low) * scale) as usize];
+                cell[0] += share;
+                cell[1] += share * score;
+                cell[2] += share * speed;
+            }
+        }
+        self.decide(half)
+    }
+
+    /// Lays the grid over scores between two bounds; returns the cells in the half-width.
+    fn lay(&mut self, n: usize, low: f64, high: f64) -> usize {
+        let mut half = *HALF_CELLS.end();
+        // No more cells than rows, so that the rows are most of the work.
+        while half > *HALF_CELLS.start() && (high - low) / HALF_WIDTH * half as f64 > (n / 2).max(1024) as f64 {
+            half /= 2;
+        }
+        self.scale = half as f64 / HALF_WIDTH;
+        self.low = low - 0.5 / self.scale;
+        let n_cells = ((high - self.low) * self.scale) as usize + 2;
+        for cells in &mut self.cells {
+            cells.clear();
+            cells.resize(n_cells, [0.0; 4]);
+        }
+        half
+    }
+
+    /// The statistic from the cells.
+    fn decide(&mut self, half: usize) -> RampOnCircle {
+        let [pos, neg] = &self.cells;
+        let margin = half + 1;
+        let n_cells = pos.len();
+        let mut up_to = [0.0; 3];
+        self.running.clear();
+        self.running.resize(margin, up_to);
+        for (pos, neg) in pos.iter().zip(neg) {
+            up_to[0] += pos[0];
+            up_to[1] += neg[0];
+            up_to[2] += neg[1];
+            self.running.push(up_to);
+        }
+        self.running.resize(n_cells + 2 * margin, up_to);
+        let sixth = HALF_WIDTH / half as f64 / 6.0;
+        let (mut clipped, mut mean, mut slope) = (0.0, 0.0, 0.0);
+        self.slopes_by_cell.clear();
+        let running = &self.running[..n_cells + 2 * margin];
+        for cell in 0..n_cells {
+            let at = cell + margin;
+            let (before, first) = (running[at - half - 1], running[at - half]);
+            let (last, after) = (running[at + half - 1], running[at + half]);
+            // Between the middles of the two cells a half-width away.
+            let central = |k: usize| 0.5 * ((last[k] + after[k]) - (before[k] + first[k]));
+            let (central_pos, central_neg) = (central(0), central(1));
+            let far_below = 0.5 * (before[1] + first[1]);
+            let far_above = up_to[1] - 0.5 * (last[1] + after[1]);
+            let corner = (first[1] - before[1]) - (after[1] - last[1]);
+            let (pos, neg) = (pos[cell], neg[cell]);
+            clipped += pos[1] * central_neg - pos[0] * central(2)
+                + pos[0] * (HALF_WIDTH * (far_below - far_above) - sixth * corner);
+            mean += pos[1] - neg[1];
+            let of_pos = SIDE_SLOPE + (1.0 - SIDE_SLOPE) * central_neg;
+            let of_neg = SIDE_SLOPE + (1.0 - SIDE_SLOPE) * central_pos;
+            slope += pos[2] * of_pos - neg[2] * of_neg;
+            self.slopes_by_cell.push([of_pos, of_neg]);
+        }
+        let a = 0.5 / HALF_WIDTH;
+        RampOnCircle {
+            value: 0.5 + a * ((1.0 - SIDE_SLOPE) * clipped + SIDE_SLOPE * mean),
+            slope: a * slope,
+        }
+    }
+
+    /// The slopes in the score of each observation, at the point that was asked for last; `scores` are
+    /// its scores.
+    pub fn slopes(&self, observations: &Observations<'_>, scores: &[f64], out: &mut Vec<f64>) {
+        let a = 0.5 / HALF_WIDTH;
+        let rows = scores.iter().zip(&observations.shares).enumerate();
+        out.clear();
+        out.extend(rows.map(|(row, (&score, &share))| {
+            let cell = ((score - self.low) * self.scale) as usize;
+            let [of_pos, of_neg] = self.slopes_by_cell[cell];
+            if row < observations.n_pos { a * share * of_pos } else { -a * share * of_neg }
+        }));
+    }
+}
