@@ -1,12 +1,13 @@
-//! AURORA.
+//! `AURORA` of the room `aucrank::aurora` as a Python class and a function.
 
-use aucrank::aurora::{self, Aurora, AuroraParams};
+use aucrank::aurora::{self, Aurora, AuroraParams, Observer, Progress};
 use aucrank::data::Labels;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
+use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
-use crate::run::{on_pool, read_params};
+use crate::run::{on_pool, read_params, to_json};
 
 /// A fitted `AURORA`.
 #[pyclass(name = "Aurora", module = "aucrank._core", frozen)]
@@ -14,24 +15,124 @@ pub struct PyAurora(pub Aurora);
 
 #[pymethods]
 impl PyAurora {
-    fn to_json(&self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_default()
+    /// Name of the kind of model in a saved document.
+    #[classattr]
+    fn family() -> &'static str {
+        "aurora"
     }
 
+    /// Number of columns that it was fitted to.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    /// Number of terms of the score.
+    #[getter]
+    fn n_terms(&self) -> usize {
+        self.0.values().len()
+    }
+
+    /// Number of terms that the search has found.
+    #[getter]
+    fn n_found(&self) -> usize {
+        self.0.all_terms().len()
+    }
+
+    /// The sum of weights from which on a row is called positive.
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    /// The length of the weights.
+    #[getter]
+    fn radius(&self) -> f64 {
+        self.0.radius()
+    }
+
+    /// The seed of the fit.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// Whether every term asks one feature.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        self.0.is_additive()
+    }
+
+    /// The weight of each term.
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.values().to_pyarray(py)
+    }
+
+    /// What each term has added to the ramp statistic.
+    fn gains<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.gains().to_pyarray(py)
+    }
+
+    /// The gains of the terms of each feature.
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().into_pyarray(py)
+    }
+
+    /// The JSON form of the binary terms of each feature.
+    fn binarizer(&self) -> PyResult<String> {
+        to_json(self.0.binarizer())
+    }
+
+    /// The JSON form of the terms of the score.
+    fn terms(&self) -> PyResult<String> {
+        to_json(self.0.terms())
+    }
+
+    /// The JSON form of the score as step functions, one for each feature that has a term.
+    fn merged_terms(&self) -> PyResult<String> {
+        to_json(&self.0.feature_terms())
+    }
+
+    /// The JSON form of how the score ranks after each term of the search.
+    fn path(&self) -> PyResult<String> {
+        to_json(self.0.path())
+    }
+
+    /// The JSON form of the radii that were tried.
+    fn radii(&self) -> PyResult<String> {
+        to_json(self.0.radii())
+    }
+
+    /// Score of each row.
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
-        n_levels: Vec<Option<u32>>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(&n_levels)?;
-        Ok(on_pool(py, n_threads, |_| self.0.score(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
+    }
+
+    /// What each term adds to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 }
 
-/// Fits `AURORA`.
+/// Fits `AURORA`; `params` is the JSON form of [`AuroraParams`]. After each term the method `chosen` of
+/// `observer` is called with the radius, the fold, the number of terms, ramp statistic and AUC of the
+/// rows learned from, and the same of the rows held out, or None; the search ends where it returns
+/// false.
 #[pyfunction]
+#[pyo3(signature = (
+    columns, n_levels, positive, weight, params, earlier, n_threads, observer=None
+))]
+#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn fit_aurora<'py>(
     py: Python<'py>,
     columns: ColumnsArg<'py>,
@@ -39,14 +140,40 @@ pub fn fit_aurora<'py>(
     positive: PyReadonlyArray1<'py, bool>,
     weight: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
+    earlier: Option<PyRef<'py, PyAurora>>,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<PyAurora> {
     let params: AuroraParams = read_params(params)?;
     let columns = columns.borrow(&n_levels)?;
     let positive = positive.as_slice()?;
     let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-    let model = on_pool(py, n_threads, |interrupt| {
-        aurora::fit_aurora(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+    let earlier = earlier.as_ref().map(|model| &model.0);
+    let callbacks = observer.map(Callbacks::new);
+    let observer = callbacks.as_ref().map(|callbacks| callbacks as &dyn Observer);
+    let fitted = on_pool(py, n_threads, |interrupt| {
+        let labels = Labels::new(positive, weight)?;
+        aurora::fit_aurora(&columns, &labels, &params, earlier, observer, interrupt)
     });
-    model.map(PyAurora)
+    let fitted = fitted.map(PyAurora);
+    match &callbacks {
+        None => fitted,
+        Some(callbacks) => callbacks.finish(py, fitted),
+    }
+}
+
+impl Observer for Callbacks {
+    fn chosen(&self, progress: &Progress) -> Result<bool, aucrank::RankError> {
+        let pair = |found: aurora::Statistics| (found.ramp, found.auc);
+        self.call(|object| {
+            let arguments = (
+                progress.radius,
+                progress.fold,
+                progress.n_terms,
+                pair(progress.train),
+                progress.validation.map(pair),
+            );
+            object.call_method1("chosen", arguments)?.extract()
+        })
+    }
 }

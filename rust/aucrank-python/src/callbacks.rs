@@ -31,7 +31,7 @@ impl Callbacks {
     }
 
     /// Enters the interpreter and calls methods of the object.
-    fn call<T>(
+    pub fn call<T>(
         &self,
         methods: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Result<T, RankError> {

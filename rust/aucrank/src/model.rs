@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
+use crate::aurora::Aurora;
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
@@ -109,6 +110,8 @@ pub enum Model {
     Rimarc(Rimarc),
     /// A scorecard.
     Scorecard(Scorecard),
+    /// A linear score over binary terms.
+    Aurora(Aurora),
 }
 
 /// A borrowed [`Model`].
@@ -129,6 +132,8 @@ pub enum ModelRef<'a> {
     Rimarc(&'a Rimarc),
     /// A scorecard.
     Scorecard(&'a Scorecard),
+    /// A linear score over binary terms.
+    Aurora(&'a Aurora),
 }
 
 impl ModelRef<'_> {
@@ -195,6 +200,7 @@ enum Family {
     Mad2c,
     Rimarc,
     Scorecard,
+    Aurora,
 }
 
 impl Model {
@@ -210,6 +216,7 @@ impl Model {
             Family::Mad2c => Self::Mad2c(serde_json::from_str(text)?),
             Family::Rimarc => Self::Rimarc(serde_json::from_str(text)?),
             Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
+            Family::Aurora => Self::Aurora(serde_json::from_str(text)?),
         })
     }
 
@@ -222,6 +229,7 @@ impl Model {
             Self::Mad2c(table) => ModelRef::Mad2c(table),
             Self::Rimarc(model) => ModelRef::Rimarc(model),
             Self::Scorecard(card) => ModelRef::Scorecard(card),
+            Self::Aurora(model) => ModelRef::Aurora(model),
         }
     }
 
@@ -236,6 +244,7 @@ impl Model {
             Self::Mad2c(table) => table.n_levels(),
             Self::Rimarc(model) => model.n_levels(),
             Self::Scorecard(card) => card.n_levels(),
+            Self::Aurora(model) => model.n_levels(),
         }
     }
 
@@ -248,6 +257,7 @@ impl Model {
             Self::Mad2c(table) => table.check()?,
             Self::Rimarc(model) => model.check()?,
             Self::Scorecard(card) => card.check()?,
+            Self::Aurora(model) => model.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
@@ -375,6 +385,7 @@ impl Document {
             Model::Mad2c(_) => Err(RankError::NoScore),
             Model::Rimarc(model) => model.score(columns),
             Model::Scorecard(card) => card.score(columns),
+            Model::Aurora(model) => model.score(columns),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Ascent on the sphere (sec. 3.2).
 
-use super::grid_ramp::{Circle, GridRamp};
+use super::exact_ramp::ExactRamp;
+use super::grid_ramp::{Circle, GridRamp, RampOnCircle};
 use super::observations::Observations;
 use super::packed::PackedTerms;
 
@@ -22,10 +23,35 @@ pub(super) struct Limits {
     pub least_gain: f64,
 }
 
+/// Up to so many observations the statistic is exact at every point: a sort of so few is cheap, and so
+/// few may have few scores, whose differences a grid might miss by much.
+const EXACT_UP_TO: usize = 1500;
+
+/// What is climbed.
+#[derive(Debug)]
+enum Ramp {
+    Exact(ExactRamp),
+    Grid(GridRamp),
+}
+
+impl Ramp {
+    fn at(
+        &mut self,
+        observations: &Observations<'_>,
+        circle: Circle<'_>,
+        angle: f64,
+    ) -> RampOnCircle {
+        match self {
+            Self::Exact(ramp) => ramp.at(observations, circle, angle),
+            Self::Grid(ramp) => ramp.at(observations, circle, angle),
+        }
+    }
+}
+
 /// Memory of one thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Climber {
-    grid: GridRamp,
+    ramp: Ramp,
     /// Scores where the ascent stands, and the speed of the scores along the circle.
     pub here: Vec<f64>,
     pub across: Vec<f64>,
@@ -33,17 +59,43 @@ pub(super) struct Climber {
 }
 
 impl Climber {
+    /// A climber that is exact where that is cheap.
+    pub fn new(observations: &Observations<'_>) -> Self {
+        if observations.len() <= EXACT_UP_TO {
+            return Self::exact();
+        }
+        Self::on(Ramp::Grid(GridRamp::default()))
+    }
+
+    /// A climber that is exact.
+    pub fn exact() -> Self {
+        Self::on(Ramp::Exact(ExactRamp::default()))
+    }
+
+    fn on(ramp: Ramp) -> Self {
+        Self { ramp, here: Vec::new(), across: Vec::new(), slopes: Vec::new() }
+    }
+
+    /// Stands at the score of some weights.
+    pub fn stand(&mut self, observations: &Observations<'_>, terms: &PackedTerms, weights: &[f64]) {
+        self.here.resize(observations.len(), 0.0);
+        terms.scores(weights, &mut self.here);
+    }
+
     /// The statistic of `self.here`; the slopes in the scores are left in `self.slopes`.
     pub fn value_here(&mut self, observations: &Observations<'_>) -> f64 {
         let circle = Circle::new(&self.here, &self.here);
-        let value = self.grid.at(observations, circle, 0.0).value;
-        self.grid.slopes(observations, &self.here, &mut self.slopes);
+        let value = self.ramp.at(observations, circle, 0.0).value;
+        match &self.ramp {
+            Ramp::Exact(ramp) => ramp.slopes().clone_into(&mut self.slopes),
+            Ramp::Grid(ramp) => ramp.slopes(observations, &self.here, &mut self.slopes),
+        }
         value
     }
 
     /// The statistic at an angle of the circle through `self.here` along `self.across`.
     pub fn value_at(&mut self, observations: &Observations<'_>, angle: f64) -> f64 {
-        self.grid.at(observations, Circle::new(&self.here, &self.across), angle).value
+        self.ramp.at(observations, Circle::new(&self.here, &self.across), angle).value
     }
 
     /// Searches the circle through `self.here` along `self.across` for the highest point, by the secant
@@ -60,7 +112,7 @@ impl Climber {
         let (mut last, mut angle) = ((0.0, slope), start);
         let mut best = (value, 0.0);
         for _ in 0..MOST_EVALUATIONS {
-            let found = self.grid.at(observations, circle, angle);
+            let found = self.ramp.at(observations, circle, angle);
             if found.value > best.0 {
                 best = (found.value, angle);
             }
@@ -77,7 +129,7 @@ impl Climber {
         let mut smaller = start.min(FIRST_ANGLE);
         while best.1 == 0.0 && smaller > 1e-5 {
             smaller /= 4.0;
-            let found = self.grid.at(observations, circle, smaller);
+            let found = self.ramp.at(observations, circle, smaller);
             if found.value > best.0 {
                 best = (found.value, smaller);
             }

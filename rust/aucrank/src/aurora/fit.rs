@@ -1,149 +1,350 @@
-//! `AURORA`.
+//! `AURORA`: the search, and how many of its terms are kept (sec. 3.5).
 
-use serde::{Deserialize, Serialize};
-
-use super::ascent::{Climber, Limits};
-use super::binarize::{Binarizer, BinarizerParams};
+use super::binarize::Binarizer;
+use super::exact_ramp::Statistics;
+use super::model::{Aurora, Parts, PathStep, TriedRadius};
 use super::observations::Observations;
-use super::packed::PackedTerms;
-use super::search::{SearchParams, search};
-use super::select::Depth;
-use super::term::{BinaryTerm, Literal};
-use crate::data::{Columns, Labels, hold_out};
+use super::params::{AuroraParams, Radius, Selection};
+use super::search::{Path, Search, Step, climb_to_the_end};
+use crate::boost::smoothed;
+use crate::data::{Column, Columns, Folds, Labels, hold_out};
 use crate::{Interrupt, RankError};
 
-/// How `AURORA` learns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AuroraParams {
-    pub max_features: usize,
-    pub order: usize,
+/// The radii that are tried first (DECISIONS A19, A20), ascending in equal steps of their logarithm.
+const RADII: [f64; 3] = [1.0, 3.162_277_660_168_379_5, 10.0];
+/// Radii that are tried at most.
+const MOST_RADII: usize = 5;
+
+/// Where a fit stands, as whoever watches it is told after each term.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The radius.
     pub radius: f64,
-    pub shortlist: usize,
-    pub by_midpoint: usize,
-    pub combined: usize,
-    pub first_gain: f64,
-    pub last_gain: f64,
-    pub least_gain: f64,
-    pub circles: usize,
-    pub final_circles: usize,
-    pub validation_fraction: f64,
-    pub seed: u64,
+    /// The fold that is held out, of those of a cross-validation.
+    pub fold: Option<u16>,
+    /// Terms of the score.
+    pub n_terms: usize,
+    /// Ramp statistic and AUC of the rows learned from.
+    pub train: Statistics,
+    /// The same of the rows held out.
+    pub validation: Option<Statistics>,
 }
 
-/// A fitted `AURORA`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Aurora {
-    pub binarizer: Binarizer,
-    pub terms: Vec<BinaryTerm>,
-    pub weights: Vec<f64>,
-    /// Ramp and AUC, on the rows learned from and on those held out, after each term.
-    pub path: Vec<[f64; 4]>,
+/// Someone who watches a fit: `false` ends the search that is under way, and what it has found is used.
+pub trait Observer: Sync {
+    /// Called after each term.
+    ///
+    /// # Errors
+    ///
+    /// Ends the fit.
+    fn chosen(&self, progress: &Progress) -> Result<bool, RankError>;
 }
 
 /// Fits `AURORA`.
 ///
+/// The search of an `earlier` model goes on where it ended, beyond the terms that were kept too: its
+/// terms come first, and climb on these rows. The columns have to be the same.
+///
 /// # Errors
 ///
-/// [`RankError`].
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what the observer returns.
 pub fn fit_aurora(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &AuroraParams,
+    earlier: Option<&Aurora>,
+    observer: Option<&dyn Observer>,
     interrupt: &Interrupt,
 ) -> Result<Aurora, RankError> {
+    params.validate()?;
     columns.infinite_value().map_or(Ok(()), Err)?;
-    let parts = hold_out(columns, labels, params.validation_fraction, params.seed, interrupt)?;
-    let parts = parts.expect("two rows of each class");
-    let binarizer = Binarizer::new(columns, labels, &parts.kept, &BinarizerParams::default());
-    let kept = Observations::new(columns, labels, &parts.kept, &binarizer);
-    let held_out = Observations::new(columns, labels, &parts.held_out, &binarizer);
-    let search_params = SearchParams {
-        max_terms: params.max_features,
-        order: params.order,
-        radius: params.radius,
-        depth: Depth {
-            shortlist: params.shortlist,
-            by_midpoint: params.by_midpoint,
-            combined: params.combined,
-        },
-        first_gain: params.first_gain,
-        last_gain: params.last_gain,
-        short_limits: Limits { circles: params.circles, least_gain: params.least_gain },
-        limits: Limits { circles: params.final_circles, least_gain: params.least_gain },
-    };
-    let mut path = search(&kept, Some(&held_out), &search_params, interrupt)?;
-    let table: Vec<[f64; 4]> = path
-        .steps
-        .iter()
-        .map(|step| {
-            let held = step.validation.expect("rows held out");
-            [step.train.ramp, step.train.auc, held.ramp, held.auc]
-        })
-        .collect();
-    let held: Vec<f64> = table.iter().map(|step| step[2]).collect();
-    let smoothed: Vec<f64> = (0..held.len())
-        .map(|at| {
-            let (mut sum, mut total) = (0.0, 0.0);
-            for other in at.saturating_sub(7)..(at + 8).min(held.len()) {
-                let weight = 8.0 - at.abs_diff(other) as f64;
-                sum += weight * held[other];
-                total += weight;
-            }
-            sum / total
-        })
-        .collect();
-    let mut best = 0;
-    for (at, &value) in smoothed.iter().enumerate() {
-        if value > smoothed[best] {
-            best = at;
+    let fit = Fit { columns, labels, params, earlier, observer, interrupt };
+    let (splits, all) = fit.splits()?;
+    let chosen = match (params.radius, earlier) {
+        (_, Some(earlier)) => fit.choose(&splits, earlier.radius())?,
+        (Radius::Fixed(radius), None) => fit.choose(&splits, radius)?,
+        (Radius::Auto, None) if splits.iter().all(|split| split.held_out.is_none()) => {
+            fit.choose(&splits, RADII[1])?
         }
-    }
-    let mut weights = path.steps.swap_remove(best).weights;
-    path.terms.truncate(best + 1);
-    let all = Observations::new(columns, labels, &labels.rows(), &binarizer);
-    let mut pooled = PackedTerms::default();
-    for &term in &path.terms {
-        pooled.push(&all.on(term));
-    }
-    let mut climber = Climber::default();
-    climber.here.resize(all.len(), 0.0);
-    pooled.scores(&weights, &mut climber.here);
-    climber.climb(&all, &pooled, &mut weights, search_params.limits);
-    Ok(Aurora { binarizer, terms: path.terms, weights, path: table })
+        (Radius::Auto, None) => return fit.finish(&splits, all, fit.best_radius(&splits)?),
+    };
+    let tried = vec![chosen.tried()];
+    fit.finish(&splits, all, (chosen, tried))
 }
 
-impl Aurora {
-    /// Score of each row.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError`].
-    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
-        let codes: Vec<Vec<u16>> = self
-            .binarizer
-            .features
-            .iter()
-            .zip(columns)
-            .map(|(feature, column)| feature.codes(column, &rows))
-            .collect();
-        let on = |literal: Literal, row: usize| {
-            let code = codes[literal.feature][row] as usize;
-            self.binarizer.features[literal.feature].is_on(literal.slot, code)
-        };
-        Ok((0..columns.n_rows())
-            .map(|row| {
-                let value = |(term, weight): (&BinaryTerm, &f64)| {
-                    let is_on = match *term {
-                        BinaryTerm::First(a) => on(a, row),
-                        BinaryTerm::And(a, b) => on(a, row) && on(b, row),
-                        BinaryTerm::Or(a, b) => on(a, row) || on(b, row),
-                    };
-                    if is_on { *weight } else { 0.0 }
-                };
-                self.terms.iter().zip(&self.weights).map(value).sum()
-            })
-            .collect())
+/// Rows to learn from, and rows to look at.
+struct Split {
+    binarizer: Binarizer,
+    kept: Vec<u32>,
+    held_out: Option<Vec<u32>>,
+}
+
+/// What was found at a radius.
+struct Chosen {
+    radius: f64,
+    /// One for each split.
+    paths: Vec<Path>,
+    /// Means over the splits.
+    steps: Vec<PathStep>,
+    n_terms: usize,
+}
+
+impl Chosen {
+    fn tried(&self) -> TriedRadius {
+        let step = self.n_terms.checked_sub(1).map(|last| &self.steps[last]);
+        let auc = step.and_then(|step| step.validation).map(|validation| validation.auc);
+        TriedRadius { radius: self.radius, n_terms: self.n_terms, auc }
     }
+}
+
+struct Fit<'a, 'b> {
+    columns: &'a Columns<'b>,
+    labels: &'a Labels<'b>,
+    params: &'a AuroraParams,
+    earlier: Option<&'a Aurora>,
+    observer: Option<&'a dyn Observer>,
+    interrupt: &'a Interrupt,
+}
+
+impl Fit<'_, '_> {
+    /// The terms of the rows given, or those of the earlier model.
+    fn binarizer(&self, rows: &[u32]) -> Binarizer {
+        let of_rows = || Binarizer::new(self.columns, self.labels, rows, &self.params.binarizer);
+        self.earlier.map_or_else(of_rows, |earlier| earlier.binarizer().clone())
+    }
+
+    fn observations<'c>(&self, rows: &[u32], binarizer: &'c Binarizer) -> Observations<'c> {
+        Observations::new(self.columns, self.labels, rows, binarizer)
+    }
+
+    /// The splits to choose by, and all rows.
+    fn splits(&self) -> Result<(Vec<Split>, Vec<u32>), RankError> {
+        let all = self.labels.rows();
+        let whole = || Split { binarizer: self.binarizer(&all), kept: all.clone(), held_out: None };
+        let seed = self.earlier.map_or(self.params.seed, Aurora::seed);
+        let splits = match self.params.selection {
+            Selection::Keep => vec![whole()],
+            Selection::HoldOut(share) => {
+                let parts = hold_out(self.columns, self.labels, share, seed, self.interrupt)?;
+                vec![parts.map_or_else(whole, |parts| Split {
+                    binarizer: self.binarizer(&parts.kept),
+                    kept: parts.kept,
+                    held_out: Some(parts.held_out),
+                })]
+            }
+            Selection::CrossValidation(n_folds) => {
+                let folds = Folds::deal(self.columns, self.labels, n_folds, seed, self.interrupt)?;
+                let split = |fold: u16| {
+                    let part = |held_out: bool| {
+                        let of_row = |&row: &u32| (folds.of_row[row as usize] == fold) == held_out;
+                        all.iter().copied().filter(of_row).collect::<Vec<u32>>()
+                    };
+                    let kept = part(false);
+                    Split { binarizer: self.binarizer(&kept), kept, held_out: Some(part(true)) }
+                };
+                if folds.n_folds < 2 {
+                    vec![whole()]
+                } else {
+                    (0..folds.n_folds).map(split).collect()
+                }
+            }
+        };
+        Ok((splits, all))
+    }
+
+    /// Searches every split, and chooses the number of terms.
+    fn choose(&self, splits: &[Split], radius: f64) -> Result<Chosen, RankError> {
+        let mut paths = Vec::with_capacity(splits.len());
+        for (split, fold) in splits.iter().zip(0..) {
+            let kept = self.observations(&split.kept, &split.binarizer);
+            let held_out =
+                split.held_out.as_ref().map(|rows| self.observations(rows, &split.binarizer));
+            let fold = (splits.len() > 1).then_some(fold);
+            paths.push(self.search(
+                &kept,
+                held_out.as_ref(),
+                radius,
+                self.params.max_features,
+                fold,
+            )?);
+        }
+        let mut steps = mean_steps(&paths);
+        let mut n_terms = steps.len();
+        if splits.iter().any(|split| split.held_out.is_some()) {
+            let ramps: Vec<f64> =
+                steps.iter().filter_map(|step| step.validation).map(|found| found.ramp).collect();
+            let mut best = f64::NEG_INFINITY;
+            for ((n, value), step) in (1..).zip(smoothed(&ramps)).zip(&mut steps) {
+                step.smoothed = Some(value);
+                if value > best {
+                    (n_terms, best) = (n, value);
+                }
+            }
+        }
+        Ok(Chosen { radius, paths, steps, n_terms })
+    }
+
+    fn search(
+        &self,
+        kept: &Observations<'_>,
+        held_out: Option<&Observations<'_>>,
+        radius: f64,
+        max_features: usize,
+        fold: Option<u16>,
+    ) -> Result<Path, RankError> {
+        let search = Search {
+            observations: kept,
+            held_out,
+            params: self.params,
+            radius,
+            max_features,
+            interrupt: self.interrupt,
+        };
+        let chosen = &mut |step: &Step| {
+            let progress = Progress {
+                radius,
+                fold,
+                n_terms: step.weights.len(),
+                train: step.train,
+                validation: step.validation,
+            };
+            self.observer.map_or(Ok(true), |observer| observer.chosen(&progress))
+        };
+        let (given, enough) = self.earlier.map_or((&[][..], self.params.first_gain), |earlier| {
+            (earlier.all_terms(), earlier.enough())
+        });
+        search.run(given, enough, chosen)
+    }
+
+    /// Tries radii: three at first, then those in the middle of the best and its neighbours (DECISIONS
+    /// A19). The smaller of equal ones.
+    fn best_radius(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
+        let mut tried: Vec<TriedRadius> = Vec::new();
+        let mut best: Option<Chosen> = None;
+        let mut radii = RADII.to_vec();
+        while let Some(radius) = radii.pop().filter(|_| tried.len() < MOST_RADII) {
+            let chosen = self.choose(splits, radius)?;
+            let found = chosen.tried();
+            let better = |best: &Chosen| {
+                let best = best.tried();
+                found.auc > best.auc || found.auc == best.auc && found.radius < best.radius
+            };
+            if best.as_ref().is_none_or(better) {
+                best = Some(chosen);
+            }
+            tried.push(found);
+            let best = best.as_ref().map_or(radius, |best| best.radius);
+            if radii.is_empty() {
+                // The middles of the best and its neighbours, the nearer end of the sphere last.
+                let below =
+                    tried.iter().map(|t| t.radius).filter(|&r| r < best).fold(0.0, f64::max);
+                let above = tried.iter().map(|t| t.radius).filter(|&r| r > best);
+                let above = above.fold(f64::INFINITY, f64::min);
+                if above.is_finite() {
+                    radii.push((best * above).sqrt());
+                }
+                if below > 0.0 {
+                    radii.push((below * best).sqrt());
+                }
+            }
+        }
+        tried.sort_by(|a, b| a.radius.total_cmp(&b.radius));
+        Ok((best.expect("a first radius"), tried))
+    }
+
+    /// The weights on all rows (DECISIONS A21, A22).
+    fn finish(
+        &self,
+        splits: &[Split],
+        all: Vec<u32>,
+        (mut chosen, tried): (Chosen, Vec<TriedRadius>),
+    ) -> Result<Aurora, RankError> {
+        let (split, path) = match splits {
+            [split] => (split, chosen.paths.remove(0)),
+            _ => {
+                // Terms of all rows, as many as the folds say.
+                let split =
+                    Split { binarizer: self.binarizer(&all), kept: all.clone(), held_out: None };
+                let rows = self.observations(&all, &split.binarizer);
+                let path = self.search(&rows, None, chosen.radius, chosen.n_terms, None)?;
+                chosen.n_terms = path.terms.len();
+                drop(rows);
+                return self.model(split.binarizer, &all, path, chosen, tried);
+            }
+        };
+        self.model(split.binarizer.clone(), &all, path, chosen, tried)
+    }
+
+    fn model(
+        &self,
+        binarizer: Binarizer,
+        all: &[u32],
+        mut path: Path,
+        chosen: Chosen,
+        radii: Vec<TriedRadius>,
+    ) -> Result<Aurora, RankError> {
+        let n_terms = chosen.n_terms;
+        let mut last = 0.5;
+        let gains = path.steps[..n_terms].iter().map(|step| {
+            let gain = step.train.ramp - last;
+            last = step.train.ramp;
+            gain
+        });
+        let gains = gains.collect();
+        let values = match n_terms.checked_sub(1) {
+            None => Vec::new(),
+            Some(last) => {
+                let mut weights = path.steps.swap_remove(last).weights;
+                let rows = self.observations(all, &binarizer);
+                climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights);
+                weights
+            }
+        };
+        self.interrupt.check()?;
+        Aurora::new(
+            Parts {
+                n_levels: self.columns.iter().map(Column::n_levels).collect(),
+                binarizer,
+                terms: path.terms,
+                values,
+                threshold: 0.0,
+                gains,
+                radius: chosen.radius,
+                radii,
+                path: chosen.steps,
+                enough: path.enough,
+                seed: self.earlier.map_or(self.params.seed, Aurora::seed),
+            },
+            self.columns,
+            self.labels,
+        )
+    }
+}
+
+/// The mean of paths, step by step: a path that has ended stays where it is.
+fn mean_steps(paths: &[Path]) -> Vec<PathStep> {
+    let n_steps = paths.iter().map(|path| path.steps.len()).max().unwrap_or(0);
+    let step = |number: usize| {
+        let at = || {
+            let ended = |path: &Path| path.steps.len().checked_sub(1).map(|last| number.min(last));
+            paths.iter().filter_map(move |path| ended(path).map(|step| &path.steps[step]))
+        };
+        let n = at().count() as f64;
+        let mean = |value: &dyn Fn(&Step) -> f64| at().map(value).sum::<f64>() / n;
+        let validation = |value: &dyn Fn(Statistics) -> f64| {
+            at().filter_map(|step| step.validation).map(value).sum::<f64>() / n
+        };
+        PathStep {
+            train: Statistics {
+                ramp: mean(&|step| step.train.ramp),
+                auc: mean(&|step| step.train.auc),
+            },
+            validation: at().all(|step| step.validation.is_some()).then(|| Statistics {
+                ramp: validation(&|found| found.ramp),
+                auc: validation(&|found| found.auc),
+            }),
+            smoothed: None,
+        }
+    };
+    (0..n_steps).map(step).collect()
 }

@@ -71,7 +71,12 @@ pub(super) struct RampOnCircle {
 
 impl GridRamp {
     /// The statistic at an angle.
-    pub fn at(&mut self, observations: &Observations<'_>, circle: Circle<'_>, angle: f64) -> RampOnCircle {
+    pub fn at(
+        &mut self,
+        observations: &Observations<'_>,
+        circle: Circle<'_>,
+        angle: f64,
+    ) -> RampOnCircle {
         let (sin, cos) = angle.sin_cos();
         let [here, across] = circle.bounds;
         let by = |factor: f64, (low, high): (f64, f64)| {
@@ -101,7 +106,9 @@ impl GridRamp {
     fn lay(&mut self, n: usize, low: f64, high: f64) -> usize {
         let mut half = *HALF_CELLS.end();
         // No more cells than rows, so that the rows are most of the work.
-        while half > *HALF_CELLS.start() && (high - low) / HALF_WIDTH * half as f64 > (n / 2).max(1024) as f64 {
+        while half > *HALF_CELLS.start()
+            && (high - low) / HALF_WIDTH * half as f64 > (n / 2).max(1024) as f64
+        {
             half /= 2;
         }
         self.scale = half as f64 / HALF_WIDTH;

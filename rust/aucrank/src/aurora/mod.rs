@@ -11,12 +11,17 @@ mod binarize;
 mod exact_ramp;
 mod fit;
 mod grid_ramp;
+mod model;
 mod observations;
 mod packed;
+mod params;
 mod search;
 mod select;
 mod term;
 
 pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, Rule};
-pub use fit::{Aurora, AuroraParams, fit_aurora};
+pub use exact_ramp::Statistics;
+pub use fit::{Observer, Progress, fit_aurora};
+pub use model::{Aurora, PathStep, TriedRadius};
+pub use params::{AuroraParams, Radius, SearchDepth, Selection};
 pub use term::{BinaryTerm, Literal};

@@ -49,8 +49,9 @@ impl<'a> Observations<'a> {
         order.par_sort_unstable_by(|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| by_codes(a.2, b.2))
         });
-        let same =
-            |a: &(bool, u64, u32), b: &(bool, u64, u32)| (a.0, a.1) == (b.0, b.1) && by_codes(a.2, b.2).is_eq();
+        let same = |a: &(bool, u64, u32), b: &(bool, u64, u32)| {
+            (a.0, a.1) == (b.0, b.1) && by_codes(a.2, b.2).is_eq()
+        };
         let mut shares = Vec::new();
         let mut places = Vec::new();
         let (mut n_pos, mut totals) = (0, [0_u64; 2]);
@@ -96,7 +97,9 @@ impl<'a> Observations<'a> {
     pub fn sums_by_term(&self, feature: usize, slopes: &[f64]) -> Vec<f64> {
         let binary = &self.binarizer.features[feature];
         let sums = self.sums_by_code(feature, slopes);
-        let of_term = |term| (0..sums.len()).filter(|&code| binary.is_on(term, code)).map(|code| sums[code]).sum();
+        let of_term = |term| {
+            (0..sums.len()).filter(|&code| binary.is_on(term, code)).map(|code| sums[code]).sum()
+        };
         (0..binary.n_terms()).map(of_term).collect()
     }
 

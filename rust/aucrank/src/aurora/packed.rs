@@ -21,10 +21,6 @@ pub(super) struct PackedTerms {
 }
 
 impl PackedTerms {
-    pub fn len(&self) -> usize {
-        self.n_terms
-    }
-
     /// Adds a term, given as 1 where it is on and 0 elsewhere.
     pub fn push(&mut self, on: &[u8]) {
         let place = self.n_terms % 8;
@@ -88,7 +84,11 @@ impl PackedTerms {
             }
             for sums in &sums[..columns.len()] {
                 let on = |bit: usize| {
-                    sums.iter().enumerate().filter(|(byte, _)| byte >> bit & 1 == 1).map(|(_, sum)| sum).sum::<f64>()
+                    sums.iter()
+                        .enumerate()
+                        .filter(|(byte, _)| byte >> bit & 1 == 1)
+                        .map(|(_, sum)| sum)
+                        .sum::<f64>()
                 };
                 gradient.extend((0..8).map(on));
             }

@@ -1,55 +1,51 @@
 //! Terms chosen one by one, each followed by an ascent (table 3).
 
 use super::ascent::{Climber, Limits};
-use super::exact_ramp::{Statistics, statistics};
+use super::exact_ramp::{ExactRamp, Statistics};
 use super::observations::Observations;
 use super::packed::PackedTerms;
-use super::select::{Climbed, Depth, Position};
+use super::params::AuroraParams;
+use super::select::{Climbed, Position};
 use super::term::{BinaryTerm, Literal};
 use crate::{Interrupt, RankError};
 
-/// How terms are searched for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SearchParams {
-    pub max_terms: usize,
-    pub order: usize,
-    pub radius: f64,
-    pub depth: Depth,
-    /// What a term has to add to the statistic: at first, and at last.
-    pub first_gain: f64,
-    pub last_gain: f64,
-    /// Of the ascents of the short list, and of the term that was chosen.
-    pub short_limits: Limits,
-    pub limits: Limits,
-}
+/// An ascent of one term after another ends with a circle that gains less than this.
+const LEAST_GAIN: f64 = 1e-6;
+/// The same of the ascent that gives the score its weights (DECISIONS A12).
+const LEAST_LAST_GAIN: f64 = 1e-8;
+/// Great circles of an ascent at most.
+const MOST_CIRCLES: usize = 30;
 
-/// A score of the first k terms.
-#[derive(Debug, Clone)]
+/// A score of the first k terms: how well it ranks the rows learned from, and those held out.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     pub weights: Vec<f64>,
-    /// On the rows learned from, and on those held out.
     pub train: Statistics,
     pub validation: Option<Statistics>,
 }
 
-/// What a search found: terms in their order, and the score after each.
+/// What a search has found: terms in their order, and the score after each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Path {
     pub terms: Vec<BinaryTerm>,
     pub steps: Vec<Step>,
+    /// What a term has to add now.
+    pub enough: f64,
 }
 
 /// Rows with the terms of a score.
+#[derive(Debug)]
 struct Scored<'a, 'b> {
     observations: &'a Observations<'b>,
     terms: PackedTerms,
     scores: Vec<f64>,
+    ramp: ExactRamp,
 }
 
 impl<'a, 'b> Scored<'a, 'b> {
     fn new(observations: &'a Observations<'b>) -> Self {
         let scores = vec![0.0; observations.len()];
-        Self { observations, terms: PackedTerms::default(), scores }
+        Self { observations, terms: PackedTerms::default(), scores, ramp: ExactRamp::default() }
     }
 
     fn push(&mut self, term: BinaryTerm) {
@@ -58,109 +54,168 @@ impl<'a, 'b> Scored<'a, 'b> {
 
     fn statistics(&mut self, weights: &[f64]) -> Statistics {
         self.terms.scores(weights, &mut self.scores);
-        statistics(self.observations, &self.scores)
+        self.ramp.of(self.observations, &self.scores)
+    }
+
+    /// Climbs from `weights`; what counts in the end is the exact statistic, which never falls: where
+    /// an ascent on the grid loses, an exact one takes its place.
+    fn climb(&mut self, weights: &mut Vec<f64>, least_gain: f64) -> Statistics {
+        let limits = Limits { circles: MOST_CIRCLES, least_gain };
+        let start = weights.clone();
+        let before = self.statistics(&start);
+        let mut climber = Climber::new(self.observations);
+        climber.stand(self.observations, &self.terms, weights);
+        climber.climb(self.observations, &self.terms, weights, limits);
+        let after = self.statistics(weights);
+        if after.ramp >= before.ramp {
+            return after;
+        }
+        weights.clone_from(&start);
+        let mut climber = Climber::exact();
+        climber.stand(self.observations, &self.terms, weights);
+        climber.climb(self.observations, &self.terms, weights, limits);
+        let after = self.statistics(weights);
+        if after.ramp >= before.ramp {
+            return after;
+        }
+        weights.clone_from(&start);
+        self.statistics(weights)
     }
 }
 
-/// Searches for terms on some rows, and looks at others after each.
-pub(super) fn search(
+/// Climbs from the weights of a score on other rows, to the end.
+pub(super) fn climb_to_the_end(
     observations: &Observations<'_>,
-    held_out: Option<&Observations<'_>>,
-    params: &SearchParams,
-    interrupt: &Interrupt,
-) -> Result<Path, RankError> {
-    let mut path = Path::default();
-    let Some((term, sign)) = best_alone(observations) else { return Ok(path) };
-    let mut rows = Scored::new(observations);
-    let mut held_out = held_out.map(Scored::new);
-    let mut climber = Climber::default();
-    let mut weights = vec![sign * params.radius];
-    let mut next = Some(term);
-    let mut gain = params.first_gain;
-    while let Some(term) = next {
-        path.terms.push(term);
-        rows.push(term);
-        if let Some(held_out) = &mut held_out {
-            held_out.push(term);
-        }
-        climber.here.resize(observations.len(), 0.0);
-        rows.terms.scores(&weights, &mut climber.here);
-        climber.climb(observations, &rows.terms, &mut weights, params.limits);
-        let train = rows.statistics(&weights);
-        let validation = held_out.as_mut().map(|rows| rows.statistics(&weights));
-        path.steps.push(Step { weights: weights.clone(), train, validation });
-        interrupt.check()?;
-        if path.terms.len() >= params.max_terms {
-            break;
-        }
-        climber.here.clone_from(&rows.scores);
-        let value = climber.value_here(observations);
-        let position = Position {
-            observations,
-            chosen: &path.terms,
-            terms: &rows.terms,
-            weights: &weights,
-            radius: params.radius,
-            scores: &rows.scores,
-            slopes: &climber.slopes,
-            value,
-            limits: params.short_limits,
-            interrupt,
-        };
-        let found = choose(&position, params, &mut gain)?;
-        next = found.as_ref().map(|found| found.term);
-        if let Some(found) = found {
-            weights = found.weights;
-        }
-    }
-    Ok(path)
+    terms: &[BinaryTerm],
+    weights: &mut Vec<f64>,
+) {
+    let mut scored = Scored::new(observations);
+    terms.iter().for_each(|&term| scored.push(term));
+    scored.climb(weights, LEAST_LAST_GAIN);
 }
 
-/// The next term: the best of one feature if it adds enough, else the best of two, else what is enough
-/// is halved (sec. 3.1; DECISIONS A16). The best of either kind does not change meanwhile.
-fn choose(
-    position: &Position<'_, '_>,
-    params: &SearchParams,
-    enough: &mut f64,
-) -> Result<Option<Climbed>, RankError> {
-    let adds = |found: &Option<Climbed>| {
-        found.as_ref().map_or(0.0, |found| found.value - position.value)
-    };
-    let one = position.best_of_one(params.depth)?;
-    if adds(&one) > *enough {
-        return Ok(one);
+/// A search for terms on some rows, which looks at others after each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search<'a, 'b> {
+    pub observations: &'a Observations<'b>,
+    pub held_out: Option<&'a Observations<'b>>,
+    pub params: &'a AuroraParams,
+    pub radius: f64,
+    pub max_features: usize,
+    pub interrupt: &'a Interrupt,
+}
+
+impl Search<'_, '_> {
+    /// Searches, the terms that are given first, whatever they add; `enough` is what the next one has to
+    /// add. Calls `chosen` after each term: the search ends when it says so.
+    pub fn run(
+        &self,
+        given: &[BinaryTerm],
+        enough: f64,
+        chosen: &mut dyn FnMut(&Step) -> Result<bool, RankError>,
+    ) -> Result<Path, RankError> {
+        let mut path = Path { enough, ..Path::default() };
+        let mut rows = Scored::new(self.observations);
+        let mut held_out = self.held_out.map(Scored::new);
+        let mut here = Climber::new(self.observations);
+        while path.terms.len() < self.max_features {
+            self.interrupt.check()?;
+            let given = given.get(path.terms.len()).copied();
+            let next = match path.steps.last() {
+                None => self.first(given),
+                Some(step) => {
+                    here.stand(self.observations, &rows.terms, &step.weights);
+                    let value = here.value_here(self.observations);
+                    let position = Position {
+                        observations: self.observations,
+                        chosen: &path.terms,
+                        terms: &rows.terms,
+                        weights: &step.weights,
+                        radius: self.radius,
+                        scores: &here.here,
+                        slopes: &here.slopes,
+                        value,
+                        least_gain: LEAST_GAIN,
+                        depth: self.params.depth,
+                        interrupt: self.interrupt,
+                    };
+                    match given {
+                        Some(term) => Some(position.climb_to(term)?),
+                        None => self.next(&position, &mut path.enough)?,
+                    }
+                }
+            };
+            let Some(Climbed { term, mut weights, .. }) = next else { break };
+            rows.push(term);
+            let train = rows.climb(&mut weights, LEAST_GAIN);
+            let last = path.steps.last().map(|last| last.train);
+            if given.is_none() && last.is_some_and(|last| train.ramp < last.ramp) {
+                // A gain on the grid alone.
+                break;
+            }
+            let validation = held_out.as_mut().map(|rows| {
+                rows.push(term);
+                rows.statistics(&weights)
+            });
+            path.terms.push(term);
+            path.steps.push(Step { weights, train, validation });
+            let goes_on = chosen(&path.steps[path.steps.len() - 1])?;
+            let gain = last.map_or(f64::INFINITY, |last| train.auc - last.auc);
+            if !goes_on || self.params.tol.is_some_and(|tol| gain < tol) {
+                break;
+            }
+        }
+        Ok(path)
     }
-    let two = if params.order > 1 { position.best_of_two(params.depth)? } else { None };
-    loop {
+
+    /// The term of one feature with the best AUC on its own (DECISIONS A11).
+    fn first(&self, given: Option<BinaryTerm>) -> Option<Climbed> {
+        let observations = self.observations;
+        let signed = |(row, &share): (usize, &f64)| {
+            if row < observations.n_pos { share } else { -share }
+        };
+        let shares: Vec<f64> = observations.shares.iter().enumerate().map(signed).collect();
+        let mut best: Option<(BinaryTerm, f64)> = None;
+        for feature in 0..observations.binarizer.features.len() {
+            // TPR - FPR of a binary term: its AUC is 1/2 and half of that.
+            let excesses = observations.sums_by_term(feature, &shares);
+            for (slot, excess) in excesses.into_iter().enumerate() {
+                let term = BinaryTerm::First(Literal { feature, slot });
+                let is_asked = given.is_none_or(|given| given == term);
+                if is_asked && best.is_none_or(|best| excess.abs() > best.1.abs()) {
+                    best = Some((term, excess));
+                }
+            }
+        }
+        let (term, excess) = best?;
+        let weight = if excess < 0.0 { -self.radius } else { self.radius };
+        Some(Climbed { term, weights: vec![weight], value: 0.0 })
+    }
+
+    /// The next term: the best of one feature if it adds enough, else the best of two, else what is
+    /// enough is halved. Neither changes meanwhile (DECISIONS A16).
+    fn next(
+        &self,
+        position: &Position<'_, '_>,
+        enough: &mut f64,
+    ) -> Result<Option<Climbed>, RankError> {
+        let adds = |found: &Option<Climbed>| {
+            found.as_ref().map_or(0.0, |found| found.value - position.value)
+        };
+        let one = position.best_of_one()?;
         if adds(&one) > *enough {
             return Ok(one);
         }
-        if adds(&two) > *enough {
-            return Ok(two);
-        }
-        *enough /= 2.0;
-        if *enough < params.last_gain {
-            return Ok(None);
-        }
-    }
-}
-
-/// The term of one feature with the best AUC on its own, and the sign of its weight (DECISIONS A11).
-fn best_alone(observations: &Observations<'_>) -> Option<(BinaryTerm, f64)> {
-    let shares: Vec<f64> = observations
-        .shares
-        .iter()
-        .enumerate()
-        .map(|(row, &share)| if row < observations.n_pos { share } else { -share })
-        .collect();
-    let mut best: Option<(BinaryTerm, f64)> = None;
-    for feature in 0..observations.binarizer.features.len() {
-        // The AUC of a binary term is 1/2 + (TPR - FPR) / 2.
-        for (slot, excess) in observations.sums_by_term(feature, &shares).into_iter().enumerate() {
-            if best.is_none_or(|best| excess.abs() > best.1.abs()) {
-                best = Some((BinaryTerm::First(Literal { feature, slot }), excess));
+        let two = if self.params.order > 1 { position.best_of_two()? } else { None };
+        while *enough >= self.params.last_gain {
+            if adds(&one) > *enough {
+                return Ok(one);
             }
+            if adds(&two) > *enough {
+                return Ok(two);
+            }
+            *enough /= 2.0;
         }
+        Ok(None)
     }
-    best.map(|(term, excess)| (term, if excess < 0.0 { -1.0 } else { 1.0 }))
 }

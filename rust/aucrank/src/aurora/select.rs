@@ -7,22 +7,12 @@ use rayon::prelude::*;
 use super::ascent::{Climber, Limits};
 use super::observations::Observations;
 use super::packed::PackedTerms;
+use super::params::SearchDepth;
 use super::term::{BinaryTerm, Literal};
 use crate::{Interrupt, RankError};
 
 /// Angle of the contour midpoint.
 const MIDPOINT: f64 = PI / 6.0;
-
-/// How many candidates are looked at, and how closely.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Depth {
-    /// Candidates of each measure that are tried by an ascent.
-    pub shortlist: usize,
-    /// Candidates of steepest gradient whose contour midpoint is asked.
-    pub by_midpoint: usize,
-    /// Terms of one feature that are combined in pairs.
-    pub combined: usize,
-}
 
 /// Where the ascent stands.
 pub(super) struct Position<'a, 'b> {
@@ -36,7 +26,9 @@ pub(super) struct Position<'a, 'b> {
     pub slopes: &'a [f64],
     /// The statistic on the grid.
     pub value: f64,
-    pub limits: Limits,
+    /// A circle that gains less ends an ascent.
+    pub least_gain: f64,
+    pub depth: SearchDepth,
     pub interrupt: &'a Interrupt,
 }
 
@@ -64,25 +56,25 @@ pub(super) struct Climbed {
 
 impl Position<'_, '_> {
     /// The term of one feature that climbs highest.
-    pub fn best_of_one(&self, depth: Depth) -> Result<Option<Climbed>, RankError> {
+    pub fn best_of_one(&self) -> Result<Option<Climbed>, RankError> {
         let mut candidates = self.first_order();
         candidates.retain(|candidate| !self.chosen.contains(&candidate.term));
-        self.best(self.ranked(candidates, depth)?, depth)
+        self.best(&self.ranked(candidates)?)
     }
 
     /// The term of two features that climbs highest: pairs of the best terms of one, those of the score
     /// included (DECISIONS A13, A14).
-    pub fn best_of_two(&self, depth: Depth) -> Result<Option<Climbed>, RankError> {
-        let ranked = self.ranked(self.first_order(), depth)?;
+    pub fn best_of_two(&self) -> Result<Option<Climbed>, RankError> {
+        let ranked = self.ranked(self.first_order())?;
         let mut literals: Vec<Literal> = Vec::new();
-        for candidate in ranked.short(depth.combined / 2) {
+        for candidate in ranked.short(self.depth.combined / 2) {
             if let BinaryTerm::First(literal) = candidate.term {
                 literals.push(literal);
             }
         }
         let mut candidates = self.second_order(&literals);
         candidates.retain(|candidate| !self.chosen.contains(&candidate.term));
-        self.best(self.ranked(candidates, depth)?, depth)
+        self.best(&self.ranked(candidates)?)
     }
 
     fn first_order(&self) -> Vec<Candidate> {
@@ -101,7 +93,8 @@ impl Position<'_, '_> {
     fn second_order(&self, literals: &[Literal]) -> Vec<Candidate> {
         let columns: Vec<Vec<u64>> =
             literals.par_iter().map(|&literal| self.observations.bits(literal)).collect();
-        let single: Vec<f64> = columns.iter().map(|bits| sum_where(bits, bits, self.slopes)).collect();
+        let single: Vec<f64> =
+            columns.iter().map(|bits| sum_where(bits, bits, self.slopes)).collect();
         let of_first = |a: usize| {
             let (columns, single) = (&columns, &single);
             (a + 1..literals.len()).flat_map(move |b| {
@@ -122,17 +115,21 @@ impl Position<'_, '_> {
 
     /// Ranks candidates by gradient, and the first of these by midpoint; the lower index first among
     /// equals (DECISIONS A24).
-    fn ranked(&self, mut candidates: Vec<Candidate>, depth: Depth) -> Result<Ranked, RankError> {
+    fn ranked(&self, mut candidates: Vec<Candidate>) -> Result<Ranked, RankError> {
         self.interrupt.check()?;
         candidates.sort_by(|a, b| b.gradient.abs().total_cmp(&a.gradient.abs()));
-        candidates.truncate(depth.by_midpoint.max(depth.shortlist).max(depth.combined));
+        candidates
+            .truncate(self.depth.midpoints.max(self.depth.shortlist).max(self.depth.combined));
         let mut by_midpoint: Vec<AtMidpoint> = candidates
             .par_iter()
-            .take(depth.by_midpoint)
-            .map_init(Climber::default, |climber, &candidate| {
-                self.aim(climber, candidate);
-                AtMidpoint { candidate, value: climber.value_at(self.observations, MIDPOINT) }
-            })
+            .take(self.depth.midpoints)
+            .map_init(
+                || Climber::new(self.observations),
+                |climber, &candidate| {
+                    self.aim(climber, candidate);
+                    AtMidpoint { candidate, value: climber.value_at(self.observations, MIDPOINT) }
+                },
+            )
             .collect();
         by_midpoint.sort_by(|a, b| b.value.total_cmp(&a.value));
         Ok(Ranked { by_gradient: candidates, by_midpoint })
@@ -150,38 +147,46 @@ impl Position<'_, '_> {
     }
 
     /// The candidate of the short list that climbs highest.
-    fn best(&self, ranked: Ranked, depth: Depth) -> Result<Option<Climbed>, RankError> {
-        let climb = |climber: &mut Climber, candidate: Candidate| {
-            self.interrupt.check()?;
-            let on = self.aim(climber, candidate);
-            let midpoint = ranked.by_midpoint.iter().find(|at| at.candidate.term == candidate.term);
-            let start = match midpoint {
-                Some(at) if at.value > self.value => MIDPOINT,
-                _ => FIRST_TRY,
-            };
-            let slope = self.radius * candidate.gradient.abs();
-            let (value, angle) = climber.search(self.observations, self.value, slope, start);
-            let (sin, cos) = angle.sin_cos();
-            let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
-            weights.push(sin * self.radius * candidate.gradient.signum());
-            let mut climbed = Climbed { term: candidate.term, weights, value };
-            if self.limits.circles > 1 && value > self.value {
-                climber.turn(angle);
-                let mut terms = self.terms.clone();
-                terms.push(&on);
-                let limits = Limits { circles: self.limits.circles - 1, ..self.limits };
-                climbed.value =
-                    climber.climb(self.observations, &terms, &mut climbed.weights, limits);
-            }
-            Ok(climbed)
-        };
-        let short = ranked.short(depth.shortlist);
-        let climbed: Vec<Climbed> = short
+    fn best(&self, ranked: &Ranked) -> Result<Option<Climbed>, RankError> {
+        let climbed: Vec<Climbed> = ranked
+            .short(self.depth.shortlist)
             .into_par_iter()
-            .map_init(Climber::default, climb)
+            .map_init(
+                || Climber::new(self.observations),
+                |climber, candidate| self.climb(climber, candidate),
+            )
             .collect::<Result<_, RankError>>()?;
-        let higher = |best: Climbed, other: Climbed| if other.value > best.value { other } else { best };
+        let higher =
+            |best: Climbed, other: Climbed| if other.value > best.value { other } else { best };
         Ok(climbed.into_iter().reduce(higher))
+    }
+
+    /// The ascent that a term would have from the short list.
+    pub fn climb_to(&self, term: BinaryTerm) -> Result<Climbed, RankError> {
+        let on = self.observations.on(term);
+        let gradient = on.iter().zip(self.slopes).map(|(&on, slope)| f64::from(on) * slope).sum();
+        self.climb(&mut Climber::new(self.observations), Candidate { term, gradient })
+    }
+
+    fn climb(&self, climber: &mut Climber, candidate: Candidate) -> Result<Climbed, RankError> {
+        self.interrupt.check()?;
+        let on = self.aim(climber, candidate);
+        let is_higher = climber.value_at(self.observations, MIDPOINT) > self.value;
+        let start = if is_higher { MIDPOINT } else { FIRST_TRY };
+        let slope = self.radius * candidate.gradient.abs();
+        let (value, angle) = climber.search(self.observations, self.value, slope, start);
+        let (sin, cos) = angle.sin_cos();
+        let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
+        weights.push(sin * self.radius * candidate.gradient.signum());
+        let mut climbed = Climbed { term: candidate.term, weights, value };
+        if self.depth.circles > 1 && value > self.value {
+            climber.turn(angle);
+            let mut terms = self.terms.clone();
+            terms.push(&on);
+            let limits = Limits { circles: self.depth.circles - 1, least_gain: self.least_gain };
+            climbed.value = climber.climb(self.observations, &terms, &mut climbed.weights, limits);
+        }
+        Ok(climbed)
     }
 }
 

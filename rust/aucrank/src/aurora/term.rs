@@ -22,3 +22,14 @@ pub enum BinaryTerm {
     /// At least one is on.
     Or(Literal, Literal),
 }
+
+impl BinaryTerm {
+    /// The one or two terms that it asks.
+    pub fn literals(&self) -> impl ExactSizeIterator<Item = Literal> + Clone {
+        let (pair, n) = match *self {
+            Self::First(a) => ([a, a], 1),
+            Self::And(a, b) | Self::Or(a, b) => ([a, b], 2),
+        };
+        pair.into_iter().take(n)
+    }
+}

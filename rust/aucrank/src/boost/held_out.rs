@@ -86,7 +86,7 @@ impl HeldOutRule {
 
     /// Chooses among the rounds.
     pub(super) fn path(self, auc: Vec<f64>) -> HeldOutPath {
-        let smoothed = (self == Self::Window).then(|| smooth(&auc));
+        let smoothed = (self == Self::Window).then(|| smoothed(&auc));
         let (mut n_rounds, mut best) = (0, f64::NEG_INFINITY);
         for (n, &value) in (1..).zip(smoothed.as_ref().unwrap_or(&auc)) {
             if value > best {
@@ -117,7 +117,7 @@ impl HeldOutPath {
 }
 
 /// Mean under weights 8 - |i| of up to 7 neighbours on each side; at the ends, of those that there are.
-fn smooth(values: &[f64]) -> Vec<f64> {
+pub(crate) fn smoothed(values: &[f64]) -> Vec<f64> {
     let at = |place: usize| {
         let window = place.saturating_sub(HALF_WINDOW)..values.len().min(place + HALF_WINDOW + 1);
         let weight = |other: usize| (HALF_WINDOW + 1 - other.abs_diff(place)) as f64;
@@ -216,7 +216,7 @@ mod tests {
     fn the_window_is_a_triangle_of_fifteen_cut_at_the_ends() {
         let mut values = vec![0.0; 40];
         values[20] = 64.0;
-        let smoothed = smooth(&values);
+        let smoothed = smoothed(&values);
         // Its weights add up to 64.
         let expected: Vec<f64> =
             (0..40_i32).map(|i| f64::from((8 - (i - 20).abs()).max(0))).collect();

@@ -29,6 +29,7 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
+pub(crate) use held_out::smoothed;
 pub use held_out::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,

@@ -1,0 +1,343 @@
+//! A linear score over binary terms: what `AURORA` learns.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::binarize::{Binarizer, BinaryFeature, Rule};
+use super::exact_ramp::Statistics;
+use super::term::{BinaryTerm, Literal};
+use crate::RankError;
+use crate::boost::{FeatureTerm, Steps};
+use crate::data::{Columns, Labels};
+use crate::roc::largest_gap;
+
+/// Weights are whole multiples of this, so that sums of them are exact in any order: parts of an
+/// explanation and terms of SQL add up to the score.
+const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
+
+/// Sums of weights are exact up to here.
+const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
+
+/// Rows that one thread takes at a time.
+const TILE_ROWS: usize = 1024;
+
+/// A fitted `AURORA`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Aurora(Parts);
+
+/// What a fitted `AURORA` is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parts {
+    pub n_levels: Vec<Option<u32>>,
+    pub binarizer: Binarizer,
+    /// All terms that the search found; those that are kept are the first.
+    pub terms: Vec<BinaryTerm>,
+    /// The weights of those that are kept.
+    pub values: Vec<f64>,
+    pub threshold: f64,
+    /// What each of them added to the ramp statistic of the rows learned from.
+    pub gains: Vec<f64>,
+    pub radius: f64,
+    pub radii: Vec<TriedRadius>,
+    pub path: Vec<PathStep>,
+    /// What the next term would have to add.
+    pub enough: f64,
+    pub seed: u64,
+}
+
+/// How a score ranks after a number of terms; over folds, the mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathStep {
+    /// The rows learned from.
+    pub train: Statistics,
+    /// The rows held out.
+    pub validation: Option<Statistics>,
+    /// The ramp statistic of the rows held out after smoothing, by which the number of terms is chosen.
+    pub smoothed: Option<f64>,
+}
+
+/// A radius that was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedRadius {
+    /// Length of the weights.
+    pub radius: f64,
+    /// Terms that would be kept.
+    pub n_terms: usize,
+    /// AUC of the rows held out with so many terms.
+    pub auc: Option<f64>,
+}
+
+impl Aurora {
+    /// Rounds the weights, and finds the threshold.
+    pub(super) fn new(
+        mut parts: Parts,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+    ) -> Result<Self, RankError> {
+        for value in &mut parts.values {
+            *value = (*value / VALUE_UNIT).round() * VALUE_UNIT;
+        }
+        let mut model = Self(parts);
+        model.0.threshold = largest_gap(&model.score(columns)?, labels)?;
+        Ok(model)
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.0.n_levels
+    }
+
+    /// Raw features as binary terms.
+    #[must_use]
+    pub fn binarizer(&self) -> &Binarizer {
+        &self.0.binarizer
+    }
+
+    /// The terms of the score, in the order of their selection.
+    #[must_use]
+    pub fn terms(&self) -> &[BinaryTerm] {
+        &self.0.terms[..self.0.values.len()]
+    }
+
+    /// The terms of the search, beyond those that were kept too.
+    #[must_use]
+    pub fn all_terms(&self) -> &[BinaryTerm] {
+        &self.0.terms
+    }
+
+    /// The weight of each term of the score.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.0.values
+    }
+
+    /// What each term of the score added to the ramp statistic of the rows learned from; the first,
+    /// over one half.
+    #[must_use]
+    pub fn gains(&self) -> &[f64] {
+        &self.0.gains
+    }
+
+    /// The sum of weights from which on a row is called positive.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.0.threshold
+    }
+
+    /// The length of the weights.
+    #[must_use]
+    pub fn radius(&self) -> f64 {
+        self.0.radius
+    }
+
+    /// The radii that were tried, ascending.
+    #[must_use]
+    pub fn radii(&self) -> &[TriedRadius] {
+        &self.0.radii
+    }
+
+    /// How the score ranks after each term of the search.
+    #[must_use]
+    pub fn path(&self) -> &[PathStep] {
+        &self.0.path
+    }
+
+    /// What the next term of the search would have to add.
+    #[must_use]
+    pub fn enough(&self) -> f64 {
+        self.0.enough
+    }
+
+    /// The seed of the fit.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// The sum of [`Aurora::gains`] of each feature; those of a term of two are divided equally.
+    #[must_use]
+    pub fn importances(&self) -> Vec<f64> {
+        let mut importances = vec![0.0; self.0.n_levels.len()];
+        for (term, gain) in self.terms().iter().zip(&self.0.gains) {
+            let literals = term.literals();
+            for literal in literals.clone() {
+                importances[literal.feature] += gain / literals.len() as f64;
+            }
+        }
+        importances
+    }
+
+    /// Whether every term asks one feature.
+    #[must_use]
+    pub fn is_additive(&self) -> bool {
+        self.terms().iter().all(|term| matches!(term, BinaryTerm::First(_)))
+    }
+
+    /// The score as a sum of step functions, one for each feature that has a term; `None` where a term
+    /// asks two.
+    #[must_use]
+    pub fn feature_terms(&self) -> Option<Vec<FeatureTerm>> {
+        if !self.is_additive() {
+            return None;
+        }
+        let of_feature = |(feature, binary): (usize, &BinaryFeature)| {
+            let terms: Vec<(usize, f64)> = self
+                .terms()
+                .iter()
+                .zip(&self.0.values)
+                .flat_map(|(term, &value)| term.literals().map(move |literal| (literal, value)))
+                .filter(|(literal, _)| literal.feature == feature)
+                .map(|(literal, value)| (literal.slot, value))
+                .collect();
+            let at = |code: usize| -> f64 {
+                let on = terms.iter().filter(|(slot, _)| binary.is_on(*slot, code));
+                on.map(|(_, value)| value).sum()
+            };
+            let steps = match &binary.rule {
+                Rule::AtLeast(all) => {
+                    let asked = |&slot: &usize| terms.iter().any(|(asked, _)| *asked == slot);
+                    let slots: Vec<usize> = (0..all.len()).filter(asked).collect();
+                    Steps::Numeric {
+                        thresholds: slots.iter().map(|&slot| all[slot]).collect(),
+                        values: std::iter::once(0)
+                            .chain(slots.iter().map(|slot| slot + 1))
+                            .map(at)
+                            .collect(),
+                    }
+                }
+                Rule::Equals { n_levels, .. } => {
+                    Steps::Categorical { values: (0..*n_levels as usize).map(at).collect() }
+                }
+            };
+            (!terms.is_empty()).then(|| FeatureTerm {
+                feature,
+                steps,
+                missing: at(binary.n_codes() - 1),
+            })
+        };
+        Some(self.0.binarizer.features.iter().enumerate().filter_map(of_feature).collect())
+    }
+
+    /// Score of each row: the sum of its terms less the threshold.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.check_columns(columns)?;
+        let mut scores = vec![0.0; columns.n_rows()];
+        let tile = |(number, scores): (usize, &mut [f64])| {
+            scores.fill(-self.0.threshold);
+            self.for_terms(columns, number * TILE_ROWS, scores.len(), |term, on| {
+                let value = self.0.values[term];
+                for (score, &on) in scores.iter_mut().zip(on) {
+                    *score += value * f64::from(on);
+                }
+            });
+        };
+        scores.par_chunks_mut(TILE_ROWS).enumerate().for_each(tile);
+        Ok(scores)
+    }
+
+    /// What each term adds to the score of each row, row by row: its weight where it is on, else 0. A
+    /// row adds up to the score and the threshold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Aurora::score`].
+    pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.check_columns(columns)?;
+        let n_terms = self.0.values.len();
+        let mut parts = vec![0.0; columns.n_rows() * n_terms];
+        if n_terms == 0 {
+            return Ok(parts);
+        }
+        let tile = |(number, parts): (usize, &mut [f64])| {
+            self.for_terms(columns, number * TILE_ROWS, parts.len() / n_terms, |term, on| {
+                let value = self.0.values[term];
+                for (part, &on) in parts[term..].iter_mut().step_by(n_terms).zip(on) {
+                    *part = value * f64::from(on);
+                }
+            });
+        };
+        parts.par_chunks_mut(TILE_ROWS * n_terms).enumerate().for_each(tile);
+        Ok(parts)
+    }
+
+    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        columns.check_kinds(self.n_levels())?;
+        columns.infinite_value().map_or(Ok(()), Err)
+    }
+
+    /// Calls `visit` with each term, and where it is on in some rows.
+    fn for_terms(
+        &self,
+        columns: &Columns<'_>,
+        start: usize,
+        n_rows: usize,
+        mut visit: impl FnMut(usize, &[u8]),
+    ) {
+        let rows: Vec<u32> = (start as u32..(start + n_rows) as u32).collect();
+        let mut codes: Vec<Option<Vec<u16>>> = vec![None; self.0.n_levels.len()];
+        let columns: Vec<_> = columns.iter().collect();
+        let mut on = |literal: Literal| -> Vec<u8> {
+            let feature = &self.0.binarizer.features[literal.feature];
+            let codes = codes[literal.feature]
+                .get_or_insert_with(|| feature.codes(columns[literal.feature], &rows));
+            let on: Vec<u8> = (0..feature.n_codes())
+                .map(|code| feature.is_on(literal.slot, code).into())
+                .collect();
+            codes.iter().map(|&code| on[usize::from(code)]).collect()
+        };
+        for (number, term) in self.terms().iter().enumerate() {
+            let is_on = match *term {
+                BinaryTerm::First(a) => on(a),
+                BinaryTerm::And(a, b) => on(a).iter().zip(on(b)).map(|(a, b)| a & b).collect(),
+                BinaryTerm::Or(a, b) => on(a).iter().zip(on(b)).map(|(a, b)| a | b).collect(),
+            };
+            visit(number, &is_on);
+        }
+    }
+
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let Parts { n_levels, binarizer, terms, values, gains, path, .. } = &self.0;
+        let of_feature = |feature: &BinaryFeature| match feature.rule {
+            Rule::AtLeast(_) => None,
+            Rule::Equals { n_levels, .. } => Some(n_levels),
+        };
+        if !binarizer.features.iter().map(of_feature).eq(n_levels.iter().copied()) {
+            return Err("the binary terms are not those of the features".to_owned());
+        }
+        for literal in terms.iter().flat_map(BinaryTerm::literals) {
+            let feature = binarizer.features.get(literal.feature);
+            if feature.is_none_or(|feature| literal.slot >= feature.n_terms()) {
+                return Err(format!(
+                    "there is no term {} of feature {}",
+                    literal.slot, literal.feature
+                ));
+            }
+        }
+        if values.len() > terms.len() || gains.len() != values.len() || path.len() < values.len() {
+            return Err(format!("{} weights do not fit the terms", values.len()));
+        }
+        let sum: f64 = values.iter().map(|value| value.abs()).sum();
+        let is_whole = |value: &f64| (value / VALUE_UNIT).fract() == 0.0;
+        if !(sum <= LARGEST_SUM && values.iter().all(is_whole)) {
+            return Err("the weights are not multiples of 2^-32 of a bounded sum".to_owned());
+        }
+        if !(self.0.threshold.abs() <= LARGEST_SUM && gains.iter().all(|gain| gain.is_finite())) {
+            return Err("the threshold or a gain is out of its range".to_owned());
+        }
+        Ok(())
+    }
+}
