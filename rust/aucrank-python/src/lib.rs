@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
 mod additive;
+mod aurora;
 mod boost;
 mod callbacks;
 mod classifiers;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::additive::{PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_mad2c, fit_rimarc};
+    #[pymodule_export]
+    use super::aurora::{PyThresholdBinarizer, fit_threshold_binarizer};
     #[pymodule_export]
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]

@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
+use crate::aurora::ThresholdBinarizer;
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
@@ -109,6 +110,8 @@ pub enum Model {
     Rimarc(Rimarc),
     /// A scorecard.
     Scorecard(Scorecard),
+    /// Features as binary terms.
+    ThresholdBinarizer(ThresholdBinarizer),
 }
 
 /// A borrowed [`Model`].
@@ -129,6 +132,8 @@ pub enum ModelRef<'a> {
     Rimarc(&'a Rimarc),
     /// A scorecard.
     Scorecard(&'a Scorecard),
+    /// Features as binary terms.
+    ThresholdBinarizer(&'a ThresholdBinarizer),
 }
 
 impl ModelRef<'_> {
@@ -195,6 +200,7 @@ enum Family {
     Mad2c,
     Rimarc,
     Scorecard,
+    ThresholdBinarizer,
 }
 
 impl Model {
@@ -210,6 +216,7 @@ impl Model {
             Family::Mad2c => Self::Mad2c(serde_json::from_str(text)?),
             Family::Rimarc => Self::Rimarc(serde_json::from_str(text)?),
             Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
+            Family::ThresholdBinarizer => Self::ThresholdBinarizer(serde_json::from_str(text)?),
         })
     }
 
@@ -222,6 +229,7 @@ impl Model {
             Self::Mad2c(table) => ModelRef::Mad2c(table),
             Self::Rimarc(model) => ModelRef::Rimarc(model),
             Self::Scorecard(card) => ModelRef::Scorecard(card),
+            Self::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(model),
         }
     }
 
@@ -236,10 +244,16 @@ impl Model {
             Self::Mad2c(table) => table.n_levels(),
             Self::Rimarc(model) => model.n_levels(),
             Self::Scorecard(card) => card.n_levels(),
+            Self::ThresholdBinarizer(model) => model.n_levels(),
         }
     }
 
-    fn check(&self, features: &[Feature]) -> Result<(), String> {
+    /// Whether it knows two classes; all that ranks rows does.
+    fn has_classes(&self) -> bool {
+        !matches!(self, Self::ThresholdBinarizer(model) if !model.has_labels())
+    }
+
+    fn check(&self, header: &Header) -> Result<(), String> {
         match self {
             Self::TreeRank(model) => model.check()?,
             Self::RankingForest(forest) => forest.check()?,
@@ -248,12 +262,16 @@ impl Model {
             Self::Mad2c(table) => table.check()?,
             Self::Rimarc(model) => model.check()?,
             Self::Scorecard(card) => card.check()?,
+            Self::ThresholdBinarizer(model) => model.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
             FeatureKind::Categorical { levels } => Some(levels.len() as u32),
         };
-        if features.iter().map(of_feature).eq(self.n_levels().iter().copied()) {
+        if header.classes.is_some() != self.has_classes() {
+            return Err("the classes are not those of the model".to_owned());
+        }
+        if header.features.iter().map(of_feature).eq(self.n_levels().iter().copied()) {
             Ok(())
         } else {
             Err("the features are not those of the model".to_owned())
@@ -266,8 +284,8 @@ impl Model {
 pub struct Header {
     /// The estimator that was fitted.
     pub estimator: Estimator,
-    /// The two labels.
-    pub classes: Classes,
+    /// The two labels, if the fit was told any: a ranker always is.
+    pub classes: Option<Classes>,
     /// The columns of the training data.
     pub features: Vec<Feature>,
 }
@@ -356,7 +374,7 @@ impl Document {
         }
         let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
         let model = Model::from_json(model.get()).map_err(malformed)?;
-        model.check(&header.features).map_err(ModelError::Malformed)?;
+        model.check(&header).map_err(ModelError::Malformed)?;
         Ok(Self { header, model })
     }
 
@@ -372,7 +390,7 @@ impl Document {
             Model::RankingForest(forest) => forest.score(columns),
             Model::Boosted(model) => model.score(columns, None),
             Model::BranchingProgram(program) => program.score(columns, None),
-            Model::Mad2c(_) => Err(RankError::NoScore),
+            Model::Mad2c(_) | Model::ThresholdBinarizer(_) => Err(RankError::NoScore),
             Model::Rimarc(model) => model.score(columns),
             Model::Scorecard(card) => card.score(columns),
         }
@@ -448,7 +466,7 @@ mod tests {
         let levels = ["blue", "green", "red"].map(Value::from).to_vec();
         let header = Header {
             estimator: Estimator { class: class.to_owned(), params: json!({"max_depth": 4}) },
-            classes: Classes { dtype: "int64".to_owned(), values: [json!(0), json!(1)] },
+            classes: Some(Classes { dtype: "int64".to_owned(), values: [json!(0), json!(1)] }),
             features: vec![
                 Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric },
                 Feature {

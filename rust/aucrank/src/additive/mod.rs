@@ -20,8 +20,10 @@ mod points;
 mod rimarc;
 mod scorecard;
 
+pub(crate) use bins::{check_weight, sum_checked};
 pub use bins::{BinnedFeature, Bins, Direction};
 pub use drift::{DriftCounts, NewRows};
+pub(crate) use lookup::Lookups;
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 pub use points::{ScorecardParams, build_scorecard};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};

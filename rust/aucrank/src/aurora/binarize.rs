@@ -1,21 +1,56 @@
 //! Raw features as binary terms.
+//!
+//! No column is sorted whole. A number that takes few values shows them in one pass. Any other is dealt
+//! into cells of equal width, and only cells in which a value may be a spike, or a percentile falls,
+//! are looked into: about as many rows as there are percentiles, where nothing is heaped.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels, MISSING_CODE, midpoint};
+use crate::{Interrupt, RankError};
+
+/// Columns that are copied together where they do not lie side by side: they share lines of the cache.
+const BLOCK: usize = 8;
+
+/// Rows copied of one column before the next one.
+const TILE_ROWS: usize = 256;
+
+/// Most cells that a column is dealt into: their counts stay in the cache.
+const MOST_CELLS: usize = 1 << 16;
+
+/// Rows for each cell, at least.
+const ROWS_OF_CELL: usize = 16;
+
+/// How the terms of a feature are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeatureType {
+    /// A threshold between all neighbouring values, however many there are.
+    Discrete,
+    /// Thresholds at percentiles, however few values there are.
+    Continuous,
+}
 
 /// How raw features become binary terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BinarizerParams {
-    /// Up to so many distinct values a number is cut between all of them.
+    /// Up to so many distinct values a number is cut between all of them. At least 1.
     pub max_levels: usize,
-    /// Runs of values that each hold a smaller share of the rows are joined.
+    /// Runs of neighbouring values that each hold a smaller share of the rows are joined.
     pub min_level_share: f64,
     /// Percentiles at which other numbers are cut, ascending.
     pub percentiles: Vec<f64>,
     /// Share of the rows that a single value has at most when percentiles are taken.
     pub max_spike_share: f64,
+    /// For each feature its type, `None` where the number of its values decides; or empty for none at
+    /// all.
+    pub feature_types: Vec<Option<FeatureType>>,
+    /// Whether there is a term for missing values, where the rows had some.
+    pub missing_indicator: bool,
 }
 
 impl Default for BinarizerParams {
@@ -25,7 +60,49 @@ impl Default for BinarizerParams {
             min_level_share: 0.001,
             percentiles: (1..20).map(|k| f64::from(5 * k)).collect(),
             max_spike_share: 0.01,
+            feature_types: Vec::new(),
+            missing_indicator: true,
         }
+    }
+}
+
+impl BinarizerParams {
+    /// Whether these are parameters for features with these numbers of categories.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`].
+    pub fn validate(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
+        let refuse =
+            |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        if self.max_levels == 0 {
+            return refuse("max_levels", "0".to_owned(), "at least 1");
+        }
+        for (name, share) in
+            [("min_level_share", self.min_level_share), ("max_spike_share", self.max_spike_share)]
+        {
+            if !(0.0..=1.0).contains(&share) {
+                return refuse(name, share.to_string(), "in [0, 1]");
+            }
+        }
+        let percentiles = &self.percentiles;
+        if percentiles.is_empty()
+            || !percentiles.iter().all(|percentile| (0.0..=100.0).contains(percentile))
+            || !percentiles.is_sorted_by(|low, high| low < high)
+        {
+            let rule = "one number or more in [0, 100], in strictly ascending order";
+            return refuse("percentiles", format!("{percentiles:?}"), rule);
+        }
+        let types = &self.feature_types;
+        if !types.is_empty() && types.len() != n_levels.len() {
+            let found = format!("a list of length {}", types.len());
+            return refuse("feature_types", found, "empty, or have an entry for each feature");
+        }
+        if types.iter().zip(n_levels).any(|(of, n_levels)| of.is_some() && n_levels.is_some()) {
+            let found = "the type of a number".to_owned();
+            return refuse("feature_types", found, "absent for a category");
+        }
+        Ok(())
     }
 }
 
@@ -95,7 +172,9 @@ impl BinaryFeature {
         thresholds.partition_point(|&threshold| threshold <= value)
     }
 
-    /// The codes of some rows of a column.
+    /// The codes of some rows of a column: those of a number count the thresholds that it has reached,
+    /// those of categories are their own, and the last is that of missing values. They are whole where
+    /// [`Binarizer::check_codes`] is content.
     #[must_use]
     pub fn codes(&self, column: &Column<'_>, rows: &[u32]) -> Vec<u16> {
         let missing = (self.n_codes() - 1) as u16;
@@ -127,7 +206,8 @@ pub struct Binarizer {
 }
 
 impl Binarizer {
-    /// Chooses the terms from some rows.
+    /// Chooses the terms from some rows. Rows count as [`Labels::sums`] counts them; their classes do
+    /// not matter. An infinite value makes no sense, and a category beyond the last is missing.
     #[must_use]
     pub fn new(
         columns: &Columns<'_>,
@@ -135,93 +215,375 @@ impl Binarizer {
         rows: &[u32],
         params: &BinarizerParams,
     ) -> Self {
-        let of_column = |column: &Column<'_>| match column {
-            Column::F64(values) => {
-                numeric(rows, |row| values.get(row), |row| labels.sums(row), params)
+        let copies = |row: usize| labels.sums(row).rows;
+        let copies: Option<&(dyn Fn(usize) -> u64 + Sync)> =
+            if labels.weights().is_some() { Some(&copies) } else { None };
+        Self::choose(columns, copies, rows, params, &Interrupt::default())
+            .expect("nobody interrupts it")
+    }
+
+    /// As [`Binarizer::new`], of rows that count as `copies` says, or once each.
+    pub(super) fn choose(
+        columns: &Columns<'_>,
+        copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
+        rows: &[u32],
+        params: &BinarizerParams,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let of_block = |block: Range<usize>| {
+            interrupt.check()?;
+            if let Column::Codes { codes, n_levels } = columns[block.start] {
+                return Ok(vec![categorical(codes, n_levels, rows, params)]);
             }
-            Column::F32(values) => {
-                numeric(rows, |row| values.get(row), |row| labels.sums(row), params)
-            }
-            Column::Codes { codes, n_levels } => categorical(codes, *n_levels, rows),
+            let known = Known::read(columns, block.clone(), copies, rows);
+            let features = block.zip(known).map(|(feature, known)| {
+                interrupt.check()?;
+                let of_type = params.feature_types.get(feature).copied().flatten();
+                Ok(numeric(&known, of_type, params))
+            });
+            features.collect()
         };
-        Self { features: columns.iter().map(of_column).collect() }
+        let features: Result<Vec<Vec<BinaryFeature>>, RankError> =
+            blocks(columns).into_par_iter().map(of_block).collect();
+        Ok(Self { features: features?.into_iter().flatten().collect() })
+    }
+
+    /// Whether the codes of every feature fit the 16 bits of [`BinaryFeature::codes`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::TooManyCodes`] for the first feature that has too many.
+    pub fn check_codes(&self) -> Result<(), RankError> {
+        let most = usize::from(u16::MAX) + 1;
+        match self.features.iter().position(|feature| feature.n_codes() > most) {
+            None => Ok(()),
+            Some(column) => {
+                let n_codes = self.features[column].n_codes();
+                Err(RankError::TooManyCodes { column, n_codes, most })
+            }
+        }
+    }
+
+    /// Number of terms.
+    #[must_use]
+    pub fn n_terms(&self) -> usize {
+        self.features.iter().map(BinaryFeature::n_terms).sum()
     }
 }
 
-fn categorical(codes: &[u32], n_levels: u32, rows: &[u32]) -> BinaryFeature {
-    let mut counts = vec![0_usize; n_levels as usize];
-    let mut missing = 0;
-    for &row in rows {
-        match counts.get_mut(codes[row as usize] as usize) {
-            Some(count) => *count += 1,
-            None => missing += 1,
+/// Features that are read one after the other: several columns of a row-major matrix, or one.
+fn blocks(columns: &Columns<'_>) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    // Every thread is to have some.
+    let most = BLOCK.min(columns.n_features().div_ceil(rayon::current_num_threads()));
+    for (feature, column) in columns.iter().enumerate() {
+        match blocks.last_mut() {
+            Some(block)
+                if block.len() < most
+                    && column.is_strided()
+                    && columns[block.start].is_strided() =>
+            {
+                block.end = feature + 1;
+            }
+            _ => blocks.push(feature..feature + 1),
         }
     }
-    let mut levels: Vec<u32> = (0..n_levels).filter(|&level| counts[level as usize] > 0).collect();
-    if levels.len() == 2 && missing == 0 || levels.len() == 1 {
+    blocks
+}
+
+fn categorical(
+    codes: &[u32],
+    n_levels: u32,
+    rows: &[u32],
+    params: &BinarizerParams,
+) -> BinaryFeature {
+    let mut is_known = vec![false; n_levels as usize];
+    let mut any_missing = false;
+    for &row in rows {
+        match is_known.get_mut(codes[row as usize] as usize) {
+            Some(is_known) => *is_known = true,
+            None => any_missing = true,
+        }
+    }
+    let mut levels: Vec<u32> = (0..n_levels).filter(|&level| is_known[level as usize]).collect();
+    let missing = any_missing && !levels.is_empty() && params.missing_indicator;
+    let parts = levels.len() + usize::from(any_missing);
+    // One part of all rows is no term, and of two complementary terms one says all (DECISIONS A6, A27).
+    if parts == 1 || parts == 2 && (missing || !any_missing) {
         levels.pop();
     }
-    BinaryFeature { rule: Rule::Equals { levels, n_levels }, missing: missing > 0 }
+    BinaryFeature { rule: Rule::Equals { levels, n_levels }, missing }
 }
 
 fn numeric(
-    rows: &[u32],
-    value: impl Fn(usize) -> f64,
-    sums: impl Fn(usize) -> crate::data::ClassSums,
+    known: &Known,
+    of_type: Option<FeatureType>,
     params: &BinarizerParams,
 ) -> BinaryFeature {
-    let mut known: Vec<(f64, u64)> = Vec::with_capacity(rows.len());
-    let mut missing = false;
-    for &row in rows {
-        let value = value(row as usize) + 0.0;
-        if value.is_nan() {
-            missing = true;
-        } else {
-            known.push((value, sums(row as usize).rows));
-        }
-    }
-    known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let mut levels: Vec<(f64, u64)> = Vec::new();
-    for (value, count) in known {
+    let levels = match of_type {
+        Some(FeatureType::Continuous) => None,
+        Some(FeatureType::Discrete) => Some(known.all_levels()),
+        None => known.few_levels(params.max_levels),
+    };
+    let thresholds = match levels {
+        Some(levels) => between(&levels, params.min_level_share),
+        None => known.percentiles(&params.percentiles, params.max_spike_share),
+    };
+    let missing = known.any_missing && !known.values.is_empty() && params.missing_indicator;
+    BinaryFeature { rule: Rule::AtLeast(thresholds), missing }
+}
+
+/// A value and how many rows have it.
+type Level = (f64, u64);
+
+/// Joins equal values, which lie side by side.
+fn joined(values: impl Iterator<Item = Level>) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for (value, count) in values {
         match levels.last_mut() {
+            #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
             Some(last) if last.0 == value => last.1 += count,
             _ => levels.push((value, count)),
         }
     }
-    let n: u64 = levels.iter().map(|level| level.1).sum();
-    let thresholds = if levels.len() <= params.max_levels {
-        let is_rare = |level: &(f64, u64)| (level.1 as f64) < params.min_level_share * n as f64;
-        levels
-            .windows(2)
-            .filter(|pair| !(is_rare(&pair[0]) && is_rare(&pair[1])))
-            .map(|pair| midpoint(pair[0].0, pair[1].0))
-            .collect()
-    } else {
-        let cap = ((params.max_spike_share * n as f64).floor() as u64).max(1);
-        percentiles(&levels, cap, &params.percentiles)
-    };
-    BinaryFeature { rule: Rule::AtLeast(thresholds), missing }
+    levels
 }
 
-/// Percentiles of values that count no more than `cap` times each, by linear interpolation; only those
-/// that part the values, each once.
-fn percentiles(levels: &[(f64, u64)], cap: u64, percentiles: &[f64]) -> Vec<f64> {
-    let mut up_to = Vec::with_capacity(levels.len());
-    let mut total = 0;
-    for level in levels {
-        total += level.1.min(cap);
-        up_to.push(total);
+/// Thresholds between neighbouring levels, unless both are rare (DECISIONS A2, A3).
+fn between(levels: &[Level], min_share: f64) -> Vec<f64> {
+    let n: u64 = levels.iter().map(|level| level.1).sum();
+    let is_rare = |level: &Level| (level.1 as f64) < min_share * n as f64;
+    levels
+        .windows(2)
+        .filter(|pair| !(is_rare(&pair[0]) && is_rare(&pair[1])))
+        .map(|pair| midpoint(pair[0].0, pair[1].0))
+        .collect()
+}
+
+/// The known values of a number in some rows.
+struct Known {
+    values: Vec<f64>,
+    /// How many rows each stands for; `None` for one each.
+    copies: Option<Vec<u64>>,
+    any_missing: bool,
+}
+
+impl Known {
+    fn read(
+        columns: &Columns<'_>,
+        block: Range<usize>,
+        copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
+        rows: &[u32],
+    ) -> Vec<Self> {
+        let new = || Self {
+            values: Vec::with_capacity(rows.len()),
+            copies: copies.map(|_| Vec::with_capacity(rows.len())),
+            any_missing: false,
+        };
+        let mut all: Vec<Self> = block.clone().map(|_| new()).collect();
+        for rows in rows.chunks(TILE_ROWS) {
+            for (feature, known) in block.clone().zip(&mut all) {
+                match columns[feature] {
+                    Column::F64(values) => known.add(|row| values.get(row), copies, rows),
+                    Column::F32(values) => known.add(|row| values.get(row), copies, rows),
+                    Column::Codes { .. } => unreachable!("a block of numbers"),
+                }
+            }
+        }
+        all
     }
-    let at = |place: u64| levels[up_to.partition_point(|&count| count <= place)].0;
-    let mut thresholds: Vec<f64> = Vec::new();
-    for percentile in percentiles {
-        let place = percentile / 100.0 * (total - 1) as f64;
-        let (below, share) = (place.floor() as u64, place.fract());
-        let (low, high) = (at(below), at((below + 1).min(total - 1)));
-        let threshold = low + share * (high - low);
-        if threshold > levels[0].0 && thresholds.last().is_none_or(|&last| threshold > last) {
-            thresholds.push(threshold);
+
+    fn add(
+        &mut self,
+        value: impl Fn(usize) -> f64,
+        copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
+        rows: &[u32],
+    ) {
+        for &row in rows {
+            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers are equal bits.
+            let value = value(row as usize) + 0.0;
+            if value.is_nan() {
+                self.any_missing = true;
+                continue;
+            }
+            self.values.push(value);
+            if let (Some(all), Some(copies)) = (&mut self.copies, copies) {
+                all.push(copies(row as usize));
+            }
         }
     }
-    thresholds
+
+    fn copies(&self, place: usize) -> u64 {
+        self.copies.as_ref().map_or(1, |copies| copies[place])
+    }
+
+    fn levels(&self) -> impl Iterator<Item = Level> {
+        self.values.iter().enumerate().map(|(place, &value)| (value, self.copies(place)))
+    }
+
+    /// All values in ascending order.
+    fn all_levels(&self) -> Vec<Level> {
+        sorted(self.levels().collect())
+    }
+
+    /// All values in ascending order, if there are no more than `most`.
+    fn few_levels(&self, most: usize) -> Option<Vec<Level>> {
+        let mut levels: Vec<Level> = Vec::new();
+        let mut last = 0;
+        for (value, count) in self.levels() {
+            // Neighbouring rows are often alike.
+            #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
+            let is_last = levels.get(last).is_some_and(|level| level.0 == value);
+            if !is_last {
+                last = levels.partition_point(|level| level.0 < value);
+                #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
+                let is_new = levels.get(last).is_none_or(|level| level.0 != value);
+                if is_new {
+                    if levels.len() == most {
+                        return None;
+                    }
+                    levels.insert(last, (value, 0));
+                }
+            }
+            levels[last].1 += count;
+        }
+        Some(levels)
+    }
+
+    /// Percentiles, by linear interpolation, of values that count for no more than a share of the rows
+    /// each (DECISIONS A4, A5); only those that part the rows, and each in another way (DECISIONS A6).
+    fn percentiles(&self, percentiles: &[f64], max_spike_share: f64) -> Vec<f64> {
+        if self.values.is_empty() {
+            return Vec::new();
+        }
+        let n: u64 = match &self.copies {
+            None => self.values.len() as u64,
+            Some(copies) => copies.iter().sum(),
+        };
+        let cap = ((max_spike_share * n as f64).floor() as u64).max(1);
+        let cells = Cells::new(self, cap);
+        let last = cells.n() - 1;
+        let places = percentiles.iter().map(|percentile| {
+            let place = percentile / 100.0 * last as f64;
+            (place.floor() as u64, place.fract())
+        });
+        let places: Vec<(u64, f64)> = places.collect();
+        let wanted = places.iter().flat_map(|&(below, _)| [below, (below + 1).min(last)]);
+        let values = cells.values_at(self, wanted);
+        let mut thresholds = Vec::new();
+        let mut first_on = cells.low;
+        for (&(_, share), pair) in places.iter().zip(values.chunks(2)) {
+            let (low, high) = (pair[0], pair[1]);
+            let threshold = interpolated(low, high, share);
+            // The least value that reaches it: it tells how the rows are parted.
+            let on = if threshold > low { high } else { low };
+            if on > first_on {
+                first_on = on;
+                thresholds.push(threshold);
+            }
+        }
+        thresholds
+    }
+}
+
+fn sorted(mut values: Vec<Level>) -> Vec<Level> {
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    joined(values.into_iter())
+}
+
+/// A number between two others, from the nearer one, as numpy has it.
+fn interpolated(low: f64, high: f64, share: f64) -> f64 {
+    let width = high - low;
+    if width.is_infinite() {
+        return low * (1.0 - share) + high * share;
+    }
+    if share >= 0.5 { high - width * (1.0 - share) } else { low + width * share }
+}
+
+/// Values under cells of equal width. The cell of a value is found by rounded arithmetic that never falls
+/// where the value rises: cells of whatever width are right, and slow at worst.
+struct Cells {
+    low: f64,
+    cells_of_one: f64,
+    /// Rows before each cell and after the last, no value counted more than so many times.
+    starts: Vec<u64>,
+    /// Values of the cells in which some value may count too often.
+    heaped: Vec<(u32, Vec<Level>)>,
+    cap: u64,
+}
+
+impl Cells {
+    fn new(known: &Known, cap: u64) -> Self {
+        let values = &known.values;
+        let n_cells = (values.len() / ROWS_OF_CELL).clamp(1, MOST_CELLS);
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Infinite or 0 for widths that no double holds, which is right too.
+        let cells_of_one = n_cells as f64 / (high - low);
+        let mut cells = Self { low, cells_of_one, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
+        let mut counts = vec![0_u64; n_cells];
+        for (value, count) in known.levels() {
+            counts[cells.cell(value)] += count;
+        }
+        cells.heaped = cells.gather(known, |cell| counts[cell] > cap);
+        for (cell, levels) in &cells.heaped {
+            counts[*cell as usize] = levels.iter().map(|level| level.1.min(cap)).sum();
+        }
+        for (cell, count) in counts.iter().enumerate() {
+            cells.starts[cell + 1] = cells.starts[cell] + count;
+        }
+        cells
+    }
+
+    #[inline]
+    fn cell(&self, value: f64) -> usize {
+        // No number, which two infinities make, is 0.
+        let cell = ((value - self.low) * self.cells_of_one) as u32;
+        (cell as usize).min(self.starts.len() - 2)
+    }
+
+    /// Rows that count.
+    fn n(&self) -> u64 {
+        self.starts[self.starts.len() - 1]
+    }
+
+    /// The values of some cells, in ascending order.
+    fn gather(&self, known: &Known, is_wanted: impl Fn(usize) -> bool) -> Vec<(u32, Vec<Level>)> {
+        let is_wanted: Vec<bool> = (0..self.starts.len() - 1).map(is_wanted).collect();
+        if !is_wanted.contains(&true) {
+            return Vec::new();
+        }
+        let levels = known.levels().filter(|&(value, _)| is_wanted[self.cell(value)]);
+        let levels = sorted(levels.collect());
+        let cells = levels.chunk_by(|a, b| self.cell(a.0) == self.cell(b.0));
+        cells.map(|levels| (self.cell(levels[0].0) as u32, levels.to_vec())).collect()
+    }
+
+    /// The values that have these places among all in ascending order.
+    fn values_at(&self, known: &Known, places: impl Iterator<Item = u64>) -> Vec<f64> {
+        let cell_of = |place: u64| self.starts.partition_point(|&start| start <= place) - 1;
+        let places: Vec<(u64, usize)> = places.map(|place| (place, cell_of(place))).collect();
+        let find = |cells: &[(u32, Vec<Level>)], cell: usize| {
+            cells.binary_search_by_key(&(cell as u32), |cell| cell.0).ok()
+        };
+        let mut is_light = vec![false; self.starts.len() - 1];
+        for &(_, cell) in &places {
+            is_light[cell] = find(&self.heaped, cell).is_none();
+        }
+        let light = self.gather(known, |cell| is_light[cell]);
+        let value_at = |&(place, cell): &(u64, usize)| {
+            let levels = match find(&self.heaped, cell) {
+                Some(found) => &self.heaped[found].1,
+                None => &light[find(&light, cell).expect("gathered")].1,
+            };
+            let mut end = self.starts[cell];
+            let reaches = |level: &&Level| {
+                end += level.1.min(self.cap);
+                end > place
+            };
+            let mut levels = levels.iter();
+            levels.find(reaches).expect("a place before the next cell").0
+        };
+        places.iter().map(value_at).collect()
+    }
 }

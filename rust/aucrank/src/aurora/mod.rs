@@ -4,10 +4,15 @@
 //! Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp approximation", SIAM
 //! International Conference on Data Mining, 2006: "the paper" of this room.
 //!
-//! - [`Binarizer`]: raw features as binary terms, sec. 2.1;
+//! - [`Binarizer`]: raw features as binary terms, sec. 2.1; [`fit_threshold_binarizer`]: these alone,
+//!   as features for any model;
 
 mod binarize;
 mod term;
+mod threshold_binarizer;
 
-pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, Rule};
+pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, FeatureType, Rule};
 pub use term::{BinaryTerm, Literal};
+pub use threshold_binarizer::{
+    CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer,
+};

@@ -1,0 +1,447 @@
+//! Binary terms as features for any model: what `ThresholdBinarizer` learns, and what it makes of rows.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::binarize::{Binarizer, BinarizerParams, BinaryFeature, Rule};
+use crate::additive::{Bins, Lookups, NewRows, check_weight, sum_checked};
+use crate::data::{ClassSums, Column, Columns, CountedRows, MISSING_CODE};
+use crate::{Interrupt, RankError};
+
+/// What a term asks of its feature.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TermTest {
+    /// Whether a number is at least this.
+    AtLeast(f64),
+    /// Whether it is the category of this code.
+    Equals(u32),
+    /// Whether it is missing.
+    Missing,
+}
+
+/// A term of one feature, with the training rows that it is on for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CountedTerm {
+    /// The raw feature.
+    pub feature: usize,
+    /// What it asks.
+    pub test: TermTest,
+    /// The training rows that it is on for.
+    pub on: ClassSums,
+    /// `AUC` of the training rows if they rank by this term alone; `None` where no labels were known.
+    pub auc: Option<f64>,
+}
+
+/// Binary terms with the training rows that they were chosen from.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::NewRows;
+/// use aucrank::aurora::{BinarizerParams, fit_threshold_binarizer};
+/// use aucrank::data::Columns;
+///
+/// let columns = Columns::from_row_major(&[1.0, 3.0, f64::NAN, 4.0], 1).unwrap();
+/// let rows = NewRows::new(4, None, None).unwrap();
+/// let params = BinarizerParams::default();
+/// let model = fit_threshold_binarizer(&columns, &rows, &params, &Interrupt::default()).unwrap();
+/// let mut on = vec![0_u8; 4 * model.n_terms()];
+/// model.fill(&columns, &mut on, 1).unwrap();
+/// // At least 2, at least 3.5, missing.
+/// assert_eq!(on, [0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdBinarizer {
+    /// For each feature its number of categories, or `None` if it is numeric.
+    n_levels: Vec<Option<u32>>,
+    /// Whether the classes of the training rows were known; else all count as negative.
+    has_labels: bool,
+    /// The training rows.
+    total: ClassSums,
+    /// Power of two that one unit of their weight stands for.
+    exponent: i32,
+    features: Vec<BinaryFeature>,
+    /// For each feature the training rows of each code.
+    sums: Vec<Vec<ClassSums>>,
+}
+
+impl ThresholdBinarizer {
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.n_levels
+    }
+
+    /// Whether the classes of the training rows were known.
+    #[must_use]
+    pub fn has_labels(&self) -> bool {
+        self.has_labels
+    }
+
+    /// The training rows.
+    #[must_use]
+    pub fn total(&self) -> ClassSums {
+        self.total
+    }
+
+    /// Power of two that one unit of class weight stands for.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.exponent
+    }
+
+    /// The features.
+    #[must_use]
+    pub fn features(&self) -> &[BinaryFeature] {
+        &self.features
+    }
+
+    /// Number of terms of all features.
+    #[must_use]
+    pub fn n_terms(&self) -> usize {
+        self.features.iter().map(BinaryFeature::n_terms).sum()
+    }
+
+    /// The terms, those of the first feature first: thresholds ascend, then comes what is missing.
+    #[must_use]
+    pub fn terms(&self) -> Vec<CountedTerm> {
+        let of_feature = |(place, (feature, sums)): (usize, (&BinaryFeature, &Vec<ClassSums>))| {
+            let tests: Vec<TermTest> = tests(feature).collect();
+            let on = on(feature, sums);
+            let terms = tests.into_iter().zip(on);
+            terms.map(|(test, on)| self.counted(place, test, on)).collect::<Vec<_>>()
+        };
+        self.features.iter().zip(&self.sums).enumerate().flat_map(of_feature).collect()
+    }
+
+    fn counted(&self, feature: usize, test: TermTest, on: ClassSums) -> CountedTerm {
+        let pairs = u128::from(self.total.pos) * u128::from(self.total.neg);
+        let auc = || 0.5 + self.total.gain(on) as f64 / pairs as f64 / 2.0;
+        CountedTerm { feature, test, on, auc: self.has_labels.then(auc) }
+    }
+
+    /// Puts `one` into the places of the terms that are on, row by row; the others stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity, or
+    /// `out` has not a place for each term of each row.
+    pub fn fill<T: Copy + Send + Sync>(
+        &self,
+        columns: &Columns<'_>,
+        out: &mut [T],
+        one: T,
+    ) -> Result<(), RankError> {
+        columns.check_kinds(&self.n_levels)?;
+        let n_terms = self.n_terms();
+        check_places(out.len(), columns.n_rows() * n_terms)?;
+        let (bins, spans) = self.codings();
+        // Without a term there is no place to write to, but infinity is an error all the same.
+        if n_terms == 0 {
+            return columns.infinite_value().map_or(Ok(()), Err);
+        }
+        let lookups = Lookups::new(bins.iter().enumerate());
+        lookups.by_tile(columns, out, n_terms, |(): &mut (), of_feature, out| {
+            for (spans, codes) in spans.iter().zip(of_feature) {
+                for (row, &code) in out.chunks_mut(n_terms).zip(codes) {
+                    let Span { start, end } = spans[code as usize];
+                    row[start as usize..end as usize].fill(one);
+                }
+            }
+        })
+    }
+
+    /// Number of terms that are on for each row.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    pub fn count(&self, columns: &Columns<'_>) -> Result<Vec<i64>, RankError> {
+        columns.check_kinds(&self.n_levels)?;
+        let (bins, spans) = self.codings();
+        let mut counts = vec![0; columns.n_rows()];
+        let lookups = Lookups::new(bins.iter().enumerate());
+        lookups.by_tile(columns, &mut counts, 1, |(): &mut (), of_feature, counts| {
+            for (spans, codes) in spans.iter().zip(of_feature) {
+                for (count, &code) in counts.iter_mut().zip(codes) {
+                    let Span { start, end } = spans[code as usize];
+                    *count += i64::from(end - start);
+                }
+            }
+        })?;
+        Ok(counts)
+    }
+
+    /// Puts the numbers of the terms that are on, ascending, into the places that a row has in `out`: as
+    /// many as [`ThresholdBinarizer::count`] says, row after row.
+    ///
+    /// # Errors
+    ///
+    /// As [`ThresholdBinarizer::fill`].
+    pub fn fill_indices(
+        &self,
+        columns: &Columns<'_>,
+        counts: &[i64],
+        out: &mut [i32],
+    ) -> Result<(), RankError> {
+        columns.check_kinds(&self.n_levels)?;
+        check_places(counts.len(), columns.n_rows())?;
+        let n_on: i64 = counts.iter().sum();
+        check_places(out.len(), usize::try_from(n_on).unwrap_or(0))?;
+        let (bins, spans) = self.codings();
+        let lookups = Lookups::new(bins.iter().enumerate());
+        let mut parts = Vec::new();
+        let mut rest = out;
+        for (tile, counts) in counts.chunks(Lookups::TILE_ROWS).enumerate() {
+            let start = tile * Lookups::TILE_ROWS;
+            let n_on: i64 = counts.iter().sum();
+            let (part, after) = rest.split_at_mut((n_on as usize).min(rest.len()));
+            rest = after;
+            parts.push((start..start + counts.len(), (counts, part)));
+        }
+        lookups.by_part(columns, parts.into_par_iter(), |(): &mut (), of_feature, (counts, out)| {
+            // The next place of each row.
+            let mut places: Vec<usize> = counts
+                .iter()
+                .scan(0, |end, &count| {
+                    let start = *end;
+                    *end += count as usize;
+                    Some(start)
+                })
+                .collect();
+            for (spans, codes) in spans.iter().zip(of_feature) {
+                for (place, &code) in places.iter_mut().zip(codes) {
+                    let Span { start, end } = spans[code as usize];
+                    for (out, term) in out.iter_mut().skip(*place).zip(start..end) {
+                        *out = term as i32;
+                    }
+                    *place += (end - start) as usize;
+                }
+            }
+        })
+    }
+
+    /// How the values of each feature are coded, and the terms that are on for each code.
+    fn codings(&self) -> (Vec<Bins>, Vec<Vec<Span>>) {
+        let mut first = 0;
+        let spans = self.features.iter().map(|feature| {
+            let start = first;
+            first += feature.n_terms() as u32;
+            spans(feature, start)
+        });
+        let spans = spans.collect();
+        (self.features.iter().map(bins).collect(), spans)
+    }
+
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        check_weight(self.total, self.exponent)?;
+        if self.has_labels && !self.total.is_mixed() {
+            return Err("the training rows lack a class".to_owned());
+        }
+        if !self.has_labels && self.total.pos > 0 {
+            return Err("the training rows are positive without labels".to_owned());
+        }
+        for (what, found) in [("terms", self.features.len()), ("rows", self.sums.len())] {
+            let expected = self.n_levels.len();
+            if found != expected {
+                return Err(format!("{what} of {found} features, expected {expected}"));
+            }
+        }
+        let parts = self.features.iter().zip(&self.n_levels).zip(&self.sums);
+        for (place, ((feature, &n_levels), sums)) in parts.enumerate() {
+            let named = |what: String| format!("feature {place}: {what}");
+            check_feature(feature, n_levels, sums, self.total).map_err(named)?;
+        }
+        // Places of terms are 32-bit numbers.
+        if self.n_terms() > i32::MAX as usize {
+            return Err(format!("{} terms", self.n_terms()));
+        }
+        Ok(())
+    }
+}
+
+/// Terms side by side.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+fn check_places(found: usize, expected: usize) -> Result<(), RankError> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(RankError::LengthMismatch { name: "the output", found, expected })
+}
+
+/// The terms that are on for each code, if the first has this number. They always lie side by side.
+fn spans(feature: &BinaryFeature, first: u32) -> Vec<Span> {
+    let n_terms = feature.n_terms() as u32;
+    let none = Span { start: first, end: first };
+    let mut spans = vec![none; feature.n_codes()];
+    match &feature.rule {
+        Rule::AtLeast(_) => {
+            for (span, reached) in spans.iter_mut().zip(0..) {
+                span.end = first + reached;
+            }
+        }
+        Rule::Equals { levels, .. } => {
+            for (&level, term) in levels.iter().zip(first..) {
+                spans[level as usize] = Span { start: term, end: term + 1 };
+            }
+        }
+    }
+    let last = spans.len() - 1;
+    spans[last] = none;
+    if feature.missing {
+        spans[last] = Span { start: first + n_terms - 1, end: first + n_terms };
+    }
+    spans
+}
+
+/// Bins whose numbers are the codes of the feature.
+fn bins(feature: &BinaryFeature) -> Bins {
+    match &feature.rule {
+        Rule::AtLeast(thresholds) => {
+            Bins::Numeric { cuts: thresholds.clone(), special: Vec::new() }
+        }
+        Rule::Equals { n_levels, .. } => {
+            let n_bins = *n_levels as usize;
+            Bins::Categorical { bin_of_level: (0..n_bins).collect(), n_bins }
+        }
+    }
+}
+
+fn tests(feature: &BinaryFeature) -> impl Iterator<Item = TermTest> {
+    let (thresholds, levels): (&[f64], &[u32]) = match &feature.rule {
+        Rule::AtLeast(thresholds) => (thresholds, &[]),
+        Rule::Equals { levels, .. } => (&[], levels),
+    };
+    let known = thresholds.iter().map(|&threshold| TermTest::AtLeast(threshold));
+    let known = known.chain(levels.iter().map(|&level| TermTest::Equals(level)));
+    known.chain(feature.missing.then_some(TermTest::Missing))
+}
+
+/// The rows that each term is on for, given those of each code.
+fn on(feature: &BinaryFeature, sums: &[ClassSums]) -> Vec<ClassSums> {
+    let missing = sums.last().copied().unwrap_or_default();
+    let mut on: Vec<ClassSums> = match &feature.rule {
+        Rule::AtLeast(thresholds) => {
+            let mut above = ClassSums::default();
+            let reached = sums[1..=thresholds.len()].iter().rev().map(|&sums| {
+                above += sums;
+                above
+            });
+            let mut on: Vec<ClassSums> = reached.collect();
+            on.reverse();
+            on
+        }
+        Rule::Equals { levels, .. } => levels.iter().map(|&level| sums[level as usize]).collect(),
+    };
+    on.extend(feature.missing.then_some(missing));
+    on
+}
+
+fn check_feature(
+    feature: &BinaryFeature,
+    n_levels: Option<u32>,
+    sums: &[ClassSums],
+    total: ClassSums,
+) -> Result<(), String> {
+    match (&feature.rule, n_levels) {
+        (Rule::AtLeast(thresholds), None) => {
+            if !thresholds.iter().all(|threshold| threshold.is_finite()) {
+                return Err("a threshold is not a finite number".to_owned());
+            }
+            if !thresholds.is_sorted_by(|low, high| low < high) {
+                return Err("thresholds are not in strictly ascending order".to_owned());
+            }
+        }
+        (Rule::Equals { levels, n_levels: found }, Some(n_levels)) => {
+            if *found != n_levels {
+                return Err(format!("terms of {found} categories, expected {n_levels}"));
+            }
+            if !levels.is_sorted_by(|low, high| low < high) {
+                return Err("categories are not in strictly ascending order".to_owned());
+            }
+            if let Some(level) = levels.last().filter(|&&level| level >= n_levels) {
+                return Err(format!("a term of category {level}, and there are {n_levels}"));
+            }
+        }
+        (Rule::AtLeast(_), Some(_)) => return Err("thresholds of a category".to_owned()),
+        (Rule::Equals { .. }, None) => return Err("categories of a number".to_owned()),
+    }
+    let (found, expected) = (sums.len(), feature.n_codes());
+    if found != expected {
+        return Err(format!("rows of {found} values, expected {expected}"));
+    }
+    if sum_checked(sums) != Some(total) {
+        return Err("its rows do not add up to the training rows".to_owned());
+    }
+    let parts = |on: &ClassSums| on.rows > 0 && on.rows < total.rows;
+    if !on(feature, sums).iter().all(parts) {
+        return Err("a term is on for all rows or for none".to_owned());
+    }
+    Ok(())
+}
+
+/// Chooses the terms of all features, and counts the rows that they are on for.
+///
+/// # Errors
+///
+/// [`RankError`] for a parameter out of range, an infinite value, a category code out of range, lengths
+/// that differ, no row of positive weight, labels of one class, or when interrupted.
+pub fn fit_threshold_binarizer(
+    columns: &Columns<'_>,
+    rows: &NewRows<'_>,
+    params: &BinarizerParams,
+    interrupt: &Interrupt,
+) -> Result<ThresholdBinarizer, RankError> {
+    rows.check_length(columns)?;
+    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
+    params.validate(&n_levels)?;
+    check_codes(columns)?;
+    let total = rows.total()?;
+    let counted: Vec<u32> =
+        (0..columns.n_rows() as u32).filter(|&row| rows.sums(row as usize).rows > 0).collect();
+    let copies = |row: usize| rows.sums(row).rows;
+    let copies: Option<&(dyn Fn(usize) -> u64 + Sync)> =
+        if rows.is_weighted() { Some(&copies) } else { None };
+    let Binarizer { features } = Binarizer::choose(columns, copies, &counted, params, interrupt)?;
+    drop(counted);
+    interrupt.check()?;
+    let bins: Vec<Bins> = features.iter().map(bins).collect();
+    let lookups = Lookups::new(bins.iter().enumerate());
+    let sums = match rows.positive() {
+        Some(positive) if !rows.is_weighted() => lookups.count(columns, &CountedRows(positive)),
+        _ => lookups.count(columns, rows),
+    };
+    let (has_labels, exponent) = (rows.positive().is_some(), rows.exponent());
+    let model = ThresholdBinarizer { n_levels, has_labels, total, exponent, features, sums: sums? };
+    if model.n_terms() > i32::MAX as usize {
+        let (name, value) = ("the number of terms", model.n_terms().to_string());
+        return Err(RankError::BadParameter { name, value, rule: "below 2^31" });
+    }
+    Ok(model)
+}
+
+/// Whether every category is one that its column declares.
+fn check_codes(columns: &Columns<'_>) -> Result<(), RankError> {
+    for (feature, column) in columns.iter().enumerate() {
+        let Column::Codes { codes, n_levels } = *column else { continue };
+        let is_bad = |&code: &u32| code >= n_levels && code != MISSING_CODE;
+        if let Some(row) = codes.iter().position(is_bad) {
+            let code = codes[row];
+            return Err(RankError::BadCode { column: feature, row, code, n_levels });
+        }
+    }
+    Ok(())
+}
