@@ -167,7 +167,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         params = json.dumps(bin_params(self.special_values, self.monotonic_cst, schema))
         return _core.fit_mad2c(columns, schema.n_levels, positive, weight, params, n_threads)
 
-    def _remember(self, classes: NDArray[Any], schema: Schema, model: CoreModel) -> None:
+    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
         super()._remember(classes, schema, model)
         self._features = self._binned()["features"]
 

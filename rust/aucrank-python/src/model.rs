@@ -63,9 +63,7 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
         Model::Mad2c(table) => Bound::new(py, PyMad2c(table))?.into_any(),
         Model::Rimarc(model) => Bound::new(py, PyRimarc(model))?.into_any(),
         Model::Scorecard(card) => Bound::new(py, PyScorecard(card))?.into_any(),
-        Model::ThresholdBinarizer(model) => {
-            Bound::new(py, PyThresholdBinarizer(model))?.into_any()
-        }
+        Model::ThresholdBinarizer(model) => Bound::new(py, PyThresholdBinarizer(model))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

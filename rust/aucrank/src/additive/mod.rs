@@ -20,8 +20,8 @@ mod points;
 mod rimarc;
 mod scorecard;
 
-pub(crate) use bins::{check_weight, sum_checked};
 pub use bins::{BinnedFeature, Bins, Direction};
+pub(crate) use bins::{check_weight, sum_checked};
 pub use drift::{DriftCounts, NewRows};
 pub(crate) use lookup::Lookups;
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};

@@ -73,8 +73,7 @@ impl BinarizerParams {
     ///
     /// [`RankError::BadParameter`].
     pub fn validate(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
-        let refuse =
-            |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        let refuse = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         if self.max_levels == 0 {
             return refuse("max_levels", "0".to_owned(), "at least 1");
         }
@@ -315,11 +314,7 @@ fn categorical(
     BinaryFeature { rule: Rule::Equals { levels, n_levels }, missing }
 }
 
-fn numeric(
-    known: &Known,
-    of_type: Option<FeatureType>,
-    params: &BinarizerParams,
-) -> BinaryFeature {
+fn numeric(known: &Known, of_type: Option<FeatureType>, params: &BinarizerParams) -> BinaryFeature {
     let levels = match of_type {
         Some(FeatureType::Continuous) => None,
         Some(FeatureType::Discrete) => Some(known.all_levels()),
@@ -520,7 +515,8 @@ impl Cells {
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Infinite or 0 for widths that no double holds, which is right too.
         let cells_of_one = n_cells as f64 / (high - low);
-        let mut cells = Self { low, cells_of_one, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
+        let mut cells =
+            Self { low, cells_of_one, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
         let mut counts = vec![0_u64; n_cells];
         for (value, count) in known.levels() {
             counts[cells.cell(value)] += count;
@@ -585,5 +581,274 @@ impl Cells {
             levels.find(reaches).expect("a place before the next cell").0
         };
         places.iter().map(value_at).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The terms of one column of numbers, where each row counts as often as it is told.
+    fn feature(values: &[f64], copies: Option<&[u64]>, params: &BinarizerParams) -> BinaryFeature {
+        let columns = Columns::from_row_major(values, 1).unwrap();
+        let rows: Vec<u32> = (0..values.len() as u32).collect();
+        let copies = copies.map(|copies| |row: usize| copies[row]);
+        let copies: Option<&(dyn Fn(usize) -> u64 + Sync)> = match &copies {
+            None => None,
+            Some(copies) => Some(copies),
+        };
+        let interrupt = Interrupt::default();
+        let found = Binarizer::choose(&columns, copies, &rows, params, &interrupt).unwrap();
+        found.features[0].clone()
+    }
+
+    fn thresholds(values: &[f64], params: &BinarizerParams) -> Vec<f64> {
+        match feature(values, None, params).rule {
+            Rule::AtLeast(thresholds) => thresholds,
+            Rule::Equals { .. } => unreachable!(),
+        }
+    }
+
+    /// Percentiles as they are defined: of a sorted copy in which no value stands too often. Those that
+    /// part the values as the one before does are left out.
+    fn percentiles_by_sorting(values: &[f64], params: &BinarizerParams) -> Vec<f64> {
+        let mut sorted: Vec<f64> =
+            values.iter().filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let cap = ((params.max_spike_share * n as f64).floor() as usize).max(1);
+        let mut thinned: Vec<f64> = Vec::new();
+        for &value in &sorted {
+            if thinned.iter().rev().take(cap).filter(|&&kept| kept == value).count() < cap {
+                thinned.push(value);
+            }
+        }
+        let (mut thresholds, mut n_below) = (Vec::new(), 0);
+        for percentile in &params.percentiles {
+            let Some(last) = thinned.len().checked_sub(1) else { break };
+            let place = percentile / 100.0 * last as f64;
+            let low = thinned[place.floor() as usize];
+            let high = thinned[(place.floor() as usize + 1).min(last)];
+            let threshold = interpolated(low, high, place.fract());
+            let below = sorted.iter().filter(|&&value| value < threshold).count();
+            if below > n_below {
+                n_below = below;
+                thresholds.push(threshold);
+            }
+        }
+        thresholds
+    }
+
+    fn continuous() -> BinarizerParams {
+        let feature_types = vec![Some(FeatureType::Continuous)];
+        BinarizerParams { feature_types, ..BinarizerParams::default() }
+    }
+
+    #[test]
+    fn few_values_have_a_threshold_between_all_of_them() {
+        let params = BinarizerParams::default();
+        assert_eq!(thresholds(&[3.0, -0.0, f64::NAN, 1.0, 0.0, 3.0], &params), [0.5, 2.0]);
+        let values: Vec<f64> = (0..22).map(f64::from).collect();
+        assert_eq!(thresholds(&values, &params).len(), 21);
+        assert!(thresholds(&[2.0, 2.0], &params).is_empty());
+        assert!(thresholds(&[f64::NAN, f64::NAN], &params).is_empty());
+    }
+
+    #[test]
+    fn runs_of_rare_values_are_joined_and_a_lone_one_stays() {
+        // Of 3,000 rows, 2 are less than 0.1% and 3 are not.
+        let counts = [1000, 2, 2, 990, 2, 1002, 2];
+        let values: Vec<f64> = (0..7)
+            .flat_map(|value| std::iter::repeat_n(f64::from(value), counts[value as usize]))
+            .collect();
+        let params = BinarizerParams::default();
+        assert_eq!(values.len(), 3000);
+        assert_eq!(thresholds(&values, &params), [0.5, 2.5, 3.5, 4.5, 5.5]);
+        let params = BinarizerParams { min_level_share: 2.0 / 3000.0, ..params };
+        assert_eq!(thresholds(&values, &params).len(), 6);
+    }
+
+    #[test]
+    fn a_type_that_is_given_overrides_the_number_of_values() {
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        let feature_types = vec![Some(FeatureType::Discrete)];
+        let params = BinarizerParams { feature_types, ..BinarizerParams::default() };
+        assert_eq!(thresholds(&values, &params).len(), 99);
+        let found = thresholds(&values[..3], &continuous());
+        // 0.1 and 1.1 are the first percentiles beyond 0 and 1.
+        assert!((found[0] - 0.1).abs() < 1e-12 && (found[1] - 1.1).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_spike_does_not_draw_the_percentiles() {
+        let mut values: Vec<f64> = (0..1000).map(f64::from).collect();
+        values.extend([500.5; 9000]);
+        let params = BinarizerParams { percentiles: vec![50.0], ..BinarizerParams::default() };
+        // 100 copies are kept of 9,000: 1,100 values, the middle two of which are 499 and 500.
+        assert_eq!(thresholds(&values, &params), percentiles_by_sorting(&values, &params));
+        let params = BinarizerParams { percentiles: vec![25.0, 75.0], ..params };
+        let found = thresholds(&values, &params);
+        assert!(found[0] < 300.0 && found[1] > 700.0, "{found:?}");
+        let params = BinarizerParams { max_spike_share: 1.0, ..params };
+        assert_eq!(thresholds(&values, &params), [500.5]);
+    }
+
+    #[test]
+    fn missing_values_have_a_term_where_others_are_known() {
+        let params = BinarizerParams::default();
+        let gap = f64::NAN;
+        let none = BinarizerParams { missing_indicator: false, ..params.clone() };
+        for (values, n_terms, n_without) in [
+            (vec![1.0, 2.0], 1, 1),
+            (vec![1.0, 2.0, gap], 2, 1),
+            (vec![1.0, gap], 1, 0),
+            (vec![gap, gap], 0, 0),
+        ] {
+            assert_eq!(feature(&values, None, &params).n_terms(), n_terms);
+            assert_eq!(feature(&values, None, &none).n_terms(), n_without);
+        }
+    }
+
+    #[test]
+    fn the_second_of_two_complementary_categories_is_dropped() {
+        const GAP: u32 = MISSING_CODE;
+        let of = |codes: &[u32], missing_indicator: bool| {
+            let params = BinarizerParams { missing_indicator, ..BinarizerParams::default() };
+            let columns = vec![Column::Codes { codes, n_levels: 4 }];
+            let columns = Columns::new(columns, codes.len()).unwrap();
+            let rows: Vec<u32> = (0..codes.len() as u32).collect();
+            let interrupt = Interrupt::default();
+            let found = Binarizer::choose(&columns, None, &rows, &params, &interrupt).unwrap();
+            let BinaryFeature { rule: Rule::Equals { levels, .. }, missing } = &found.features[0]
+            else {
+                unreachable!()
+            };
+            (levels.clone(), *missing)
+        };
+        for indicator in [true, false] {
+            assert_eq!(of(&[3, 0, 2], indicator), (vec![0, 2, 3], false));
+            assert_eq!(of(&[3, 1, 3], indicator), (vec![1], false));
+            assert_eq!(of(&[2, 2], indicator), (vec![], false));
+            assert_eq!(of(&[GAP, GAP], indicator), (vec![], false));
+            assert_eq!(of(&[3, 1, GAP], indicator), (vec![1, 3], indicator));
+        }
+        assert_eq!(of(&[2, GAP], true), (vec![], true));
+        assert_eq!(of(&[2, GAP], false), (vec![2], false));
+    }
+
+    #[test]
+    fn codes_that_do_not_fit_are_refused_by_their_column() {
+        let equals = |n_levels| BinaryFeature {
+            rule: Rule::Equals { levels: vec![0], n_levels },
+            missing: false,
+        };
+        let binarizer = Binarizer { features: vec![equals(3), equals(65_535)] };
+        assert_eq!(binarizer.check_codes(), Ok(()));
+        let binarizer = Binarizer { features: vec![equals(3), equals(65_536)] };
+        let found = binarizer.check_codes().unwrap_err();
+        assert_eq!(found.column(), Some(1));
+        assert!(found.to_string().starts_with("column 1 needs 65537 codes"), "{found}");
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let params = BinarizerParams::default;
+        let all = [
+            ("max_levels is 0", BinarizerParams { max_levels: 0, ..params() }),
+            ("min_level_share is NaN", BinarizerParams { min_level_share: f64::NAN, ..params() }),
+            ("max_spike_share is 1.5", BinarizerParams { max_spike_share: 1.5, ..params() }),
+            ("percentiles is []", BinarizerParams { percentiles: vec![], ..params() }),
+            (
+                "percentiles is [5.0, 5.0]",
+                BinarizerParams { percentiles: vec![5.0; 2], ..params() },
+            ),
+            ("percentiles is [101.0]", BinarizerParams { percentiles: vec![101.0], ..params() }),
+            ("a list of length 1", continuous()),
+            (
+                "absent for a category",
+                BinarizerParams {
+                    feature_types: vec![None, Some(FeatureType::Discrete)],
+                    ..params()
+                },
+            ),
+        ];
+        for (words, params) in all {
+            let found = params.validate(&[None, Some(3)]).unwrap_err().to_string();
+            assert!(found.contains(words), "{found}");
+        }
+        assert_eq!(params().validate(&[None, Some(3)]), Ok(()));
+    }
+
+    fn any_values() -> impl Strategy<Value = Vec<f64>> {
+        let value = prop_oneof![
+            4 => (-20..20_i32).prop_map(f64::from),
+            4 => -1.0..1.0_f64,
+            2 => Just(7.5),
+            1 => Just(f64::NAN),
+            1 => any::<f64>().prop_filter("finite", |value| value.is_finite()),
+        ];
+        prop::collection::vec(value, 1..400)
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_those_of_a_sorted_copy(
+            values in any_values(),
+            share in prop_oneof![Just(0.01), Just(0.0), Just(1.0), 0.0..0.2_f64],
+            mut percentiles in prop::collection::vec(0.0..100.0_f64, 1..30),
+        ) {
+            percentiles.sort_by(f64::total_cmp);
+            percentiles.dedup();
+            let params = BinarizerParams { max_spike_share: share, percentiles, ..continuous() };
+            prop_assert_eq!(
+                thresholds(&values, &params),
+                percentiles_by_sorting(&values, &params)
+            );
+        }
+
+        #[test]
+        fn a_row_that_counts_k_times_is_k_rows(
+            rows in prop::collection::vec((-30..30_i32, 1..4_u64), 1..200),
+            is_fine in any::<bool>(),
+        ) {
+            let scale = if is_fine { 0.1 } else { 3.0 };
+            let values: Vec<f64> =
+                rows.iter().map(|row| (f64::from(row.0) / scale).round()).collect();
+            let copies: Vec<u64> = rows.iter().map(|row| row.1).collect();
+            let each = values.iter().zip(&copies);
+            let copied: Vec<f64> =
+                each.flat_map(|(&value, &n)| std::iter::repeat_n(value, n as usize)).collect();
+            for params in [BinarizerParams::default(), continuous()] {
+                prop_assert_eq!(
+                    feature(&values, Some(&copies), &params),
+                    feature(&copied, None, &params)
+                );
+            }
+        }
+
+        #[test]
+        fn every_threshold_parts_the_rows_in_another_way(values in any_values()) {
+            for params in [BinarizerParams::default(), continuous()] {
+                let found = feature(&values, None, &params);
+                let Rule::AtLeast(thresholds) = &found.rule else { unreachable!() };
+                let columns = Columns::from_row_major(&values, 1).unwrap();
+                let rows: Vec<u32> = (0..values.len() as u32).collect();
+                let codes = found.codes(&columns[0], &rows);
+                for (&value, &code) in values.iter().zip(&codes) {
+                    for (term, threshold) in thresholds.iter().enumerate() {
+                        prop_assert_eq!(found.is_on(term, code.into()), value >= *threshold);
+                    }
+                    if found.missing {
+                        prop_assert_eq!(found.is_on(thresholds.len(), code.into()), value.is_nan());
+                    }
+                }
+                for code in 0..=thresholds.len() {
+                    prop_assert!(thresholds.is_empty() || codes.contains(&(code as u16)));
+                }
+            }
+        }
     }
 }

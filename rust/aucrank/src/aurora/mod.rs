@@ -13,6 +13,4 @@ mod threshold_binarizer;
 
 pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, FeatureType, Rule};
 pub use term::{BinaryTerm, Literal};
-pub use threshold_binarizer::{
-    CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer,
-};
+pub use threshold_binarizer::{CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer};

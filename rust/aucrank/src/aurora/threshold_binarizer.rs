@@ -445,3 +445,164 @@ fn check_codes(columns: &Columns<'_>) -> Result<(), RankError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 3000;
+
+    /// Numbers of many values and of few, and categories; all of them may be missing.
+    fn sample() -> (Vec<Vec<f64>>, Vec<u32>, Vec<bool>, Vec<f64>) {
+        let draw = |seed: usize, row: usize| crate::data::mix((seed * N + row) as u64);
+        let unit = |seed, row| (draw(seed, row) >> 11) as f64 * 2_f64.powi(-53);
+        let positive: Vec<bool> = (0..N).map(|row| unit(0, row) < 0.4).collect();
+        let column = |seed: usize| -> Vec<f64> {
+            let value = |row: usize| match draw(10 + seed, row) % 10 {
+                0 => f64::NAN,
+                1 | 2 => 0.5,
+                3 if seed == 2 => unit(seed, row).powi(-20),
+                _ if seed == 1 => (unit(seed, row) * 7.0).floor(),
+                _ => unit(seed, row),
+            };
+            (0..N).map(value).collect()
+        };
+        let codes = (0..N).map(|row| match draw(30, row) % 5 {
+            4 => MISSING_CODE,
+            code => code as u32 + 1,
+        });
+        let weights = (0..N).map(|row| (draw(31, row) % 3) as f64).collect();
+        ((0..4).map(column).collect(), codes.collect(), positive, weights)
+    }
+
+    fn columns<'a>(values: &'a [Vec<f64>], codes: &'a [u32]) -> Columns<'a> {
+        let mut columns: Vec<Column<'a>> =
+            values.iter().map(|values| values.as_slice().into()).collect();
+        // Category 0 occurs in no row.
+        columns.push(Column::Codes { codes, n_levels: 5 });
+        Columns::new(columns, codes.len()).unwrap()
+    }
+
+    fn fit(columns: &Columns<'_>, rows: &NewRows<'_>) -> ThresholdBinarizer {
+        let params = BinarizerParams::default();
+        fit_threshold_binarizer(columns, rows, &params, &Interrupt::default()).unwrap()
+    }
+
+    #[test]
+    fn a_term_is_on_where_it_says_so_dense_and_sparse() {
+        let (values, codes, positive, _) = sample();
+        let columns = columns(&values, &codes);
+        let model = fit(&columns, &NewRows::new(N, Some(&positive), None).unwrap());
+        model.check().unwrap();
+        let terms = model.terms();
+        assert_eq!(terms.len(), model.n_terms());
+        let expected: Vec<u8> = (0..N)
+            .flat_map(|row| {
+                let (values, codes) = (&values, &codes);
+                terms.iter().map(move |term| {
+                    let number = || values[term.feature][row];
+                    u8::from(match term.test {
+                        TermTest::AtLeast(threshold) => number() >= threshold,
+                        TermTest::Equals(level) => codes[row] == level,
+                        TermTest::Missing if term.feature == 4 => codes[row] == MISSING_CODE,
+                        TermTest::Missing => number().is_nan(),
+                    })
+                })
+            })
+            .collect();
+        let mut dense = vec![0_u8; N * terms.len()];
+        model.fill(&columns, &mut dense, 1).unwrap();
+        assert_eq!(dense, expected);
+
+        let counts = model.count(&columns).unwrap();
+        let mut indices = vec![-1; counts.iter().sum::<i64>() as usize];
+        model.fill_indices(&columns, &counts, &mut indices).unwrap();
+        let mut rest = &indices[..];
+        for (row, &count) in expected.chunks(terms.len()).zip(&counts) {
+            let (found, after) = rest.split_at(count as usize);
+            let on = row.iter().zip(0..).filter(|(on, _)| **on == 1).map(|(_, term)| term);
+            assert_eq!(found, on.collect::<Vec<i32>>());
+            rest = after;
+        }
+        assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn the_rows_of_a_term_and_its_auc_are_counted() {
+        let (values, codes, positive, weights) = sample();
+        let columns = columns(&values, &codes);
+        for weights in [None, Some(&weights[..])] {
+            let rows = NewRows::new(N, Some(&positive), weights).unwrap();
+            let model = fit(&columns, &rows);
+            model.check().unwrap();
+            let n_terms = model.n_terms();
+            let mut on = vec![0.0_f64; N * n_terms];
+            model.fill(&columns, &mut on, 1.0).unwrap();
+            for (place, term) in model.terms().iter().enumerate() {
+                let scores: Vec<f64> = on.iter().skip(place).step_by(n_terms).copied().collect();
+                let is_on = |&row: &usize| scores[row] > 0.0;
+                let sums: ClassSums = (0..N).filter(is_on).map(|row| rows.sums(row)).sum();
+                assert_eq!(term.on, sums);
+                let ones = vec![1.0; N];
+                let weights = weights.unwrap_or(&ones);
+                let auc = crate::roc::weighted_auc(&scores, &positive, weights).unwrap();
+                assert!((term.auc.unwrap() - auc).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn threads_layout_labels_and_the_order_of_rows_change_no_term() {
+        let (values, codes, positive, _) = sample();
+        let unlabelled = NewRows::new(N, None, None).unwrap();
+        let expected = fit(&columns(&values, &codes), &unlabelled);
+        expected.check().unwrap();
+        assert!(expected.terms().iter().all(|term| term.auc.is_none() && term.on.pos == 0));
+        let labelled =
+            fit(&columns(&values, &codes), &NewRows::new(N, Some(&positive), None).unwrap());
+        assert_eq!(labelled.features, expected.features);
+        for n_threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            let found = pool.install(|| fit(&columns(&values, &codes), &unlabelled));
+            assert!(found == expected);
+        }
+        let by_row: Vec<f64> = (0..N * 4).map(|place| values[place % 4][place / 4]).collect();
+        let by_row = Columns::from_row_major(&by_row, 4).unwrap();
+        assert!(fit(&by_row, &unlabelled).features == expected.features[..4]);
+        let turned: Vec<Vec<f64>> =
+            values.iter().map(|values| values.iter().rev().copied().collect()).collect();
+        let codes: Vec<u32> = codes.into_iter().rev().collect();
+        assert!(fit(&columns(&turned, &codes), &unlabelled) == expected);
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        let (mut values, mut codes, positive, weights) = sample();
+        let refused = |values: &[Vec<f64>], codes: &[u32], rows: &NewRows<'_>| {
+            let (params, interrupt) = (BinarizerParams::default(), Interrupt::default());
+            let columns = columns(values, codes);
+            fit_threshold_binarizer(&columns, rows, &params, &interrupt).unwrap_err()
+        };
+        let rows = NewRows::new(N, Some(&positive), Some(&weights)).unwrap();
+        codes[17] = 5;
+        let found = refused(&values, &codes, &rows);
+        assert_eq!(found, RankError::BadCode { column: 4, row: 17, code: 5, n_levels: 5 });
+        codes[17] = 0;
+        values[2][9] = f64::INFINITY;
+        let value = f64::INFINITY;
+        let found = refused(&values, &codes, &rows);
+        assert_eq!(found, RankError::InfiniteValue { column: 2, row: 9, value });
+        values[2][9] = 0.0;
+        let none = vec![0.0; N];
+        let found = refused(&values, &codes, &NewRows::new(N, None, Some(&none)).unwrap());
+        assert!(found.to_string().contains("sample_weight"), "{found}");
+        let one = vec![true; N];
+        let found = refused(&values, &codes, &NewRows::new(N, Some(&one), None).unwrap());
+        assert_eq!(found, RankError::ClassWithoutWeight { class: "negative" });
+        let interrupt = Interrupt::default();
+        interrupt.stop();
+        let params = BinarizerParams::default();
+        let found = fit_threshold_binarizer(&columns(&values, &codes), &rows, &params, &interrupt);
+        assert_eq!(found.unwrap_err(), RankError::Interrupted);
+    }
+}
