@@ -211,7 +211,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         """
         self._fit(X, y, sample_weight, self._fit_model)
         if not self._terms:
-            warn_caller("no feature takes two values in the training rows, so there are no terms")
+            warn_caller("nothing parts the training rows, so there are no terms")
         return self
 
     def _fit_model(

@@ -420,7 +420,8 @@ mod tests {
 
     use super::*;
     use crate::Interrupt;
-    use crate::additive::{Mad2cParams, fit_mad2c};
+    use crate::additive::{Mad2cParams, NewRows, fit_mad2c};
+    use crate::aurora::{BinarizerParams, fit_threshold_binarizer};
     use crate::boost::{
         AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
         ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
@@ -561,17 +562,36 @@ mod tests {
         document_of("MAD2C", Model::Mad2c(table))
     }
 
+    /// Of terms of both kinds and of missing values.
+    fn terms_document(has_labels: bool) -> Document {
+        let rows = NewRows::new(8, has_labels.then_some(&POSITIVE), None).unwrap();
+        let params = BinarizerParams::default();
+        let model =
+            fit_threshold_binarizer(&columns(), &rows, &params, &Interrupt::default()).unwrap();
+        assert_eq!(model.n_terms(), 10);
+        let mut document = document_of("ThresholdBinarizer", Model::ThresholdBinarizer(model));
+        document.header.classes = document.header.classes.filter(|_| has_labels);
+        document
+    }
+
     /// The score of each row, or what a model that is no ranker makes of it.
     fn outputs(document: &Document) -> Vec<f64> {
         match &document.model {
             Model::Mad2c(table) => table.bins(&columns()).unwrap(),
+            Model::ThresholdBinarizer(model) => {
+                let mut on = vec![0.0; 8 * model.n_terms()];
+                model.fill(&columns(), &mut on, 1.0).unwrap();
+                on
+            }
             _ => document.score(&columns()).unwrap(),
         }
     }
 
-    fn documents() -> [Document; 9] {
+    fn documents() -> [Document; 11] {
         [
             mad2c_document(),
+            terms_document(true),
+            terms_document(false),
             document(),
             program_document(ProgramScore::Votes),
             program_document(ProgramScore::NodeRate),
@@ -845,6 +865,72 @@ mod tests {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
             assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
             assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn forged_terms_are_refused_not_believed() {
+        let document = terms_document(true);
+        assert!(forged(&document, |_| ()).is_ok());
+        let numeric = |model: &mut Value, thresholds: Value| {
+            model["features"][0]["rule"]["at_least"] = thresholds;
+        };
+        let equals = |model: &mut Value, levels: Value| {
+            model["features"][1]["rule"]["equals"]["levels"] = levels;
+        };
+        let changes: [(&str, Change<'_>); 18] = [
+            ("lack a class", &|model| model["total"]["neg"] = json!(0)),
+            ("weigh too much", &|model| model["total"]["pos"] = json!(u64::MAX)),
+            ("2^2000", &|model| model["exponent"] = json!(2000)),
+            ("without labels", &|model| model["has_labels"] = json!(false)),
+            ("terms of 1 features, expected 2", &|model| {
+                model["features"].as_array_mut().unwrap().pop();
+            }),
+            ("rows of 1 features, expected 2", &|model| {
+                model["sums"].as_array_mut().unwrap().pop();
+            }),
+            ("feature 0: rows of 0 values", &|model| model["sums"][0] = json!([])),
+            ("do not add up", &|model| model["sums"][0][0]["rows"] = json!(50)),
+            ("do not add up", &|model| model["sums"][1][0]["pos"] = json!(u64::MAX)),
+            ("ascending", &|model| numeric(model, json!([0.5, 0.5]))),
+            ("values, expected", &|model| numeric(model, json!([0.5]))),
+            ("for all rows or for none", &|model| {
+                model["sums"][0][5] = json!({"pos": 0, "neg": 2, "rows": 2});
+                model["sums"][0][6] = json!({"pos": 0, "neg": 0, "rows": 0});
+            }),
+            ("ascending", &|model| equals(model, json!([1, 0]))),
+            ("category 3, and there are 3", &|model| equals(model, json!([0, 3]))),
+            ("terms of 4 categories, expected 3", &|model| {
+                model["features"][1]["rule"]["equals"]["n_levels"] = json!(4);
+            }),
+            ("for all rows or for none", &|model| model["features"][1]["missing"] = json!(true)),
+            ("thresholds of a category", &|model| {
+                model["features"][1] = model["features"][0].clone();
+            }),
+            ("categories of a number", &|model| {
+                model["features"][0] = model["features"][1].clone();
+            }),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn classes_are_there_where_the_model_knows_them_and_nowhere_else() {
+        let classes = json!({"dtype": "int64", "values": [0, 1]});
+        let none = Value::Null;
+        for (document, classes) in [
+            (document(), &none),
+            (mad2c_document(), &none),
+            (terms_document(true), &none),
+            (terms_document(false), &classes),
+        ] {
+            let err =
+                forged(&document, |body| body["header"]["classes"] = classes.clone()).unwrap_err();
+            assert!(err.to_string().contains("the classes are not those of the model"), "{err}");
         }
     }
 

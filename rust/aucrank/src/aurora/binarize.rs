@@ -217,8 +217,8 @@ impl Binarizer {
         let copies = |row: usize| labels.sums(row).rows;
         let copies: Option<&(dyn Fn(usize) -> u64 + Sync)> =
             if labels.weights().is_some() { Some(&copies) } else { None };
-        Self::choose(columns, copies, rows, params, &Interrupt::default())
-            .expect("nobody interrupts it")
+        let found = Self::choose(columns, copies, rows, params, &Interrupt::default());
+        found.unwrap_or_else(|_| unreachable!("nobody interrupts it"))
     }
 
     /// As [`Binarizer::new`], of rows that count as `copies` says, or once each.
@@ -499,7 +499,7 @@ fn interpolated(low: f64, high: f64, share: f64) -> f64 {
 /// where the value rises: cells of whatever width are right, and slow at worst.
 struct Cells {
     low: f64,
-    cells_of_one: f64,
+    per_unit: f64,
     /// Rows before each cell and after the last, no value counted more than so many times.
     starts: Vec<u64>,
     /// Values of the cells in which some value may count too often.
@@ -514,9 +514,9 @@ impl Cells {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Infinite or 0 for widths that no double holds, which is right too.
-        let cells_of_one = n_cells as f64 / (high - low);
+        let per_unit = n_cells as f64 / (high - low);
         let mut cells =
-            Self { low, cells_of_one, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
+            Self { low, per_unit, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
         let mut counts = vec![0_u64; n_cells];
         for (value, count) in known.levels() {
             counts[cells.cell(value)] += count;
@@ -534,7 +534,7 @@ impl Cells {
     #[inline]
     fn cell(&self, value: f64) -> usize {
         // No number, which two infinities make, is 0.
-        let cell = ((value - self.low) * self.cells_of_one) as u32;
+        let cell = ((value - self.low) * self.per_unit) as u32;
         (cell as usize).min(self.starts.len() - 2)
     }
 

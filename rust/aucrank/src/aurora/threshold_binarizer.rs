@@ -53,7 +53,6 @@ pub struct CountedTerm {
 /// assert_eq!(on, [0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ThresholdBinarizer {
     /// For each feature its number of categories, or `None` if it is numeric.
     n_levels: Vec<Option<u32>>,
