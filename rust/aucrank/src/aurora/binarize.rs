@@ -685,7 +685,7 @@ mod tests {
     #[test]
     fn a_spike_does_not_draw_the_percentiles() {
         let mut values: Vec<f64> = (0..1000).map(f64::from).collect();
-        values.extend([500.5; 9000]);
+        values.extend(std::iter::repeat_n(500.5, 9000));
         let params = BinarizerParams { percentiles: vec![50.0], ..BinarizerParams::default() };
         // 100 copies are kept of 9,000: 1,100 values, the middle two of which are 499 and 500.
         assert_eq!(thresholds(&values, &params), percentiles_by_sorting(&values, &params));
