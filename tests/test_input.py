@@ -28,7 +28,7 @@ def learn(X, categorical_features="from_dtype", n_rows=None, kept=None, estimato
     if n_rows is None:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     estimator = Dummy() if estimator is None else estimator
-    return learn_columns(estimator, X, categorical_features, np.ones(n_rows, dtype=np.bool_), kept)
+    return learn_columns(estimator, X, categorical_features, n_rows, kept)
 
 
 def relearn(X, X_new, categorical_features="from_dtype"):

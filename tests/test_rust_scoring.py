@@ -278,4 +278,4 @@ def test_a_transformer_is_refused_by_the_name_of_its_file(score_csv, tmp_path):
     run = score_csv(tmp_path / "bins.json", tmp_path / "absent.csv")
     assert (run.returncode, run.stdout) == (1, "")
     (line,) = run.stderr.splitlines()
-    assert line.endswith("bins.json: this model puts features into bins and has no score")
+    assert line.endswith("bins.json: this model turns features into others and has no score")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank import MAD2C
+from aucrank import MAD2C, ThresholdBinarizer
 from aucrank._registry import ESTIMATORS as RANKERS
 from aucrank._registry import TRANSFORMERS, get_estimator, public_estimators
 from aucrank.cli import main
@@ -40,10 +40,16 @@ INSTANCES = [
     MAD2C(encode="rate", n_jobs=2),
     MAD2C(encode="onehot-dense", categorical_features=None),
     MAD2C(special_values=[0.0]),
+    ThresholdBinarizer(),
+    ThresholdBinarizer(percentiles=[10, 50, 90], max_levels=3, n_jobs=2),
+    ThresholdBinarizer(dtype="bool", categorical_features=None, missing_indicator=False),
 ]
 
+# Frames cannot hold what it returns.
+SPARSE = ThresholdBinarizer(sparse_output=True)
 
-@parametrize_with_checks(INSTANCES)
+
+@parametrize_with_checks([*INSTANCES, SPARSE])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -87,11 +93,11 @@ def test_transformers_are_public_but_are_no_rankers():
 
 
 @pytest.mark.parametrize("name", TRANSFORMERS)
-def test_the_tags_say_that_two_classes_are_needed(name):
+def test_the_tags_say_whether_two_classes_are_needed(name):
     tags = get_tags(get_estimator(name)())
     assert tags.estimator_type != "classifier"
     assert tags.transformer_tags is not None
-    assert tags.target_tags.required
+    assert tags.target_tags.required == (name == "MAD2C")
     assert not tags.classifier_tags.multi_class
     assert tags.input_tags.allow_nan
 
@@ -253,8 +259,26 @@ def test_what_needs_a_score_is_refused_in_words(command, saved, capsys):
     assert said.out == ""
     assert said.err.splitlines() == [
         "aucrank: error: bins.json holds a MAD2C, which transforms features and ranks no rows: in"
-        " Python, aucrank.load('bins.json').transform(X) gives the bins"
+        " Python, aucrank.load('bins.json').transform(X) gives what it makes of them"
     ]
+
+
+@pytest.mark.parametrize("labels", [None, LABELS], ids=["no labels", "labels"])
+def test_describe_prints_the_terms(labels, tmp_path, capsys):
+    model = ThresholdBinarizer().fit(FRAME, labels)
+    model.save(tmp_path / "terms.json")
+    assert main(["describe", str(tmp_path / "terms.json")]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "turns features into binary terms" in said.out
+    assert ("rows of class 'left' above rows of class 'here'" in said.out) == (labels is not None)
+    assert f"Terms ({model.n_terms_} terms)" in said.out
+    words = " ".join(said.out.split())
+    for name in model.get_feature_names_out():
+        assert name in words
+    for name, n_terms in zip(FRAME, np.bincount(model.feature_indices_), strict=True):
+        line = next(row.split() for row in said.out.splitlines() if row.startswith(f"{name} "))
+        assert line[-1] == str(n_terms)
 
 
 def test_fit_does_not_offer_a_transformer(saved, capsys):

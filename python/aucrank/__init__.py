@@ -19,6 +19,7 @@ from aucrank._show_versions import show_versions
 if TYPE_CHECKING:
     from aucrank.additive import MAD2C, RIMARC, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
+    from aucrank.ramp import ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "RankingForest",
     "SMartiRank",
     "Scorecard",
+    "ThresholdBinarizer",
     "TreeRank",
     "TwoSidedClassifier",
     "__version__",

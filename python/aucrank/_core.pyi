@@ -380,8 +380,50 @@ def build_scorecard(
     n_threads: int,
 ) -> Scorecard: ...
 
+@final
+class ThresholdBinarizer:
+    family: ClassVar[str]
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def has_labels(self) -> bool: ...
+    @property
+    def exponent(self) -> int: ...
+    def terms(self) -> str: ...
+    def to_json(self) -> str: ...
+    def fill(
+        self,
+        columns: _Columns,
+        out: NDArray[np.float64] | NDArray[np.float32] | NDArray[np.uint8],
+        n_threads: int,
+    ) -> None: ...
+    def count(self, columns: _Columns, n_threads: int) -> NDArray[np.int64]: ...
+    def fill_indices(
+        self,
+        columns: _Columns,
+        counts: NDArray[np.int64],
+        out: NDArray[np.int32],
+        n_threads: int,
+    ) -> None: ...
+
+def fit_threshold_binarizer(
+    columns: _Columns,
+    n_levels: Sequence[int | None],
+    positive: NDArray[np.bool_] | None,
+    weight: NDArray[np.float64] | None,
+    params: str,
+    n_threads: int,
+) -> ThresholdBinarizer: ...
+
 _Model: TypeAlias = (
-    TreeRankModel | RankingForest | BoostedModel | BranchingProgram | Mad2c | Rimarc | Scorecard
+    TreeRankModel
+    | RankingForest
+    | BoostedModel
+    | BranchingProgram
+    | Mad2c
+    | Rimarc
+    | Scorecard
+    | ThresholdBinarizer
 )
 
 def write_document(header: str, model: _Model) -> str: ...

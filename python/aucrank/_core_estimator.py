@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._input import Columns, count_rows, learn_columns, read_columns
+from aucrank._input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._persistence import (
     Header,
     decode_params,
@@ -44,7 +44,7 @@ class CoreModel(Protocol):
 
 
 class CoreEstimator(BaseEstimator, ABC):
-    """Base of all estimators that learn a model of the core from two classes.
+    """Base of all estimators that learn a model of the core, from two classes or from rows alone.
 
     It knows nothing of what the model is for: `BaseRanker` adds scores and labels, a transformer
     its own ``transform``.
@@ -71,12 +71,20 @@ class CoreEstimator(BaseEstimator, ABC):
     #: ``family`` of the core models that this estimator fits.
     _family: ClassVar[str]
 
+    #: Whether a fit needs the two classes. One that does not gives ``fit`` the default ``y=None``;
+    #: without ``y``, ``positive`` is None and there is no ``classes_``.
+    _needs_y: ClassVar[bool] = True
+
     _model: CoreModel
     _schema: Schema
     classes_: NDArray[Any]
 
     def _check_params(self) -> None:
         """Raise TypeError or ValueError for a parameter that makes no sense."""
+
+    def _extra_categories(self) -> KindsByColumn | None:
+        """Return what names categorical columns beside ``categorical_features``, if anything."""
+        return None
 
     @abstractmethod
     def _fit_model(
@@ -140,7 +148,7 @@ class CoreEstimator(BaseEstimator, ABC):
     def _fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None,
         sample_weight: ArrayLike | None,
         fit_model: Callable[..., CoreModel],
     ) -> Self:
@@ -153,25 +161,40 @@ class CoreEstimator(BaseEstimator, ABC):
         try:
             self._check_params()
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
-            if y is None:
-                raise ValueError(
-                    f"This {type(self).__name__} estimator requires y to be passed, but the target"
-                    " y is None."
-                )
-            self.classes_, positive = encode_binary(y)
-            weight = check_weight(sample_weight, len(positive))
-            check_class_weight(weight, positive, self.classes_)
+            positive, weight = self._read_target(X, y, sample_weight)
+            n_rows = None if positive is None else len(positive)
             kept = None if weight is None or weight.all() else weight > 0
             categorical_features = getattr(self, "categorical_features", "from_dtype")
-            columns, schema = learn_columns(self, X, categorical_features, positive, kept)
+            columns, schema = learn_columns(
+                self, X, categorical_features, n_rows, kept, self._extra_categories()
+            )
             seed = check_seed(getattr(self, "random_state", None))
             with errors_by_name(schema):
                 model = fit_model(columns, schema, positive, weight, seed, n_threads)
-            self._remember(self.classes_, schema, model)
+            self._remember(getattr(self, "classes_", None), schema, model)
         except BaseException:
             self._forget()
             raise
         return self
+
+    def _read_target(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] | None]:
+        """Return which rows are positive, and their weights; set ``classes_`` if it can be."""
+        if y is not None:
+            self.classes_, positive = encode_binary(y)
+            weight = check_weight(sample_weight, len(positive))
+            check_class_weight(weight, positive, self.classes_)
+            return positive, weight
+        if self._needs_y:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target"
+                " y is None."
+            )
+        weight = None if sample_weight is None else check_weight(sample_weight, len(X))
+        if weight is not None and not weight.any():
+            raise ValueError("sample_weight is zero for every row")
+        return None, weight
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
@@ -218,8 +241,9 @@ class CoreEstimator(BaseEstimator, ABC):
         """Ask the core model; overridden where the rows are needed as the user passed them."""
         return getattr(self._model, question)(columns, n_threads)
 
-    def _remember(self, classes: NDArray[Any], schema: Schema, model: CoreModel) -> None:
-        self.classes_ = classes
+    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+        if classes is not None:
+            self.classes_ = classes
         self.n_features_in_ = len(schema.features)
         if schema.names is not None:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
@@ -233,7 +257,8 @@ class CoreEstimator(BaseEstimator, ABC):
     def _to_document(self) -> str:
         params = self.get_params(deep=False)
         model: Any = self._model
-        header = Header(type(self).__name__, encode_params(params), self.classes_, self._schema)
+        classes = getattr(self, "classes_", None)
+        header = Header(type(self).__name__, encode_params(params), classes, self._schema)
         return _core.write_document(header.to_json(), model)
 
     @classmethod
@@ -277,6 +302,6 @@ class CoreEstimator(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         # Also of an estimator that is no classifier: its target has two classes all the same.
-        tags.target_tags.required = True
+        tags.target_tags.required = self._needs_y
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

@@ -4,6 +4,7 @@ A matrix of one float dtype goes through as it is. Anything else becomes one con
 column: floats with NaN for missing, or uint32 codes of categories.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import narwhals.stable.v2 as nw
@@ -21,13 +22,17 @@ Matrix = NDArray[np.float64] | NDArray[np.float32]
 #: One 2-D array, or one vector a column: what the core takes.
 Columns = Matrix | list[NDArray[Any]]
 
+#: Picks columns, given their names, if they have any, and their number.
+KindsByColumn = Callable[[list[str] | None, int], set[int]]
+
 
 def learn_columns(
     estimator: BaseEstimator,
     X: Any,
     categorical_features: Any,
-    positive: NDArray[np.bool_],
+    n_rows: int | None,
     kept: NDArray[np.bool_] | None,
+    also: KindsByColumn | None = None,
 ) -> tuple[Columns, Schema]:
     """Read the training data and learn its schema.
 
@@ -42,10 +47,13 @@ def learn_columns(
     categorical_features : "from_dtype", array-like or None
         Which columns are categorical: those whose dtype says so (Categorical, Enum or strings in
         a data frame), or those listed by position, by name or in a boolean mask.
-    positive : ndarray of bool, shape (n_rows,)
-        Labels; only their number matters here.
+    n_rows : int or None
+        Number of labels; None where there are none.
     kept : ndarray of bool, shape (n_rows,), or None
         Rows that levels are learned from.
+    also : callable or None, default=None
+        Given the names of the columns, or None, and their number: the positions of further
+        categorical ones.
 
     Returns
     -------
@@ -60,20 +68,21 @@ def learn_columns(
             "categorical_features must be 'from_dtype', None, or a list of column positions, names"
             f" or booleans, got {categorical_features!r}"
         )
-    listed = not by_dtype and categorical_features is not None
+    listed = also is not None or (not by_dtype and categorical_features is not None)
     table = _open(estimator, X, reset=True, as_it_is=listed)
-    if table.n_rows != len(positive):
+    if n_rows is not None and table.n_rows != n_rows:
         raise ValueError(
-            "Found input variables with inconsistent numbers of samples:"
-            f" {[table.n_rows, len(positive)]}"
+            f"Found input variables with inconsistent numbers of samples: {[table.n_rows, n_rows]}"
         )
     names = table.names
-    if listed:
+    if not by_dtype and categorical_features is not None:
         chosen = _listed_columns(categorical_features, names, table.n_features)
     elif by_dtype:
         chosen = {j for j in range(table.n_features) if table.is_categorical(j)}
     else:
         chosen = set()
+    if also is not None:
+        chosen |= also(names, table.n_features)
 
     features: list[Feature] = []
     vectors: dict[int, NDArray[Any]] = {}

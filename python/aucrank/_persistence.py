@@ -49,15 +49,15 @@ class Header:
         Name of the class.
     params : dict
         Its constructor parameters, as `encode_params` left them.
-    classes : ndarray of shape (2,)
-        The labels, in the dtype of the target.
+    classes : ndarray of shape (2,) or None
+        The labels, in the dtype of the target; None if the fit was told none.
     schema : Schema
         The columns.
     """
 
     estimator: str
     params: dict[str, Any]
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None
     schema: Schema
 
     def to_json(self) -> str:
@@ -68,7 +68,7 @@ class Header:
                     "class": self.estimator,
                     "params": self.params,
                 },
-                "classes": _encode_array(self.classes),
+                "classes": None if self.classes is None else _encode_array(self.classes),
                 "features": self.schema.to_json(),
             },
             allow_nan=False,
@@ -87,18 +87,19 @@ class Header:
             match json.loads(text):
                 case {
                     "estimator": {"class": str(estimator), "params": dict(params)},
-                    "classes": dict(classes),
+                    "classes": dict() | None as classes,
                     "features": features,
                 }:
                     header = cls(
                         estimator,
                         params,
-                        _decode_array(classes),
+                        None if classes is None else _decode_array(classes),
                         Schema.from_json(features),
                     )
                 case _:
                     raise ValueError("`estimator`, `classes` or `features` has an unknown form")
-            if header.classes.shape != (2,) or header.classes[0] == header.classes[1]:
+            labels = header.classes
+            if labels is not None and (labels.shape != (2,) or labels[0] == labels[1]):
                 raise ValueError("`classes` does not hold two labels")
         except (ValueError, TypeError, OverflowError) as err:
             if isinstance(err, _core.ModelFormatError):
@@ -215,6 +216,8 @@ def _encode(value: Any) -> Any:
         return {"__class__": "dict", "items": items}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufUO" and value.ndim == 1:
         return {"__class__": "ndarray", **_encode_array(value)}
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return {"__class__": "dtype", "name": np.dtype(value).name}
     name = type(value).__name__
     if _parts.get(name) is type(value) or is_public(type(value)):
         return {"__class__": name, **encode_params(value.get_params(deep=False))}
@@ -227,6 +230,8 @@ def _decode(value: Any) -> Any:
             return [_decode(item) for item in items]
         case {"__class__": "float", "value": "nan" | "inf" | "-inf" as number}:
             return float(number)
+        case {"__class__": "dtype", "name": str(name)}:
+            return np.dtype(name).type
         case {"__class__": "tuple", "values": list(items)}:
             return tuple(_decode(item) for item in items)
         case {"__class__": "dict", "items": list(items)}:

@@ -22,6 +22,7 @@ ESTIMATORS = {
 #: Public, and saved, but they turn features into others and rank nothing.
 TRANSFORMERS = {
     "MAD2C": "aucrank.additive",
+    "ThresholdBinarizer": "aucrank.ramp",
 }
 
 #: Public, too, but around an estimator from anywhere, which a file cannot hold.

@@ -233,6 +233,12 @@ def number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def distinct_numbers(values: Sequence[float]) -> list[str]:
+    """Write thresholds of one feature in six digits, or in as many as tell all of them apart."""
+    written = [f"{value:.6g}" for value in values]
+    return written if len(set(written)) == len(values) else [repr(value) for value in values]
+
+
 def in_full(value: float) -> str:
     """Return a number that stands apart, in as many digits as tell it from all others."""
     return repr(value).removesuffix(".0")

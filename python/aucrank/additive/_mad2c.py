@@ -13,6 +13,7 @@ from aucrank._core_estimator import CoreEstimator, CoreModel
 from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst
 from aucrank._params import check_choice
+from aucrank._rules import distinct_numbers
 from aucrank._schema import Schema
 from aucrank.additive._bin_table import (
     BinnedFeature,
@@ -166,7 +167,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         params = json.dumps(bin_params(self.special_values, self.monotonic_cst, schema))
         return _core.fit_mad2c(columns, schema.n_levels, positive, weight, params, n_threads)
 
-    def _remember(self, classes: NDArray[Any], schema: Schema, model: CoreModel) -> None:
+    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
         super()._remember(classes, schema, model)
         self._features = self._binned()["features"]
 
@@ -297,7 +298,7 @@ def _one_hot(
 
 def _endings(feature: BinnedFeature) -> list[str]:
     """Return the part of a name that tells the bin, in the order of their numbers."""
-    bounds = _distinct(feature.cuts or ())
+    bounds = distinct_numbers(feature.cuts or ())
     said = []
     for place, bin_ in enumerate(feature.bins):
         match bin_.kind:
@@ -315,9 +316,3 @@ def _endings(feature: BinnedFeature) -> list[str]:
                 said.append(bin_.label)
     known = np.flatnonzero(np.isfinite(feature.numbers))
     return [said[place] for place in known[np.argsort(feature.numbers[known])]]
-
-
-def _distinct(cuts: tuple[float, ...]) -> list[str]:
-    """Write cuts in six digits, or in as many as it takes to tell them apart."""
-    written = [f"{cut:.6g}" for cut in cuts]
-    return written if len(set(written)) == len(cuts) else [repr(cut) for cut in cuts]

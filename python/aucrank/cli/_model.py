@@ -117,7 +117,7 @@ def load_ranker(path: str) -> SavedModel:
     if not model.is_ranker:
         raise DataError(
             f"{path} holds a {model.class_name}, which transforms features and ranks no rows: in"
-            f" Python, aucrank.load({path!r}).transform(X) gives the bins"
+            f" Python, aucrank.load({path!r}).transform(X) gives what it makes of them"
         )
     return model
 

@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+import numpy as np
+
 from aucrank._rules import number
 from aucrank.cli._model import SavedModel, load_model
 from aucrank.cli._options import add_command
@@ -20,8 +22,7 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model)
     estimator = model.estimator
     print(f"{model.class_name}, saved by aucrank {model.library_version} ({model.n_bytes:,} bytes)")
-    does = "ranks" if model.is_ranker else "puts values into bins by how they rank"
-    print(f"{does} rows of class {model.positive!r} above rows of class {model.negative!r}")
+    print(_purpose(model))
     print(heading("Parameters"))
     print(_parameters(estimator))
     print(heading(f"Features ({len(model.features)})"))
@@ -32,13 +33,27 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_rounds(estimator))
     if hasattr(estimator, "program_"):
         print(_describe_program(estimator))
-    if not model.is_ranker:
+    if not model.is_ranker and hasattr(estimator, "bins"):
         print(_describe_bins(estimator))
+    elif not model.is_ranker:
+        print(_describe_binary_terms(estimator))
     if hasattr(estimator, "to_text"):
         print(_describe_card(estimator))
     if hasattr(estimator, "scorecard"):
         print(_describe_means(estimator))
     return 0
+
+
+def _purpose(model: SavedModel) -> str:
+    """Tell what the model does to rows."""
+    if not model.is_ranker and not hasattr(model.estimator, "bins"):
+        does = "turns features into binary terms"
+        if not hasattr(model.estimator, "classes_"):
+            return does
+        does += ", and tells how each ranks"
+    else:
+        does = "ranks" if model.is_ranker else "puts values into bins by how they rank"
+    return f"{does} rows of class {model.positive!r} above rows of class {model.negative!r}"
 
 
 def _parameters(estimator: Any) -> str:
@@ -68,9 +83,12 @@ def _features(model: SavedModel) -> str:
     importances = getattr(model.estimator, "feature_importances_", None)
     if importances is not None:
         columns["importance"] = importances
-    if not model.is_ranker:
+    if hasattr(model.estimator, "n_bins_"):
         columns["bins"] = model.estimator.n_bins_
         columns["AUC"] = model.estimator.aucs_
+    if hasattr(model.estimator, "n_terms_"):
+        places = model.estimator.feature_indices_
+        columns["terms"] = np.bincount(places, minlength=len(model.features))
     return aligned(columns)
 
 
@@ -129,6 +147,12 @@ def _describe_bins(transformer: Any) -> str:
     """List the bins of each feature with their training rows."""
     n_bins = plural(transformer.n_bins_.sum(), "bin")
     return f"{heading(f'Bins ({n_bins})')}\n{aligned(transformer.bins())}"
+
+
+def _describe_binary_terms(transformer: Any) -> str:
+    """List the terms with their training rows."""
+    n_terms = plural(transformer.n_terms_, "term")
+    return f"{heading(f'Terms ({n_terms})')}\n{aligned(transformer.terms())}"
 
 
 def _describe_card(card: Any) -> str:

@@ -1,3 +1,8 @@
-"""Rankers that climb the ramp statistic, an area under the ROC curve that has a slope."""
+"""Rankers that climb the ramp statistic, an area under the ROC curve that has a slope.
 
-__all__: list[str] = []
+`ThresholdBinarizer` turns features into the binary terms that they add up.
+"""
+
+from aucrank.ramp._threshold_binarizer import ThresholdBinarizer
+
+__all__ = ["ThresholdBinarizer"]

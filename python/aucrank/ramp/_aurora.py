@@ -108,6 +108,8 @@ class AURORA(BaseRanker):
                 "min_level_share": self.min_level_share,
                 "percentiles": [float(p) for p in range(5, 100, 5)],
                 "max_spike_share": self.max_spike_share,
+                "feature_types": [],
+                "missing_indicator": True,
             },
             "max_features": check_int(self.max_features, "max_features", low=1),
             "order": check_int(self.order, "order", low=1, high=2),

@@ -4,6 +4,7 @@
 
 mod additive;
 mod aurora;
+mod binarizer;
 mod boost;
 mod callbacks;
 mod classifiers;
@@ -27,6 +28,8 @@ mod _core {
     use super::additive::{PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_mad2c, fit_rimarc};
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};
+    #[pymodule_export]
+    use super::binarizer::{PyThresholdBinarizer, fit_threshold_binarizer};
     #[pymodule_export]
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
 use crate::aurora::PyAurora;
+use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
 use crate::marti::PyBranchingProgram;
@@ -33,6 +34,7 @@ pub enum ModelArg<'py> {
     Rimarc(PyRef<'py, PyRimarc>),
     Scorecard(PyRef<'py, PyScorecard>),
     Aurora(PyRef<'py, PyAurora>),
+    ThresholdBinarizer(PyRef<'py, PyThresholdBinarizer>),
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
@@ -47,6 +49,7 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
         ModelArg::Rimarc(model) => ModelRef::Rimarc(&model.0),
         ModelArg::Scorecard(card) => ModelRef::Scorecard(&card.0),
         ModelArg::Aurora(model) => ModelRef::Aurora(&model.0),
+        ModelArg::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(&model.0),
     };
     py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
@@ -64,6 +67,7 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
         Model::Rimarc(model) => Bound::new(py, PyRimarc(model))?.into_any(),
         Model::Scorecard(card) => Bound::new(py, PyScorecard(card))?.into_any(),
         Model::Aurora(model) => Bound::new(py, PyAurora(model))?.into_any(),
+        Model::ThresholdBinarizer(model) => Bound::new(py, PyThresholdBinarizer(model))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

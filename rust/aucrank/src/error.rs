@@ -163,11 +163,21 @@ pub enum RankError {
         /// Column at fault, counted from 0.
         column: usize,
     },
+    /// More categories or thresholds than fit the form in which rows are kept.
+    #[error("column {column} needs {n_codes} codes, but at most {most} fit: join rare categories")]
+    TooManyCodes {
+        /// Column at fault, counted from 0.
+        column: usize,
+        /// Number of its codes, that of missing values included.
+        n_codes: usize,
+        /// The most that fit.
+        most: usize,
+    },
     /// A score that is no sum of step functions of single features.
     #[error("a term of this model asks several features, so that no feature has a part of its own")]
     NotAdditive,
     /// A model that turns features into others, and scores nothing.
-    #[error("this model puts features into bins and has no score")]
+    #[error("this model turns features into others and has no score")]
     NoScore,
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
@@ -193,7 +203,8 @@ impl RankError {
             | Self::BadCode { column, .. }
             | Self::KindMismatch { column, .. }
             | Self::CategoricalConstraint { column }
-            | Self::CategoricalWeight { column } => Some(*column),
+            | Self::CategoricalWeight { column }
+            | Self::TooManyCodes { column, .. } => Some(*column),
             Self::InValidation(err) => err.column(),
             _ => None,
         }

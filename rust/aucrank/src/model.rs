@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
-use crate::aurora::Aurora;
+use crate::aurora::{Aurora, ThresholdBinarizer};
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
@@ -112,6 +112,8 @@ pub enum Model {
     Scorecard(Scorecard),
     /// A linear score over binary terms.
     Aurora(Aurora),
+    /// Features as binary terms.
+    ThresholdBinarizer(ThresholdBinarizer),
 }
 
 /// A borrowed [`Model`].
@@ -134,6 +136,8 @@ pub enum ModelRef<'a> {
     Scorecard(&'a Scorecard),
     /// A linear score over binary terms.
     Aurora(&'a Aurora),
+    /// Features as binary terms.
+    ThresholdBinarizer(&'a ThresholdBinarizer),
 }
 
 impl ModelRef<'_> {
@@ -201,6 +205,7 @@ enum Family {
     Rimarc,
     Scorecard,
     Aurora,
+    ThresholdBinarizer,
 }
 
 impl Model {
@@ -217,6 +222,7 @@ impl Model {
             Family::Rimarc => Self::Rimarc(serde_json::from_str(text)?),
             Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
             Family::Aurora => Self::Aurora(serde_json::from_str(text)?),
+            Family::ThresholdBinarizer => Self::ThresholdBinarizer(serde_json::from_str(text)?),
         })
     }
 
@@ -230,6 +236,7 @@ impl Model {
             Self::Rimarc(model) => ModelRef::Rimarc(model),
             Self::Scorecard(card) => ModelRef::Scorecard(card),
             Self::Aurora(model) => ModelRef::Aurora(model),
+            Self::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(model),
         }
     }
 
@@ -245,10 +252,16 @@ impl Model {
             Self::Rimarc(model) => model.n_levels(),
             Self::Scorecard(card) => card.n_levels(),
             Self::Aurora(model) => model.n_levels(),
+            Self::ThresholdBinarizer(model) => model.n_levels(),
         }
     }
 
-    fn check(&self, features: &[Feature]) -> Result<(), String> {
+    /// Whether it knows two classes; all that ranks rows does.
+    fn has_classes(&self) -> bool {
+        !matches!(self, Self::ThresholdBinarizer(model) if !model.has_labels())
+    }
+
+    fn check(&self, header: &Header) -> Result<(), String> {
         match self {
             Self::TreeRank(model) => model.check()?,
             Self::RankingForest(forest) => forest.check()?,
@@ -258,12 +271,16 @@ impl Model {
             Self::Rimarc(model) => model.check()?,
             Self::Scorecard(card) => card.check()?,
             Self::Aurora(model) => model.check()?,
+            Self::ThresholdBinarizer(model) => model.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
             FeatureKind::Categorical { levels } => Some(levels.len() as u32),
         };
-        if features.iter().map(of_feature).eq(self.n_levels().iter().copied()) {
+        if header.classes.is_some() != self.has_classes() {
+            return Err("the classes are not those of the model".to_owned());
+        }
+        if header.features.iter().map(of_feature).eq(self.n_levels().iter().copied()) {
             Ok(())
         } else {
             Err("the features are not those of the model".to_owned())
@@ -276,8 +293,8 @@ impl Model {
 pub struct Header {
     /// The estimator that was fitted.
     pub estimator: Estimator,
-    /// The two labels.
-    pub classes: Classes,
+    /// The two labels, if the fit was told any: a ranker always is.
+    pub classes: Option<Classes>,
     /// The columns of the training data.
     pub features: Vec<Feature>,
 }
@@ -366,7 +383,7 @@ impl Document {
         }
         let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
         let model = Model::from_json(model.get()).map_err(malformed)?;
-        model.check(&header.features).map_err(ModelError::Malformed)?;
+        model.check(&header).map_err(ModelError::Malformed)?;
         Ok(Self { header, model })
     }
 
@@ -382,7 +399,7 @@ impl Document {
             Model::RankingForest(forest) => forest.score(columns),
             Model::Boosted(model) => model.score(columns, None),
             Model::BranchingProgram(program) => program.score(columns, None),
-            Model::Mad2c(_) => Err(RankError::NoScore),
+            Model::Mad2c(_) | Model::ThresholdBinarizer(_) => Err(RankError::NoScore),
             Model::Rimarc(model) => model.score(columns),
             Model::Scorecard(card) => card.score(columns),
             Model::Aurora(model) => model.score(columns),
@@ -413,7 +430,8 @@ mod tests {
 
     use super::*;
     use crate::Interrupt;
-    use crate::additive::{Mad2cParams, fit_mad2c};
+    use crate::additive::{Mad2cParams, NewRows, fit_mad2c};
+    use crate::aurora::{BinarizerParams, fit_threshold_binarizer};
     use crate::boost::{
         AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
         ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
@@ -459,7 +477,7 @@ mod tests {
         let levels = ["blue", "green", "red"].map(Value::from).to_vec();
         let header = Header {
             estimator: Estimator { class: class.to_owned(), params: json!({"max_depth": 4}) },
-            classes: Classes { dtype: "int64".to_owned(), values: [json!(0), json!(1)] },
+            classes: Some(Classes { dtype: "int64".to_owned(), values: [json!(0), json!(1)] }),
             features: vec![
                 Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric },
                 Feature {
@@ -554,17 +572,36 @@ mod tests {
         document_of("MAD2C", Model::Mad2c(table))
     }
 
+    /// Of terms of both kinds and of missing values.
+    fn terms_document(has_labels: bool) -> Document {
+        let rows = NewRows::new(8, has_labels.then_some(&POSITIVE), None).unwrap();
+        let params = BinarizerParams::default();
+        let model =
+            fit_threshold_binarizer(&columns(), &rows, &params, &Interrupt::default()).unwrap();
+        assert_eq!(model.n_terms(), 10);
+        let mut document = document_of("ThresholdBinarizer", Model::ThresholdBinarizer(model));
+        document.header.classes = document.header.classes.filter(|_| has_labels);
+        document
+    }
+
     /// The score of each row, or what a model that is no ranker makes of it.
     fn outputs(document: &Document) -> Vec<f64> {
         match &document.model {
             Model::Mad2c(table) => table.bins(&columns()).unwrap(),
+            Model::ThresholdBinarizer(model) => {
+                let mut on = vec![0.0; 8 * model.n_terms()];
+                model.fill(&columns(), &mut on, 1.0).unwrap();
+                on
+            }
             _ => document.score(&columns()).unwrap(),
         }
     }
 
-    fn documents() -> [Document; 9] {
+    fn documents() -> [Document; 11] {
         [
             mad2c_document(),
+            terms_document(true),
+            terms_document(false),
             document(),
             program_document(ProgramScore::Votes),
             program_document(ProgramScore::NodeRate),
@@ -838,6 +875,72 @@ mod tests {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
             assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
             assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn forged_terms_are_refused_not_believed() {
+        let document = terms_document(true);
+        assert!(forged(&document, |_| ()).is_ok());
+        let numeric = |model: &mut Value, thresholds: Value| {
+            model["features"][0]["rule"]["at_least"] = thresholds;
+        };
+        let equals = |model: &mut Value, levels: Value| {
+            model["features"][1]["rule"]["equals"]["levels"] = levels;
+        };
+        let changes: [(&str, Change<'_>); 18] = [
+            ("lack a class", &|model| model["total"]["neg"] = json!(0)),
+            ("weigh too much", &|model| model["total"]["pos"] = json!(u64::MAX)),
+            ("2^2000", &|model| model["exponent"] = json!(2000)),
+            ("without labels", &|model| model["has_labels"] = json!(false)),
+            ("terms of 1 features, expected 2", &|model| {
+                model["features"].as_array_mut().unwrap().pop();
+            }),
+            ("rows of 1 features, expected 2", &|model| {
+                model["sums"].as_array_mut().unwrap().pop();
+            }),
+            ("feature 0: rows of 0 values", &|model| model["sums"][0] = json!([])),
+            ("do not add up", &|model| model["sums"][0][0]["rows"] = json!(50)),
+            ("do not add up", &|model| model["sums"][1][0]["pos"] = json!(u64::MAX)),
+            ("ascending", &|model| numeric(model, json!([0.5, 0.5]))),
+            ("values, expected", &|model| numeric(model, json!([0.5]))),
+            ("for all rows or for none", &|model| {
+                model["sums"][0][5] = json!({"pos": 0, "neg": 2, "rows": 2});
+                model["sums"][0][6] = json!({"pos": 0, "neg": 0, "rows": 0});
+            }),
+            ("ascending", &|model| equals(model, json!([1, 0]))),
+            ("category 3, and there are 3", &|model| equals(model, json!([0, 3]))),
+            ("terms of 4 categories, expected 3", &|model| {
+                model["features"][1]["rule"]["equals"]["n_levels"] = json!(4);
+            }),
+            ("for all rows or for none", &|model| model["features"][1]["missing"] = json!(true)),
+            ("thresholds of a category", &|model| {
+                model["features"][1] = model["features"][0].clone();
+            }),
+            ("categories of a number", &|model| {
+                model["features"][0] = model["features"][1].clone();
+            }),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn classes_are_there_where_the_model_knows_them_and_nowhere_else() {
+        let classes = json!({"dtype": "int64", "values": [0, 1]});
+        let none = Value::Null;
+        for (document, classes) in [
+            (document(), &none),
+            (mad2c_document(), &none),
+            (terms_document(true), &none),
+            (terms_document(false), &classes),
+        ] {
+            let err =
+                forged(&document, |body| body["header"]["classes"] = classes.clone()).unwrap_err();
+            assert!(err.to_string().contains("the classes are not those of the model"), "{err}");
         }
     }
 

@@ -209,7 +209,7 @@ impl BinnedFeature {
 }
 
 /// The sum of parts, if it does not overflow.
-pub(super) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
+pub(crate) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
     parts.iter().try_fold(ClassSums::default(), |sum, part| {
         let pos = sum.pos.checked_add(part.pos)?;
         let neg = sum.neg.checked_add(part.neg)?;
@@ -224,10 +224,15 @@ pub(super) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
 ///
 /// What is wrong, in words.
 pub(super) fn check_total(total: ClassSums, exponent: i32) -> Result<(), String> {
-    const MOST: u64 = 1 << 53;
     if !total.is_mixed() {
         return Err("the training rows lack a class".to_owned());
     }
+    check_weight(total, exponent)
+}
+
+/// As [`check_total`], of rows whose classes may not be known.
+pub(crate) fn check_weight(total: ClassSums, exponent: i32) -> Result<(), String> {
+    const MOST: u64 = 1 << 53;
     let weight = total.pos.checked_add(total.neg);
     if weight.is_none_or(|weight| weight > MOST) || total.rows > MOST {
         return Err("the training rows weigh too much".to_owned());

@@ -12,8 +12,8 @@ use crate::data::{ClassSums, Columns, FixedWeights, RowTally};
 /// Rows that one task counts: enough to be worth its sums.
 const CHUNK_ROWS: usize = 1 << 14;
 
-/// Rows that a model was not made from. Unlike [`Labels`](crate::data::Labels) they may have one
-/// class, or none that is known yet.
+/// Rows that a model was not made from, or whose classes do not matter to it. Unlike
+/// [`Labels`](crate::data::Labels) they may have one class, or none that is known.
 #[derive(Debug, Clone)]
 pub struct NewRows<'a> {
     n_rows: usize,
@@ -57,8 +57,37 @@ impl<'a> NewRows<'a> {
         self.weights.as_ref().map_or(0, FixedWeights::exponent)
     }
 
+    /// Which rows are positive, if that is known.
+    pub(crate) fn positive(&self) -> Option<&'a [bool]> {
+        self.positive
+    }
+
+    /// Whether some row may count otherwise than once.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    /// All rows; both classes have to have weight where they are known.
+    pub(crate) fn total(&self) -> Result<ClassSums, RankError> {
+        let total: ClassSums = (0..self.n_rows).map(|row| self.sums(row)).sum();
+        match (self.positive, total) {
+            (Some(_), ClassSums { pos: 0, .. }) => {
+                Err(RankError::ClassWithoutWeight { class: "positive" })
+            }
+            (Some(_), ClassSums { neg: 0, .. }) => {
+                Err(RankError::ClassWithoutWeight { class: "negative" })
+            }
+            (None, ClassSums { rows: 0, .. }) => Err(RankError::BadParameter {
+                name: "the total of sample_weight",
+                value: "0".to_owned(),
+                rule: "positive",
+            }),
+            _ => Ok(total),
+        }
+    }
+
     /// Whether there is a row for each of `columns`.
-    pub(super) fn check_length(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+    pub(crate) fn check_length(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         let (found, expected) = (columns.n_rows(), self.n_rows);
         if found != expected {
             return Err(RankError::LengthMismatch { name: "X", found, expected });

@@ -147,7 +147,7 @@ impl Grid {
 
 /// The bins of some features of the data.
 #[derive(Debug)]
-pub(super) struct Lookups<'a> {
+pub(crate) struct Lookups<'a> {
     /// Which features, and how each finds its bins.
     features: Vec<(usize, Lookup<'a>)>,
     /// Number of bins of each, that of what is missing included.
@@ -163,6 +163,9 @@ struct Tile {
 }
 
 impl<'a> Lookups<'a> {
+    /// Rows looked up at a time.
+    pub const TILE_ROWS: usize = TILE_ROWS;
+
     /// Of features given by their number and bins.
     pub fn new(features: impl IntoIterator<Item = (usize, &'a Bins)>) -> Self {
         let mut lookups = Self { features: Vec::new(), n_bins: Vec::new() };
@@ -215,23 +218,36 @@ impl<'a> Lookups<'a> {
     /// # Errors
     ///
     /// [`RankError::InfiniteValue`] if a number is infinite.
-    pub fn by_tile<M: Default>(
+    pub fn by_tile<M: Default, T: Send>(
         &self,
         columns: &Columns<'_>,
-        out: &mut [f64],
+        out: &mut [T],
         width: usize,
-        work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, &mut [f64]) + Sync,
+        work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, &mut [T]) + Sync,
+    ) -> Result<(), RankError> {
+        let tiles = out.par_chunks_mut(TILE_ROWS * width.max(1)).enumerate();
+        let parts = tiles.map(|(number, out)| {
+            let start = number * TILE_ROWS;
+            (start..start + out.len() / width, out)
+        });
+        self.by_part(columns, parts, work)
+    }
+
+    /// As [`Lookups::by_tile`], with whatever is given beside the rows in place of `out`: at most
+    /// `TILE_ROWS` rows in each part, which are all rows together.
+    pub fn by_part<M: Default, P: Send>(
+        &self,
+        columns: &Columns<'_>,
+        parts: impl IndexedParallelIterator<Item = (Range<usize>, P)>,
+        work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, P) + Sync,
     ) -> Result<(), RankError> {
         let others = self.others(columns);
-        let tiles = out.par_chunks_mut(TILE_ROWS * width.max(1)).enumerate();
-        let any_infinite = tiles.with_min_len(LEAST_TILES).map_init(
+        let any_infinite = parts.with_min_len(LEAST_TILES).map_init(
             || (M::default(), Tile::default()),
-            |(memory, tile), (number, out)| {
-                let start = number * TILE_ROWS;
-                let n_rows = out.len() / width;
-                let is_infinite = self.look_up(columns, &others, &(start..start + n_rows), tile);
+            |(memory, tile), (rows, part)| {
+                let is_infinite = self.look_up(columns, &others, &rows, tile);
                 if !is_infinite {
-                    work(memory, tile.bins.chunks(n_rows), out);
+                    work(memory, tile.bins.chunks(rows.len()), part);
                 }
                 is_infinite
             },

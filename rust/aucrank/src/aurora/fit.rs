@@ -56,7 +56,8 @@ pub fn fit_aurora(
     observer: Option<&dyn Observer>,
     interrupt: &Interrupt,
 ) -> Result<Aurora, RankError> {
-    params.validate()?;
+    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
+    params.validate(&n_levels)?;
     columns.infinite_value().map_or(Ok(()), Err)?;
     let fit = Fit { columns, labels, params, earlier, observer, interrupt };
     let (splits, all) = fit.splits()?;
@@ -108,44 +109,46 @@ struct Fit<'a, 'b> {
 
 impl Fit<'_, '_> {
     /// The terms of the rows given, or those of the earlier model.
-    fn binarizer(&self, rows: &[u32]) -> Binarizer {
-        let of_rows = || Binarizer::new(self.columns, self.labels, rows, &self.params.binarizer);
-        self.earlier.map_or_else(of_rows, |earlier| earlier.binarizer().clone())
+    fn binarizer(&self, rows: &[u32]) -> Result<Binarizer, RankError> {
+        if let Some(earlier) = self.earlier {
+            return Ok(earlier.binarizer().clone());
+        }
+        let binarizer = Binarizer::new(self.columns, self.labels, rows, &self.params.binarizer);
+        binarizer.check_codes()?;
+        Ok(binarizer)
     }
 
     fn observations<'c>(&self, rows: &[u32], binarizer: &'c Binarizer) -> Observations<'c> {
         Observations::new(self.columns, self.labels, rows, binarizer)
     }
 
-    /// The splits to choose by, and all rows.
+    /// The splits to choose by, and all rows. Where a class has a single distinct row there is one, which
+    /// holds nothing out.
     fn splits(&self) -> Result<(Vec<Split>, Vec<u32>), RankError> {
         let all = self.labels.rows();
-        let whole = || Split { binarizer: self.binarizer(&all), kept: all.clone(), held_out: None };
+        let split = |kept: Vec<u32>, held_out: Option<Vec<u32>>| {
+            Ok(Split { binarizer: self.binarizer(&kept)?, kept, held_out })
+        };
         let seed = self.earlier.map_or(self.params.seed, Aurora::seed);
         let splits = match self.params.selection {
-            Selection::Keep => vec![whole()],
+            Selection::Keep => vec![split(all.clone(), None)?],
             Selection::HoldOut(share) => {
-                let parts = hold_out(self.columns, self.labels, share, seed, self.interrupt)?;
-                vec![parts.map_or_else(whole, |parts| Split {
-                    binarizer: self.binarizer(&parts.kept),
-                    kept: parts.kept,
-                    held_out: Some(parts.held_out),
-                })]
+                match hold_out(self.columns, self.labels, share, seed, self.interrupt)? {
+                    None => vec![split(all.clone(), None)?],
+                    Some(parts) => vec![split(parts.kept, Some(parts.held_out))?],
+                }
             }
             Selection::CrossValidation(n_folds) => {
                 let folds = Folds::deal(self.columns, self.labels, n_folds, seed, self.interrupt)?;
-                let split = |fold: u16| {
-                    let part = |held_out: bool| {
-                        let of_row = |&row: &u32| (folds.of_row[row as usize] == fold) == held_out;
-                        all.iter().copied().filter(of_row).collect::<Vec<u32>>()
-                    };
-                    let kept = part(false);
-                    Split { binarizer: self.binarizer(&kept), kept, held_out: Some(part(true)) }
-                };
                 if folds.n_folds < 2 {
-                    vec![whole()]
+                    vec![split(all.clone(), None)?]
                 } else {
-                    (0..folds.n_folds).map(split).collect()
+                    let of_fold = |fold: u16| {
+                        let is_held_out = |&row: &u32| folds.of_row[row as usize] == fold;
+                        let (held_out, kept) = all.iter().partition(|row| is_held_out(row));
+                        split(kept, Some(held_out))
+                    };
+                    (0..folds.n_folds).map(of_fold).collect::<Result<_, RankError>>()?
                 }
             }
         };
@@ -264,7 +267,7 @@ impl Fit<'_, '_> {
             _ => {
                 // Terms of all rows, as many as the folds say.
                 let split =
-                    Split { binarizer: self.binarizer(&all), kept: all.clone(), held_out: None };
+                    Split { binarizer: self.binarizer(&all)?, kept: all.clone(), held_out: None };
                 let rows = self.observations(&all, &split.binarizer);
                 let path = self.search(&rows, None, chosen.radius, chosen.n_terms, None)?;
                 chosen.n_terms = path.terms.len();

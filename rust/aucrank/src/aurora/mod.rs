@@ -4,7 +4,8 @@
 //! Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp approximation", SIAM
 //! International Conference on Data Mining, 2006: "the paper" of this room.
 //!
-//! - [`Binarizer`]: raw features as binary terms, sec. 2.1;
+//! - [`Binarizer`]: raw features as binary terms, sec. 2.1; [`fit_threshold_binarizer`]: these alone,
+//!   as features for any model;
 
 mod ascent;
 mod binarize;
@@ -18,10 +19,12 @@ mod params;
 mod search;
 mod select;
 mod term;
+mod threshold_binarizer;
 
-pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, Rule};
+pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, FeatureType, Rule};
 pub use exact_ramp::Statistics;
 pub use fit::{Observer, Progress, fit_aurora};
 pub use model::{Aurora, PathStep, TriedRadius};
 pub use params::{AuroraParams, Radius, SearchDepth, Selection};
 pub use term::{BinaryTerm, Literal};
+pub use threshold_binarizer::{CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer};

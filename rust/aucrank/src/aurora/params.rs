@@ -82,13 +82,14 @@ pub enum Selection {
 }
 
 impl AuroraParams {
-    /// Checks every parameter.
+    /// Checks every parameter, for features with these numbers of categories.
     ///
     /// # Errors
     ///
     /// [`RankError::BadParameter`] naming the first that is out of its range, or that another one
     /// rules out.
-    pub fn validate(&self) -> Result<(), RankError> {
+    pub fn validate(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
+        self.binarizer.validate(n_levels)?;
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         let positive = |value: f64| value > 0.0 && value.is_finite();
         if self.max_features == 0 {

@@ -106,7 +106,8 @@ impl Position<'_, '_> {
                 let or = Candidate { term: BinaryTerm::Or(first, second), gradient: either };
                 let features = &self.observations.binarizer.features;
                 let is_new = first.feature != second.feature;
-                let or_is_new = is_new || !features[first.feature].nested(first.slot, second.slot);
+                let or_is_new =
+                    is_new || !features[first.feature].are_thresholds(first.slot, second.slot);
                 is_new.then_some(and).into_iter().chain(or_is_new.then_some(or))
             })
         };

@@ -1,0 +1,497 @@
+"""ThresholdBinarizer: every feature as binary terms that a person can read."""
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from math import nan
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._core_estimator import CoreEstimator, CoreModel
+from aucrank._input import Columns, KindsByColumn, count_rows
+from aucrank._params import check_bool, check_int, check_real
+from aucrank._rules import distinct_numbers
+from aucrank._schema import Schema
+from aucrank._table import Table, whole
+from aucrank._warn import warn_caller
+
+_TYPES = ("discrete", "continuous", "categorical")
+_DTYPES = ("float64", "float32", "uint8", "bool")
+
+
+class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
+    """Features as binary terms, such as ``age >= 35``, ``colour = red`` and ``age is missing``.
+
+    A linear score over such terms is a step function of each feature, and its coefficients can be
+    read. The terms are those that AURORA ([1]_, sec. 2.1) selects from. A number that takes few
+    values has a threshold between all of them; any other has thresholds at its percentiles, taken
+    after values that are heaped up, as imputed ones are, have been thinned out. A category has one
+    term for each of its values. The classes have no say in it.
+
+    Parameters
+    ----------
+    max_levels : int, default=22
+        A number with at most so many distinct values is discrete: it has a threshold between each
+        two neighbours. One with more is continuous: it has thresholds at its percentiles.
+    percentiles : int or array-like of float, default=5
+        Where continuous numbers are cut: percentiles from 0 to 100, or every k-th of them below
+        100; 5 stands for 5, 10, ..., 95.
+    min_level_share : float, default=0.001
+        Neighbouring values of a discrete number that each hold a smaller share of the rows have no
+        threshold between them.
+    max_spike_share : float, default=0.01
+        Of the rows with one value of a continuous number, no more than this share of all rows, but
+        at least one, count for the percentiles. 1 lets all of them count.
+    feature_types : dict, array-like of shape (n_features,) or None, default=None
+        "discrete", "continuous" or "categorical" for columns whose type is not to be told from the
+        data: by name, or in a list with None for the others. A column that is said to be discrete
+        has a threshold between all its values, however many.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask; and those that ``feature_types`` says.
+    missing_indicator : bool, default=True
+        Whether a feature of which training rows had missing values has a term that is on where it
+        is missing.
+    sparse_output : bool, default=False
+        Whether `transform` returns a sparse matrix.
+    dtype : {"float64", "float32", "uint8", "bool"} or numpy dtype, default=numpy.float64
+        Type of the zeros and ones.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The terms do not depend on it.
+
+    Attributes
+    ----------
+    thresholds_ : list of ndarray of shape (n_thresholds,) or None
+        For each feature its thresholds, ascending; a term is on from its threshold upwards. None
+        for categories.
+    n_terms_ : int
+        Number of terms: of columns that `transform` returns.
+    feature_indices_ : ndarray of int64, shape (n_terms_,)
+        For each term the position of the feature that it asks.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the positive class. Absent if fit was given no ``y``.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    MAD2C : Bins that look at the classes.
+    sklearn.preprocessing.KBinsDiscretizer : One column a bin, of which one is on; here one column a
+        threshold, of which all are on that the value reaches.
+    sklearn.preprocessing.OneHotEncoder : One column a category.
+
+    Notes
+    -----
+    Thresholds of a discrete number lie midway between two values, and those of a continuous number
+    where `numpy.percentile` puts them. A threshold that all training rows reach, or none, is left
+    out, and so is a percentile that parts the training rows as the one before does. Shares are of
+    the training rows that do not miss the feature. A row of whole weight k counts as k rows; where
+    some weight is not whole, rows of positive weight count once each.
+
+    All terms of a value that is missing are 0 but the one that says so. A category that was not
+    seen in fit counts as missing. Of two terms of which always one is on, as for a category with
+    two values, the second is left out; of a feature with one known category, or one number, and
+    missing values, only the term of these remains.
+
+    References
+    ----------
+    .. [1] Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp
+       approximation", SIAM International Conference on Data Mining, 2006.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from aucrank import ThresholdBinarizer
+    >>> X = pd.DataFrame(
+    ...     {"age": [20, 35, 50, None], "plan": pd.Categorical(["free", "pro", "pro", "free"])}
+    ... )
+    >>> binarizer = ThresholdBinarizer().set_output(transform="pandas").fit(X)
+    >>> binarizer.transform(X)
+       age >= 27.5  age >= 42.5  age is missing  plan = free
+    0          0.0          0.0             0.0          1.0
+    1          1.0          0.0             0.0          0.0
+    2          1.0          1.0             0.0          0.0
+    3          0.0          0.0             1.0          1.0
+    >>> binarizer.thresholds_[0]
+    array([27.5, 42.5])
+    """
+
+    _family = "threshold_binarizer"
+    _needs_y = False
+    _FITTED: ClassVar[tuple[str, ...]] = (*CoreEstimator._FITTED, "_terms")
+
+    _model: _core.ThresholdBinarizer
+    # The terms as the core has them: read once, for names.
+    _terms: list[dict[str, Any]]
+
+    def __init__(
+        self,
+        *,
+        max_levels: int = 22,
+        percentiles: Any = 5,
+        min_level_share: float = 0.001,
+        max_spike_share: float = 0.01,
+        feature_types: Any = None,
+        categorical_features: Any = "from_dtype",
+        missing_indicator: bool = True,
+        sparse_output: bool = False,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_levels = max_levels
+        self.percentiles = percentiles
+        self.min_level_share = min_level_share
+        self.max_spike_share = max_spike_share
+        self.feature_types = feature_types
+        self.categorical_features = categorical_features
+        self.missing_indicator = missing_indicator
+        self.sparse_output = sparse_output
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def _check_params(self) -> None:
+        check_int(self.max_levels, "max_levels", low=1)
+        check_real(self.min_level_share, "min_level_share", low=0.0, high=1.0)
+        check_real(self.max_spike_share, "max_spike_share", low=0.0, high=1.0)
+        check_bool(self.missing_indicator, "missing_indicator")
+        check_bool(self.sparse_output, "sparse_output")
+        _check_dtype(self.dtype)
+        _check_percentiles(self.percentiles)
+        _check_types(self.feature_types)
+
+    def _extra_categories(self) -> KindsByColumn | None:
+        if self.feature_types is None:
+            return None
+
+        def categorical(names: list[str] | None, n_features: int) -> set[int]:
+            types = _types_by_column(self.feature_types, names, n_features)
+            return {place for place, of in enumerate(types) if of == "categorical"}
+
+        # Asked only where it says something: the columns of an array stay as they are then.
+        listed = self.feature_types
+        said = listed.values() if isinstance(listed, dict) else _as_list(listed)
+        return categorical if "categorical" in said else None
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Choose the terms.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. They do not change the terms: `terms` counts by them, and
+            tells how well each term ranks alone.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        self._fit(X, y, sample_weight, self._fit_model)
+        if not self._terms:
+            warn_caller("nothing parts the training rows, so there are no terms")
+        return self
+
+    def _fit_model(
+        self,
+        columns: Columns,
+        schema: Schema,
+        positive: NDArray[np.bool_] | None,
+        weight: NDArray[np.float64] | None,
+        seed: int,
+        n_threads: int,
+    ) -> _core.ThresholdBinarizer:
+        types = _types_by_column(self.feature_types, schema.names, len(schema.features))
+        for place, (of, feature) in enumerate(zip(types, schema.features, strict=True)):
+            if of in ("discrete", "continuous") and feature.levels is not None:
+                raise ValueError(
+                    f"feature_types says {of!r} of column {schema.label(place)}, which is"
+                    " categorical"
+                )
+        params = {
+            "max_levels": int(self.max_levels),
+            "min_level_share": float(self.min_level_share),
+            "percentiles": _check_percentiles(self.percentiles),
+            "max_spike_share": float(self.max_spike_share),
+            "feature_types": [None if of == "categorical" else of for of in types],
+            "missing_indicator": bool(self.missing_indicator),
+        }
+        return _core.fit_threshold_binarizer(
+            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
+        )
+
+    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+        super()._remember(classes, schema, model)
+        self._terms = json.loads(self._model.terms())
+
+    @property
+    def thresholds_(self) -> list[NDArray[np.float64] | None]:
+        """For each feature its thresholds, ascending; None for categories."""
+        check_is_fitted(self)
+        found: list[list[float]] = [[] for _ in self._schema.features]
+        for term in self._terms:
+            if _threshold(term) is not None:
+                found[term["feature"]].append(_threshold(term))
+        return [
+            np.array(thresholds, dtype=np.float64) if feature.levels is None else None
+            for thresholds, feature in zip(found, self._schema.features, strict=True)
+        ]
+
+    @property
+    def n_terms_(self) -> int:
+        """Number of terms."""
+        check_is_fitted(self)
+        return len(self._terms)
+
+    @property
+    def feature_indices_(self) -> NDArray[np.int64]:
+        """For each term the position of the feature that it asks."""
+        check_is_fitted(self)
+        return np.array([term["feature"] for term in self._terms], dtype=np.int64)
+
+    def terms(self) -> Table:
+        """Return the terms, with the training rows that they are on for.
+
+        Returns
+        -------
+        Table
+            One row for each term, in the order of the columns that `transform` returns: ``term``
+            (its name), ``feature`` (the name of the feature, or ``x0`` for a first column without
+            one), ``threshold`` (NaN where there is none), ``category`` (empty where there is none)
+            and ``size`` (weight of the training rows that it is on for); if fit was given labels,
+            ``n_pos`` (weight of the positive ones among these) and ``auc`` (AUC of the training
+            rows if they rank by the term alone: below 0.5 where more negative rows have it).
+
+        Raises
+        ------
+        NotFittedError
+            If there are no terms yet.
+
+        Examples
+        --------
+        >>> from aucrank import ThresholdBinarizer
+        >>> ThresholdBinarizer().fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]).terms()
+        term       feature  threshold  category  size  n_pos   auc
+        x0 >= 1.5  x0             1.5               3      2  0.75
+        x0 >= 2.5  x0             2.5               2      1  0.50
+        x0 >= 3.5  x0             3.5               1      1  0.75
+        """
+        check_is_fitted(self)
+        names = [feature.name or f"x{k}" for k, feature in enumerate(self._schema.features)]
+        unit = 2.0**self._model.exponent
+        positive = np.array([term["on"]["pos"] for term in self._terms], dtype=np.float64)
+        negative = np.array([term["on"]["neg"] for term in self._terms], dtype=np.float64)
+        thresholds = [_threshold(term) for term in self._terms]
+        table = Table(
+            term=np.array(list(self._words(names)), dtype=np.str_),
+            feature=np.array([names[term["feature"]] for term in self._terms], dtype=np.str_),
+            threshold=np.array([nan if t is None else t for t in thresholds], dtype=np.float64),
+            category=np.array([self._category(term) for term in self._terms], dtype=np.str_),
+            size=whole((positive + negative) * unit),
+        )
+        if self._model.has_labels:
+            table["n_pos"] = whole(positive * unit)
+            table["auc"] = np.array([term["auc"] for term in self._terms], dtype=np.float64)
+        return table
+
+    def transform(self, X: Any) -> Any:
+        """Tell which terms are on for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit. A category that was not seen there is missing.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_matrix of shape (n, n_terms_)
+            1 where a term is on and 0 elsewhere. A data frame if `set_output` has asked for one.
+
+        Raises
+        ------
+        NotFittedError
+            If there are no terms yet.
+        ValueError
+            If the columns are not those seen in fit, or a value is infinite.
+        """
+        return self._ask("fill", X)
+
+    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        dtype = _check_dtype(self.dtype)
+        n_rows, n_terms = count_rows(columns), len(self._terms)
+        if not self.sparse_output:
+            # A boolean is a byte that is 0 or 1.
+            out = np.zeros(n_rows * n_terms, dtype=np.uint8 if dtype == np.bool_ else dtype)
+            self._model.fill(columns, out, n_threads)
+            return out.view(dtype).reshape(n_rows, n_terms)
+        counts = self._model.count(columns, n_threads)
+        ends = np.concatenate(([0], np.cumsum(counts)))
+        indices = np.empty(ends[-1], dtype=np.int32)
+        self._model.fill_indices(columns, counts, indices, n_threads)
+        ones = np.ones(len(indices), dtype=dtype)
+        matrix = csr_matrix((ones, indices, ends), shape=(n_rows, n_terms))
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+        return matrix
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns, those seen in fit if there were any; None for these, or for
+            ``x0``, ``x1``, ... .
+
+        Returns
+        -------
+        ndarray of str objects
+            ``age >= 35``, with six digits or as many as tell the thresholds of the feature apart;
+            ``colour = red``; ``age is missing``.
+
+        Raises
+        ------
+        NotFittedError
+            If there are no terms yet.
+        ValueError
+            If ``input_features`` has another length, or other names than those seen in fit.
+        """
+        check_is_fitted(self)
+        names: list[str] = super().get_feature_names_out(input_features).tolist()
+        return np.array(list(self._words(names)), dtype=object)
+
+    def _words(self, names: list[str]) -> Iterator[str]:
+        """Write each term, given the names of the features."""
+        for feature, group in groupby(self._terms, key=lambda term: term["feature"]):
+            terms = list(group)
+            thresholds = [t for term in terms if (t := _threshold(term)) is not None]
+            bounds = iter(distinct_numbers(thresholds))
+            for term in terms:
+                if term["test"] == "missing":
+                    yield f"{names[feature]} is missing"
+                elif "equals" in term["test"]:
+                    yield f"{names[feature]} = {self._category(term)}"
+                else:
+                    yield f"{names[feature]} >= {next(bounds)}"
+
+    def _category(self, term: dict[str, Any]) -> str:
+        """Return the category that a term asks for, in quotes where others are numbers."""
+        levels = self._schema.features[term["feature"]].levels
+        if levels is None or term["test"] == "missing":
+            return ""
+        level = levels[term["test"]["equals"]]
+        # Numbers come before strings.
+        is_mixed = isinstance(level, str) and not isinstance(levels[0], str)
+        return repr(level) if is_mixed else str(level)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # What comes out is of the type that `dtype` says.
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _threshold(term: dict[str, Any]) -> Any:
+    """Return the threshold of a term, None if it has none."""
+    return None if term["test"] == "missing" else term["test"].get("at_least")
+
+
+def _check_dtype(dtype: Any) -> np.dtype[Any]:
+    rule = f"dtype must be one of {', '.join(_DTYPES)}; got {dtype!r}"
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except TypeError as err:
+        raise ValueError(rule) from err
+    # None would be the default of numpy.
+    if dtype is None or found.name not in _DTYPES:
+        raise ValueError(rule)
+    return found
+
+
+def _check_percentiles(percentiles: Any) -> list[float]:
+    """Return the percentiles that the parameter stands for, each once, ascending."""
+    rule = "percentiles must be an int from 1 to 99 or a list of numbers from 0 to 100"
+    if isinstance(percentiles, Integral) and not isinstance(percentiles, bool):
+        step = int(percentiles)
+        if not 1 <= step <= 99:
+            raise ValueError(f"{rule}, got {percentiles!r}")
+        return [float(k) for k in range(step, 100, step)]
+    try:
+        listed = np.asarray(percentiles)
+    except ValueError as err:
+        raise ValueError(f"{rule}, got {percentiles!r}") from err
+    if listed.ndim != 1 or not len(listed) or listed.dtype.kind not in "iuf":
+        raise ValueError(f"{rule}, got {percentiles!r}")
+    # NaN is neither.
+    outside = [value for value in listed.tolist() if not 0 <= value <= 100]
+    if outside:
+        raise ValueError(f"{rule}, got {outside[0]!r}")
+    return [float(value) for value in np.unique(listed)]
+
+
+def _as_list(feature_types: Any) -> list[Any]:
+    listed = np.asarray(feature_types, dtype=object)
+    if listed.ndim != 1:
+        raise ValueError(
+            "feature_types must be None, a dict or an array-like of shape (n_features,), got"
+            f" {feature_types!r}"
+        )
+    return list(listed)
+
+
+def _check_types(feature_types: Any) -> None:
+    """Check what can be told of the parameter without the data."""
+    if feature_types is None:
+        return
+    is_dict = isinstance(feature_types, dict)
+    for of in feature_types.values() if is_dict else _as_list(feature_types):
+        if not (of is None or isinstance(of, str)) or of not in (*_TYPES, None):
+            raise ValueError(
+                "feature_types must hold 'discrete', 'continuous', 'categorical' or None, got"
+                f" {of!r}"
+            )
+
+
+def _types_by_column(
+    feature_types: Any, names: list[str] | None, n_features: int
+) -> list[str | None]:
+    """Return the type of each column, None where the data tells it."""
+    if feature_types is None:
+        return [None] * n_features
+    if isinstance(feature_types, dict):
+        if names is None:
+            raise ValueError(
+                "feature_types is a dict, but X has no column names: pass a list with one entry for"
+                " each column"
+            )
+        unknown = [name for name in feature_types if name not in names]
+        if unknown:
+            raise ValueError(f"feature_types names columns that X does not have: {unknown!r}")
+        return [feature_types.get(name) for name in names]
+    types = _as_list(feature_types)
+    if len(types) != n_features:
+        raise ValueError(
+            f"feature_types has shape ({len(types)},), but X has {n_features} features"
+        )
+    return types

@@ -1,0 +1,127 @@
+//! `ThresholdBinarizer` of the room `aucrank::aurora` as a Python class and a function.
+
+use aucrank::additive::NewRows;
+use aucrank::aurora::{self, BinarizerParams, ThresholdBinarizer};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::prelude::*;
+
+use crate::columns::ColumnsArg;
+use crate::run::{on_pool, read_params, to_json};
+
+/// Features as binary terms.
+#[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen)]
+pub struct PyThresholdBinarizer(pub ThresholdBinarizer);
+
+/// Places for the terms of all rows, in one of the types that a matrix of them may have.
+#[derive(FromPyObject)]
+pub enum TermsArg<'py> {
+    F64(PyReadwriteArray1<'py, f64>),
+    F32(PyReadwriteArray1<'py, f32>),
+    U8(PyReadwriteArray1<'py, u8>),
+}
+
+#[pymethods]
+impl PyThresholdBinarizer {
+    #[classattr]
+    fn family() -> &'static str {
+        "threshold_binarizer"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn has_labels(&self) -> bool {
+        self.0.has_labels()
+    }
+
+    /// Power of two that one unit of class weight stands for.
+    #[getter]
+    fn exponent(&self) -> i32 {
+        self.0.exponent()
+    }
+
+    /// The terms as JSON text.
+    fn terms(&self) -> PyResult<String> {
+        to_json(&self.0.terms())
+    }
+
+    /// The model as JSON text.
+    fn to_json(&self) -> PyResult<String> {
+        to_json(&self.0)
+    }
+
+    /// Puts a one into the places of the terms that are on, row by row.
+    fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        out: TermsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<()> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        match out {
+            TermsArg::F64(mut out) => {
+                let out = out.as_slice_mut()?;
+                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1.0))
+            }
+            TermsArg::F32(mut out) => {
+                let out = out.as_slice_mut()?;
+                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1.0))
+            }
+            TermsArg::U8(mut out) => {
+                let out = out.as_slice_mut()?;
+                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1))
+            }
+        }
+    }
+
+    /// Number of terms that are on for each row.
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.count(columns))
+    }
+
+    /// Puts the numbers of the terms that are on into `out`, row after row.
+    fn fill_indices<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        counts: PyReadonlyArray1<'py, i64>,
+        mut out: PyReadwriteArray1<'py, i32>,
+        n_threads: usize,
+    ) -> PyResult<()> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        let (counts, out) = (counts.as_slice()?, out.as_slice_mut()?);
+        on_pool(py, n_threads, |_| self.0.fill_indices(&columns, counts, out))
+    }
+}
+
+/// Fits `ThresholdBinarizer`; `positive` is `None` where no labels are known, and `params` is the JSON form
+/// of [`BinarizerParams`].
+#[pyfunction]
+pub fn fit_threshold_binarizer<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: Option<PyReadonlyArray1<'py, bool>>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyThresholdBinarizer> {
+    let params: BinarizerParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let model = on_pool(py, n_threads, |interrupt| {
+        let rows = NewRows::new(columns.n_rows(), positive, weight)?;
+        aurora::fit_threshold_binarizer(&columns, &rows, &params, interrupt)
+    });
+    model.map(PyThresholdBinarizer)
+}
