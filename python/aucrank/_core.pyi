@@ -276,6 +276,33 @@ class Rimarc:
     def explain(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
 
 @final
+class RankOpt:
+    family: ClassVar[str]
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def base_score(self) -> float: ...
+    @property
+    def radius(self) -> float: ...
+    def coefficients(self) -> NDArray[np.float64]: ...
+    def means(self) -> NDArray[np.float64]: ...
+    def importances(self) -> NDArray[np.float64]: ...
+    def path(self) -> str: ...
+    def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+    def explain(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+
+def fit_rank_opt(
+    columns: _Columns,
+    n_levels: Sequence[int | None],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    params: str,
+    n_threads: int,
+) -> RankOpt: ...
+
+@final
 class Scorecard:
     family: ClassVar[str]
     @property
@@ -333,7 +360,14 @@ def build_scorecard(
 ) -> Scorecard: ...
 
 _Model: TypeAlias = (
-    TreeRankModel | RankingForest | BoostedModel | BranchingProgram | Mad2c | Rimarc | Scorecard
+    TreeRankModel
+    | RankingForest
+    | BoostedModel
+    | BranchingProgram
+    | Mad2c
+    | Rimarc
+    | Scorecard
+    | RankOpt
 )
 
 def write_document(header: str, model: _Model) -> str: ...

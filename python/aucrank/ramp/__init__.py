@@ -1,3 +1,5 @@
 """Rankers that climb the ramp statistic, an area under the ROC curve that has a slope."""
 
-__all__: list[str] = []
+from aucrank.ramp._rank_opt import RankOpt
+
+__all__ = ["RankOpt"]

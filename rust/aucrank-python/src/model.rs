@@ -8,6 +8,7 @@ use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
 use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
 use crate::marti::PyBranchingProgram;
+use crate::rank_opt::PyRankOpt;
 use crate::tree::PyTreeRankModel;
 
 pyo3::create_exception!(
@@ -31,6 +32,7 @@ pub enum ModelArg<'py> {
     Mad2c(PyRef<'py, PyMad2c>),
     Rimarc(PyRef<'py, PyRimarc>),
     Scorecard(PyRef<'py, PyScorecard>),
+    RankOpt(PyRef<'py, PyRankOpt>),
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
@@ -44,6 +46,7 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
         ModelArg::Mad2c(table) => ModelRef::Mad2c(&table.0),
         ModelArg::Rimarc(model) => ModelRef::Rimarc(&model.0),
         ModelArg::Scorecard(card) => ModelRef::Scorecard(&card.0),
+        ModelArg::RankOpt(model) => ModelRef::RankOpt(&model.0),
     };
     py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
@@ -60,6 +63,7 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
         Model::Mad2c(table) => Bound::new(py, PyMad2c(table))?.into_any(),
         Model::Rimarc(model) => Bound::new(py, PyRimarc(model))?.into_any(),
         Model::Scorecard(card) => Bound::new(py, PyScorecard(card))?.into_any(),
+        Model::RankOpt(model) => Bound::new(py, PyRankOpt(model))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
+use crate::aurora::RankOpt;
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
@@ -109,6 +110,8 @@ pub enum Model {
     Rimarc(Rimarc),
     /// A scorecard.
     Scorecard(Scorecard),
+    /// A fitted `RankOpt`.
+    RankOpt(RankOpt),
 }
 
 /// A borrowed [`Model`].
@@ -129,6 +132,8 @@ pub enum ModelRef<'a> {
     Rimarc(&'a Rimarc),
     /// A scorecard.
     Scorecard(&'a Scorecard),
+    /// A fitted `RankOpt`.
+    RankOpt(&'a RankOpt),
 }
 
 impl ModelRef<'_> {
@@ -195,6 +200,7 @@ enum Family {
     Mad2c,
     Rimarc,
     Scorecard,
+    RankOpt,
 }
 
 impl Model {
@@ -210,6 +216,7 @@ impl Model {
             Family::Mad2c => Self::Mad2c(serde_json::from_str(text)?),
             Family::Rimarc => Self::Rimarc(serde_json::from_str(text)?),
             Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
+            Family::RankOpt => Self::RankOpt(serde_json::from_str(text)?),
         })
     }
 
@@ -222,6 +229,7 @@ impl Model {
             Self::Mad2c(table) => ModelRef::Mad2c(table),
             Self::Rimarc(model) => ModelRef::Rimarc(model),
             Self::Scorecard(card) => ModelRef::Scorecard(card),
+            Self::RankOpt(model) => ModelRef::RankOpt(model),
         }
     }
 
@@ -236,6 +244,7 @@ impl Model {
             Self::Mad2c(table) => table.n_levels(),
             Self::Rimarc(model) => model.n_levels(),
             Self::Scorecard(card) => card.n_levels(),
+            Self::RankOpt(model) => model.n_levels(),
         }
     }
 
@@ -248,6 +257,7 @@ impl Model {
             Self::Mad2c(table) => table.check()?,
             Self::Rimarc(model) => model.check()?,
             Self::Scorecard(card) => card.check()?,
+            Self::RankOpt(model) => model.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
@@ -375,6 +385,7 @@ impl Document {
             Model::Mad2c(_) => Err(RankError::NoScore),
             Model::Rimarc(model) => model.score(columns),
             Model::Scorecard(card) => card.score(columns),
+            Model::RankOpt(model) => model.score(columns),
         }
     }
 }
@@ -403,6 +414,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::additive::{Mad2cParams, fit_mad2c};
+    use crate::aurora::{RankOptParams, fit_rank_opt};
     use crate::boost::{
         AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
         ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
@@ -543,16 +555,38 @@ mod tests {
         document_of("MAD2C", Model::Mad2c(table))
     }
 
+    /// Numbers alone, the third of them constant.
+    const NUMBERS: [f64; 24] = [
+        0.1, 4.0, 1.0, 0.2, 0.5, 1.0, 0.3, 2.5, 1.0, 0.4, 1.0, 1.0, 0.5, 7.0, 1.0, 0.6, 0.0, 1.0,
+        0.7, 3.0, 1.0, 0.8, 1.5, 1.0,
+    ];
+
+    fn numbers() -> Columns<'static> {
+        Columns::from_row_major(&NUMBERS, 3).unwrap()
+    }
+
+    fn linear_document() -> Document {
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let params = RankOptParams::default();
+        let model = fit_rank_opt(&numbers(), &labels, &params, &Interrupt::default()).unwrap();
+        let mut document = document_of("RankOpt", Model::RankOpt(model));
+        let feature = Feature { name: None, kind: FeatureKind::Numeric };
+        document.header.features = vec![feature; 3];
+        document
+    }
+
     /// The score of each row, or what a model that is no ranker makes of it.
     fn outputs(document: &Document) -> Vec<f64> {
         match &document.model {
             Model::Mad2c(table) => table.bins(&columns()).unwrap(),
+            Model::RankOpt(_) => document.score(&numbers()).unwrap(),
             _ => document.score(&columns()).unwrap(),
         }
     }
 
-    fn documents() -> [Document; 9] {
+    fn documents() -> [Document; 10] {
         [
+            linear_document(),
             mad2c_document(),
             document(),
             program_document(ProgramScore::Votes),
@@ -822,6 +856,27 @@ mod tests {
             ("of a number", &|table| {
                 table["features"][1]["bins"] = table["features"][0]["bins"].clone();
             }),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn forged_weights_are_refused_not_believed() {
+        let document = linear_document();
+        let changes: [(&str, Change<'_>); 9] = [
+            ("no number", &|model| model["n_levels"][0] = json!(3)),
+            ("2 weights for 3 features", &|model| model["coefficients"] = json!([1.0, 2.0])),
+            ("0 means for 3 features", &|model| model["means"] = json!([])),
+            ("4 importances for 3", &|model| model["importances"] = json!([0.0, 0.0, 0.0, 0.0])),
+            ("no difference of AUCs", &|model| model["importances"][0] = json!(1.5)),
+            ("positive and ascending", &|model| model["path"][0]["radius"] = json!(-1.0)),
+            ("out of its range", &|model| model["path"][0]["auc"] = json!(1.01)),
+            ("radius 9 was chosen", &|model| model["chosen"] = json!(9)),
+            ("was chosen of 0", &|model| model["path"] = json!([])),
         ];
         for (what, change) in changes {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
