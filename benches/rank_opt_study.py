@@ -5,7 +5,7 @@
 DATA_FOLDER holds one Parquet file a set: columns and a 0/1 column `target`. The rows are dealt into
 disjoint subsets at random; each is learned from in turn, and the AUC taken on all other rows.
 Categories are one-hot and missing numbers are means, for both. One line per model: 100 times the
-mean AUC over the subsets, its standard error, and the median time of a fit in milliseconds; the last
+mean AUC over the subsets, its standard error, and the median milliseconds of a fit; the last
 lines are those of the paper, at 6,000 rows.
 """
 
@@ -62,7 +62,7 @@ def main():
     parser.add_argument("--sets", nargs="*", default=["forest", "married", "digit", "magic"])
     options = parser.parse_args()
     print(f"{'':20}" + "".join(f"{name:>24}" for name in options.sets))
-    cells = {label: "" for label in MODELS}
+    cells = dict.fromkeys(MODELS, "")
     for name in options.sets:
         frame = pd.read_parquet(options.folder / f"{name}.parquet")
         y = frame.pop("target").to_numpy() == 1

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -431,6 +432,6 @@ def _check_radii(radii: Any) -> list[float]:
         check_real(radius, "each of radii", low=0.0, high=_LARGEST_RADIUS, low_open=True) or 0.0
         for radius in radii
     ]
-    if not checked or any(a >= b for a, b in zip(checked, checked[1:], strict=False)):
+    if not checked or any(a >= b for a, b in pairwise(checked)):
         raise ValueError(f"radii must be at least one number, and ascend; got {radii!r}")
     return checked
