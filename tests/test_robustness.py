@@ -160,8 +160,8 @@ LONG_BOOSTS = {
     # Its score of the training rows takes longer than its rounds.
     "SMartiRank of trees": "SMartiRank(n_rounds=100, weak_ranker='tree', epsilon=1e-9)",
     "RIMARC": "RIMARC(weight_folds=20_000)",
-    "RankOpt": "RankOpt(radii=[k / 100 for k in range(1, 10_000)], tol=0)",
-    "RankOpt of the ramp": "RankOpt(radii=[k / 100 for k in range(1, 10_000)], objective='ramp')",
+    "RankOpt": "RankOpt(radii=np.linspace(1, 100, 10_000), tol=0)",
+    "RankOpt of the ramp": "RankOpt(radii=np.linspace(1, 100, 10_000), objective='ramp')",
 }
 
 

@@ -206,6 +206,8 @@ fn raise_radius<O: Objective>(
         let climb = Climb { rows, objective, radius, tolerance, most_iterations, interrupt };
         let mut at = Point::new(weights, radius, rows, interrupt)?;
         let (value, slope) = climb.look(&at)?;
+        // Where every pair counts 0 or 1 there is no slope in any direction. That along the sphere alone
+        // is also 0 at a maximum, of which a larger radius may have another.
         if slope < FLAT && !path.is_empty() {
             break;
         }
@@ -360,12 +362,18 @@ mod tests {
         assert_eq!(path.chosen().auc, highest);
         let later = path.path().iter().filter(|step| step.radius > path.chosen().radius);
         assert!(later.map(|step| step.auc).all(|auc| auc < highest));
-        // One feature is ranked alike by any weight, and there is nowhere to go on a sphere of two
-        // points.
+        // On a sphere of two points there is nowhere to go.
         let one: Vec<f64> = values.chunks_exact(3).flat_map(|row| [-row[0], 1.0, 2.0]).collect();
         let model = fitted(&one, &positive, None);
         assert!(model.coefficients()[0] < 0.0);
-        assert_eq!(model.path().len(), 1);
+        assert!(model.path().iter().all(|step| step.n_iterations == 0));
+        assert_eq!((model.path().len(), model.chosen().radius), (4, 8.0));
+        // Classes far apart: all pairs count 1, and a larger radius changes nothing.
+        let far: Vec<f64> =
+            positive.iter().flat_map(|&p| [f64::from(u8::from(p)), 1.0, 2.0]).collect();
+        let radii = vec![1.0, 50.0, 100.0];
+        let params = RankOptParams { radii, ..RankOptParams::default() };
+        assert_eq!(fitted_by(&far, &positive, None, &params).path().len(), 1);
     }
 
     #[test]
