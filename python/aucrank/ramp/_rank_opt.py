@@ -66,8 +66,8 @@ class RankOpt(BaseRanker):
         The radius that was chosen: that of the highest training AUC, of equals the largest.
     path_ : Table
         What was reached at each ``radius``: ``objective``, its mean over all training pairs;
-        ``auc`` of the training rows; and ``n_iter``, iterations of the ascent. Radii at which
-        there was no slope left to climb are not there.
+        ``auc`` of the training rows; ``n_iter``, iterations of the ascent; and ``kept``, true for
+        the radius that was chosen. It ends where all pairs count 0 or 1, so that no slope is left.
     n_iter_ : int
         Iterations at all radii.
     feature_importances_ : ndarray of shape (n_features,)
@@ -112,8 +112,17 @@ class RankOpt(BaseRanker):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> X = X[["mean_radius", "mean_texture", "mean_concavity"]]
     >>> model = RankOpt().fit(X, y)
-    >>> model.coef_.round(2)
-    >>> round(model.score(X, y), 3)
+    >>> model.terms()
+    feature            coef     mean  importance
+    mean_radius      1.7119  14.1273      0.0317
+    mean_concavity  60.2581   0.0888      0.0291
+    mean_texture     0.5010  19.2896      0.0074
+    >>> model.path_
+    radius  objective     auc  n_iter   kept
+         1     0.8571  0.9790       3  False
+         2     0.9373  0.9795       3  False
+         4     0.9685  0.9799       4  False
+         8     0.9772  0.9800       4   True
     """
 
     _family: ClassVar[str] = "rank_opt"
@@ -316,6 +325,9 @@ class RankOpt(BaseRanker):
         >>> from aucrank import RankOpt
         >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [3.0, 4.0]]
         >>> RankOpt().fit(X, [0, 1, 0, 1]).terms()
+        feature     coef  mean  importance
+        x1        6.7282   2.5        0.75
+        x0       -2.4355   1.5        0.00
         """
         model = self._fitted_model
         coefficients, importances = model.coefficients(), model.importances()
@@ -394,8 +406,10 @@ class RankOpt(BaseRanker):
         Examples
         --------
         >>> from aucrank import RankOpt
-        >>> X, y = [[1.0, 0.0], [2.0, 1.0], [4.0, 3.0], [3.0, 3.0]], [0, 0, 1, 1]
+        >>> X, y = [[0.0], [2.0]], [0, 1]
         >>> print(RankOpt(radii=[1.0]).fit(X, y).to_sql())
+        1 * "x0"
+        - 1
         """
         check_is_fitted(self)
         check_choice(dialect, "dialect", tuple(DIALECTS))
