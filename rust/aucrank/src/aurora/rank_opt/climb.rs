@@ -77,6 +77,7 @@ impl Point {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Climbed {
     pub(super) value: f64,
+    /// Gradients that were asked for a direction.
     pub(super) n_iterations: usize,
     /// Whether it has ended by itself.
     pub(super) has_converged: bool,
@@ -139,6 +140,7 @@ impl<O: Objective> Climb<'_, O> {
             let gradient = self.rows.gradient(&slopes, self.interrupt)?;
             let gradient = tangent(&at.weights, &gradient);
             if norm(&gradient) < FLAT {
+                n_iterations += 1;
                 break true;
             }
             if n_iterations == self.most_iterations {

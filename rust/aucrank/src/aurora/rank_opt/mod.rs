@@ -366,7 +366,7 @@ mod tests {
         let one: Vec<f64> = values.chunks_exact(3).flat_map(|row| [-row[0], 1.0, 2.0]).collect();
         let model = fitted(&one, &positive, None);
         assert!(model.coefficients()[0] < 0.0);
-        assert!(model.path().iter().all(|step| step.n_iterations == 0));
+        assert!(model.path().iter().all(|step| step.n_iterations == 1));
         assert_eq!((model.path().len(), model.chosen().radius), (4, 8.0));
         // Classes far apart: all pairs count 1, and a larger radius changes nothing.
         let far: Vec<f64> =
