@@ -118,11 +118,11 @@ class RankOpt(BaseRanker):
     mean_concavity  60.2581   0.0888      0.0291
     mean_texture     0.5010  19.2896      0.0074
     >>> model.path_
-    radius  objective     auc  n_iter   kept
+    radius  objective     auc  n_iter  kept
          1     0.8571  0.9790       3  False
          2     0.9373  0.9795       3  False
          4     0.9685  0.9799       4  False
-         8     0.9772  0.9800       4   True
+         8     0.9772  0.9800       5  True
     """
 
     _family: ClassVar[str] = "rank_opt"
