@@ -1,7 +1,5 @@
 //! The ramp statistic of scores that change: what an ascent asks for again and again.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use rayon::prelude::*;
 
 use super::ramp::Ramp;
@@ -36,7 +34,7 @@ const CHUNK: usize = 1 << 14;
 /// assert_eq!(climber.slopes(), [-0.125, 0.125, 0.0]);
 /// assert_eq!(climber.auc(), (1.0 + 0.0 + 1.0 + 0.5) / 4.0);
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RampClimber {
     ramp: Ramp,
     total: [u64; 2],
@@ -46,13 +44,13 @@ pub struct RampClimber {
     ranking: Ranking,
     partners: Partners,
     slopes: Vec<f64>,
-    /// The bits of the slopes, while several threads write them.
-    shared: Vec<AtomicU64>,
+    /// The slopes in the order of the scores.
+    ordered: Vec<f64>,
     sums: RampSums,
 }
 
 /// The rows that have weight, with their scores and slopes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Live {
     rows: Vec<u32>,
     scores: Vec<f64>,
@@ -60,7 +58,7 @@ struct Live {
 }
 
 /// Class weights of the rows, in their order and below each score.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Units {
     /// Less than 2^16 a row and less than 2^32 in all: a word travels with the row.
     Small {
@@ -156,7 +154,7 @@ impl RampClimber {
             ranking: Ranking::default(),
             partners: Partners::default(),
             slopes: vec![0.0; n_rows],
-            shared: Vec::new(),
+            ordered: Vec::new(),
             sums: RampSums::default(),
         })
     }
@@ -202,30 +200,15 @@ impl RampClimber {
                     let units = u64::from(ranking.tags[place]);
                     u64::new(units & 0xFFFF, units >> 16)
                 };
-                sum_up(
-                    own,
-                    below,
-                    ranking,
-                    &mut self.partners,
-                    &self.ramp,
-                    slopes,
-                    &mut self.shared,
-                )
+                sum_up(own, below, ranking, &mut self.partners, &self.ramp, &mut self.ordered)
             }
             Units::Large { of_row, below } => {
-                ranking.sort(scores, &bounds, |_| 0);
-                let own = |place: usize| of_row[ranking.rows[place] as usize];
-                sum_up(
-                    own,
-                    below,
-                    ranking,
-                    &mut self.partners,
-                    &self.ramp,
-                    slopes,
-                    &mut self.shared,
-                )
+                ranking.sort(scores, &bounds, |row| row as u32);
+                let own = |place: usize| of_row[ranking.tags[place] as usize];
+                sum_up(own, below, ranking, &mut self.partners, &self.ramp, &mut self.ordered)
             }
         };
+        ranking.give_back(scores, &self.ordered, slopes);
         if let Some(live) = &self.live {
             for (&row, &slope) in live.rows.iter().zip(&live.slopes) {
                 self.slopes[row as usize] = slope;
@@ -272,8 +255,7 @@ fn sum_up<P: Pair>(
     ranking: &Ranking,
     partners: &mut Partners,
     ramp: &Ramp,
-    slopes: &mut [f64],
-    shared: &mut Vec<AtomicU64>,
+    slopes: &mut Vec<f64>,
 ) -> RampSums {
     let n = ranking.scores.len();
     let parallel = n >= PARALLEL_FROM && rayon::current_num_threads() > 1;
@@ -307,18 +289,193 @@ fn sum_up<P: Pair>(
     }
     let ordered = Ordered { scores: &ranking.scores, below };
     partners.find(ordered, ramp.half_width);
-    if !parallel {
-        return partners.sums(ordered, ramp, |place, slope| {
-            slopes[ranking.rows[place] as usize] = slope;
-        });
+    partners.sums(ordered, ramp, slopes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Value, slopes and AUC pair by pair.
+    fn by_pairs(ramp: &Ramp, weights: &[[u64; 2]], scores: &[f64]) -> (f64, Vec<f64>, f64) {
+        let (mut value, mut wins, mut pairs) = (0.0, 0.0, 0.0);
+        let mut slopes = vec![0.0; scores.len()];
+        for (j, &s) in scores.iter().enumerate() {
+            for (k, &t) in scores.iter().enumerate() {
+                let weight = weights[j][1] as f64 * weights[k][0] as f64;
+                let inside = (s - t).abs() <= ramp.half_width;
+                let share = if inside { 1.0 } else { ramp.side_slope };
+                value += weight * ramp.at(s - t);
+                slopes[j] += weight * share / (2.0 * ramp.half_width);
+                slopes[k] -= weight * share / (2.0 * ramp.half_width);
+                wins += weight * 0.5 * (f64::from(s > t) + f64::from(s >= t));
+                pairs += weight;
+            }
+        }
+        (value / pairs, slopes.into_iter().map(|slope| slope / pairs).collect(), wins / pairs)
     }
-    shared.resize_with(n, AtomicU64::default);
-    let sums = partners.sums_in_parallel(ordered, ramp, |place, slope| {
-        // Relaxed: each slope has one writer, and all are read after the threads have met.
-        shared[ranking.rows[place] as usize].store(slope.to_bits(), Relaxed);
-    });
-    let read =
-        |(slope, shared): (&mut f64, &AtomicU64)| *slope = f64::from_bits(shared.load(Relaxed));
-    slopes.par_iter_mut().zip(&shared[..]).with_min_len(CHUNK).for_each(read);
-    sums
+
+    fn of(ramp: Ramp, weights: &[[u64; 2]]) -> RampClimber {
+        let [neg, pos] = [0, 1].map(|class| weights.iter().map(|w| w[class]).collect::<Vec<_>>());
+        RampClimber::new(ramp, &neg, &pos).unwrap()
+    }
+
+    fn ramps() -> impl Strategy<Value = Ramp> {
+        let widths = prop_oneof![Just(0.25), Just(1.0), 0.01..5.0];
+        let slopes = prop_oneof![Just(0.0), Just(1e-3), 0.0..1.0];
+        (widths, slopes).prop_map(|(half_width, side_slope)| Ramp { half_width, side_slope })
+    }
+
+    type Rows = Vec<([u64; 2], f64)>;
+
+    /// Rows that may have both classes or none; many scores on a grid, so that ties and corners
+    /// come up.
+    fn samples() -> impl Strategy<Value = Rows> {
+        let score = prop_oneof![(-8..8_i8).prop_map(|s| f64::from(s) / 4.0), -3.0..3.0];
+        let row = ([0..4_u64, 0..4_u64], score);
+        prop::collection::vec(row, 0..80).prop_map(|mut rows| {
+            rows.extend([([1, 0], 0.0), ([0, 2], -0.0)]);
+            rows
+        })
+    }
+
+    fn assert_close(climber: &RampClimber, value: f64, expected: &(f64, Vec<f64>, f64)) {
+        assert!((value - expected.0).abs() < 1e-13, "{value} {}", expected.0);
+        assert!((climber.auc() - expected.2).abs() < 1e-13);
+        for (slope, expected) in climber.slopes().iter().zip(&expected.1) {
+            assert!((slope - expected).abs() < 1e-12, "{slope} {expected}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn one_climber_gives_the_double_sums_of_any_scores(
+            ramp in ramps(), rows in samples(), scale in 1_u64..1 << 40
+        ) {
+            let (weights, scores): (Vec<[u64; 2]>, Vec<f64>) = rows.into_iter().unzip();
+            let turned: Vec<f64> = scores.iter().rev().map(|s| s * 1.5).collect();
+            let large: Vec<[u64; 2]> = weights.iter().map(|w| w.map(|w| w * scale)).collect();
+            for weights in [&weights, &large] {
+                let mut climber = of(ramp, weights);
+                for scores in [&scores, &turned, &scores] {
+                    let value = climber.evaluate(scores).unwrap();
+                    assert_close(&climber, value, &by_pairs(&ramp, weights, scores));
+                }
+            }
+        }
+
+        #[test]
+        fn neither_the_order_of_rows_nor_merging_them_nor_rows_without_weight_change_a_bit(
+            ramp in ramps(), rows in samples()
+        ) {
+            let (weights, scores): (Vec<[u64; 2]>, Vec<f64>) = rows.iter().copied().unzip();
+            let mut climber = of(ramp, &weights);
+            let value = climber.evaluate(&scores).unwrap();
+
+            // Each row as single ones of one class, from the last to the first.
+            let mut single = Rows::new();
+            for &([neg, pos], score) in rows.iter().rev() {
+                single.extend((0..neg).map(|_| ([1, 0], score)));
+                single.extend((0..pos).map(|_| ([0, 1], score)));
+            }
+            let (weights, scores): (Vec<[u64; 2]>, Vec<f64>) = single.into_iter().unzip();
+            let mut singles = of(ramp, &weights);
+            prop_assert_eq!(singles.evaluate(&scores), Ok(value));
+            prop_assert_eq!(singles.auc(), climber.auc());
+            let mut slopes = singles.slopes().iter();
+            for (&([neg, pos], _), whole) in rows.iter().zip(climber.slopes()).rev() {
+                let sum: f64 = slopes.by_ref().take((neg + pos) as usize).sum();
+                prop_assert!((sum - whole).abs() < 1e-14);
+            }
+        }
+
+        #[test]
+        fn far_scores_take_no_digits(ramp in ramps(), rows in samples(), far in 1.0e6..1.0e12_f64) {
+            let ramp = Ramp { side_slope: 0.0, ..ramp };
+            let (mut weights, mut scores): (Vec<[u64; 2]>, Vec<f64>) = rows.into_iter().unzip();
+            weights.extend([[1, 0], [0, 1], [1, 1]]);
+            scores.extend([far, -far, 2.0 * far]);
+            let mut climber = of(ramp, &weights);
+            let value = climber.evaluate(&scores).unwrap();
+            assert_close(&climber, value, &by_pairs(&ramp, &weights, &scores));
+        }
+    }
+
+    #[test]
+    fn many_rows_give_the_same_bits_on_any_threads_in_any_order() {
+        let n = PARALLEL_FROM + 4321;
+        let spread: Vec<f64> = (0..n).map(|i| (i as f64 * 0.618).sin() * 3.0).collect();
+        let tied: Vec<f64> = spread.iter().map(|s| (s * 40.0).round() / 40.0).collect();
+        let small: Vec<[u64; 2]> = (0..n).map(|i| [i as u64 % 3, i as u64 % 2]).collect();
+        let large: Vec<[u64; 2]> = small.iter().map(|w| w.map(|w| w * 100_003)).collect();
+        let ramp = Ramp { half_width: 0.25, side_slope: 0.01 };
+        for (weights, scores) in [(&small, &spread), (&small, &tied), (&large, &tied)] {
+            let on = |n_threads, weights: &[[u64; 2]], scores: &[f64]| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let mut climber = of(ramp, weights);
+                let value = pool.install(|| climber.evaluate(scores)).unwrap();
+                (value, climber.slopes().to_vec(), climber.auc())
+            };
+            let one = on(1, weights, scores);
+            assert_eq!(one, on(2, weights, scores));
+            let turned = |v: &[[u64; 2]]| v.iter().rev().copied().collect::<Vec<_>>();
+            let mut back = on(3, &turned(weights), &scores.iter().rev().copied().collect::<Vec<_>>());
+            back.1.reverse();
+            assert_eq!(one, back);
+
+            // Some rows against the definition.
+            let total = weights.iter().fold([0, 0], |sum, w| [sum[0] + w[0], sum[1] + w[1]]);
+            for row in (0..n).step_by(n / 7) {
+                let inside = |t: f64| (scores[row] - t).abs() <= ramp.half_width;
+                let weight = |class: usize, is_inside: bool| {
+                    let rows = scores.iter().zip(weights).filter(|(t, _)| inside(**t) == is_inside);
+                    rows.map(|(_, w)| w[class]).sum::<u64>() as f64
+                };
+                let slope = |class: usize| {
+                    2.0 * (weight(class, true) + ramp.side_slope * weight(class, false))
+                };
+                let [neg, pos] = weights[row].map(|w| w as f64);
+                let expected = (pos * slope(0) - neg * slope(1)) / total[0] as f64 / total[1] as f64;
+                assert!((one.1[row] - expected).abs() <= 1e-12 * expected.abs());
+            }
+        }
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let ramp = Ramp::default();
+        let message = |result: Result<RampClimber, RankError>| result.unwrap_err().to_string();
+        assert_eq!(
+            message(RampClimber::new(ramp, &[1, 1], &[1])),
+            "the negative weights has 2 rows, but y has 1"
+        );
+        assert_eq!(
+            RampClimber::new(ramp, &[1, 1], &[0, 0]).unwrap_err(),
+            RankError::ClassWithoutWeight { class: "positive" }
+        );
+        assert_eq!(
+            message(RampClimber::new(ramp, &[1 << 53, 1], &[0, 1])),
+            "the weight of a class is 9007199254740993, but must be at most 2^53"
+        );
+        let wide = Ramp { half_width: f64::INFINITY, ..ramp };
+        assert_eq!(
+            message(RampClimber::new(wide, &[1, 0], &[0, 1])),
+            "half_width is inf, but must be positive and finite"
+        );
+
+        let mut climber = RampClimber::new(ramp, &[1, 0, 0], &[0, 1, 0]).unwrap();
+        let message = |scores: &[f64]| climber.evaluate(scores).unwrap_err().to_string();
+        let mut message = message;
+        assert_eq!(message(&[0.0]), "y_score has 1 rows, but y has 3");
+        assert_eq!(message(&[0.0, 1.0, f64::NAN]), "the score of row 2 is NaN");
+        assert_eq!(
+            message(&[f64::INFINITY, 1.0, 0.0]),
+            "a score is inf, but must be finite: the ramp is made of differences"
+        );
+        // A row without weight may be anywhere.
+        assert!(climber.evaluate(&[0.0, 0.25, f64::INFINITY]).is_ok_and(|value| value == 0.75));
+        assert_eq!(climber.slopes(), [-1.0, 1.0, 0.0]);
+    }
 }

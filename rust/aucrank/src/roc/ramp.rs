@@ -121,7 +121,7 @@ impl Ramp {
         let ordered = Ordered { scores: &scores, below: &below };
         let mut partners = Partners::default();
         partners.find(ordered, self.half_width);
-        partners.sums(ordered, self, |_, _| ()).value(self, total)
+        partners.sums(ordered, self, &mut Vec::new()).value(self, total)
     }
 
     /// [`Ramp::auc`] and its derivative with respect to the score of each row.

@@ -258,16 +258,16 @@ impl Partners {
         }
     }
 
-    /// The sums of one part; `write` is given each place in the order and its slope.
+    /// The sums and slopes of the scores from `start` on.
     fn part<P: Pair>(
         &self,
-        part: usize,
+        start: usize,
         ordered: Ordered<'_, P>,
         ramp: &Ramp,
-        mut write: impl FnMut(usize, f64),
+        slopes: &mut [f64],
     ) -> RampSums {
         let Ordered { scores, below } = ordered;
-        let (start, end) = (self.parts[part], self.parts[part + 1]);
+        let end = start + slopes.len();
         let mut sums = RampSums::default();
         if start == end {
             return sums;
@@ -282,14 +282,14 @@ impl Partners {
         let scores = &scores[..end];
         let mut nearby = Nearby { score: scores[start], central: 0, all: below[start] };
         let mut tie_start = below[start];
-        for place in start..end {
+        for (place, slope) in (start..end).zip(slopes) {
             let (next, score) = (below[place + 1], scores[place]);
             let (above, under) = (self.end[place] as usize, self.first[place] as usize);
             let central = below[above] - below[under];
             let of_pos = base_pos + each * central.neg() as f64;
             let of_neg = base_neg + each * central.pos() as f64;
             let own = next - below[place];
-            write(place, own.pos() as f64 * of_pos - own.neg() as f64 * of_neg);
+            *slope = own.pos() as f64 * of_pos - own.neg() as f64 * of_neg;
 
             // Rows of one score as one.
             if scores.get(place + 1) == Some(&score) {
@@ -313,33 +313,32 @@ impl Partners {
         sums
     }
 
-    /// The sums of all parts; `write` is given each place in the order and its slope.
+    /// The sums of all parts; `slopes` are left in the order of the scores.
     pub fn sums<P: Pair>(
         &self,
         ordered: Ordered<'_, P>,
         ramp: &Ramp,
-        mut write: impl FnMut(usize, f64),
+        slopes: &mut Vec<f64>,
     ) -> RampSums {
+        let n = ordered.scores.len();
+        slopes.resize(n, 0.0);
+        let mut rest = &mut slopes[..];
+        let parts = self.parts.windows(2).map(|part| {
+            let own;
+            (own, rest) = std::mem::take(&mut rest).split_at_mut(part[1] - part[0]);
+            (part[0], own)
+        });
         let mut sums = RampSums::default();
-        for part in 0..self.parts.len() - 1 {
-            sums.join(&self.part(part, ordered, ramp, &mut write));
+        if n < PARALLEL_FROM {
+            for (start, slopes) in parts {
+                sums.join(&self.part(start, ordered, ramp, slopes));
+            }
+        } else {
+            let parts: Vec<(usize, &mut [f64])> = parts.collect();
+            let of = |(start, slopes)| self.part(start, ordered, ramp, slopes);
+            let parts: Vec<RampSums> = parts.into_par_iter().map(of).collect();
+            parts.iter().for_each(|part| sums.join(part));
         }
-        sums
-    }
-
-    /// [`Partners::sums`] by all threads.
-    pub fn sums_in_parallel<P: Pair>(
-        &self,
-        ordered: Ordered<'_, P>,
-        ramp: &Ramp,
-        write: impl Fn(usize, f64) + Sync,
-    ) -> RampSums {
-        let parts: Vec<RampSums> = (0..self.parts.len() - 1)
-            .into_par_iter()
-            .map(|part| self.part(part, ordered, ramp, &write))
-            .collect();
-        let mut sums = RampSums::default();
-        parts.iter().for_each(|part| sums.join(part));
         sums
     }
 }

@@ -13,7 +13,7 @@ use super::sample::PARALLEL_FROM;
 const BUCKET: usize = 512;
 
 /// At most that many buckets: more would not stay in the translation buffers of the processor.
-const MOST_BUCKETS: usize = 2048;
+const MOST_BUCKETS: usize = 1024;
 
 /// Cells of one dealing: their counts stay in the second cache.
 const MOST_CELLS: usize = 1 << 16;
@@ -29,7 +29,7 @@ const MOST_DEALINGS: u32 = 3;
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     score: f64,
-    row: u32,
+    origin: u32,
     tag: u32,
 }
 
@@ -38,12 +38,28 @@ struct Record {
 pub(super) struct Ranking {
     /// Ascending; `-0.0` is `0.0`.
     pub scores: Vec<f64>,
-    /// Number of the row of each score.
-    pub rows: Vec<u32>,
-    /// What the caller gave that row.
+    /// What the caller gave the row of each score.
     pub tags: Vec<u32>,
+    /// Where the row of each score was when the rows had been dealt, but not yet put in order.
+    origins: Vec<u32>,
     records: Vec<Record>,
     scratch: Scratch,
+    /// How the rows were dealt, where they were too many for one cache.
+    deal: Option<Deal>,
+    /// Numbers of the rows on their way back.
+    returned: Vec<f64>,
+}
+
+/// How rows came to buckets.
+#[derive(Debug, Clone)]
+struct Deal {
+    grid: Grid,
+    /// Rows dealt by one task.
+    share: usize,
+    /// Rows of each share in each bucket.
+    counts: Vec<Vec<u32>>,
+    /// Rows of each bucket.
+    sizes: Vec<usize>,
 }
 
 /// Memory of a dealing.
@@ -106,7 +122,7 @@ impl Bounds {
 }
 
 /// Cells of equal width.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Grid {
     low: f64,
     scale: f64,
@@ -133,39 +149,115 @@ impl Ranking {
     pub fn sort(&mut self, scores: &[f64], bounds: &Bounds, tag: impl Fn(usize) -> u32 + Sync) {
         let n = scores.len();
         self.scores.resize(n, 0.0);
-        self.rows.resize(n, 0);
         self.tags.resize(n, 0);
+        self.origins.resize(n, 0);
         self.records.resize(n, Record::default());
+        let n_buckets = (n / BUCKET).max(1).next_power_of_two().min(MOST_BUCKETS);
+        let grid = Grid::new(bounds.low, bounds.high, n_buckets).filter(|_| n >= PARALLEL_FROM);
+        self.deal = grid.map(|grid| Deal::new(scores, grid, n_buckets));
+        // Adding 0.0 turns -0.0 into 0.0.
         let record = |row: usize, score: f64| Record {
-            // Turns -0.0 into 0.0.
             score: score + 0.0,
-            row: row as u32,
+            origin: row as u32,
             tag: tag(row),
         };
-        let n_buckets = (n / BUCKET).max(1).next_power_of_two().min(MOST_BUCKETS);
-        let grid = Grid::new(bounds.low, bounds.high, n_buckets);
-        if let Some(grid) = grid.filter(|_| n >= PARALLEL_FROM) {
-            self.sort_buckets(scores, grid, n_buckets, &record);
+        if self.deal.is_some() {
+            self.sort_buckets(scores, record);
             return;
         }
         for (row, (place, &score)) in self.records.iter_mut().zip(scores).enumerate() {
             *place = record(row, score);
         }
-        let out = (&mut self.scores[..], &mut self.rows[..], &mut self.tags[..]);
-        order_into(&mut self.records, &mut self.scratch, out);
+        order(&mut self.records, bounds.low, bounds.high, &mut self.scratch, MOST_DEALINGS);
+        let out = (&mut self.scores[..], &mut self.tags[..], &mut self.origins[..]);
+        take_apart(&self.records, out);
     }
 
-    fn sort_buckets(
-        &mut self,
-        scores: &[f64],
-        grid: Grid,
-        n_buckets: usize,
-        record: &(impl Fn(usize, f64) -> Record + Sync),
-    ) {
-        let n = scores.len();
+    fn sort_buckets(&mut self, scores: &[f64], record: impl Fn(usize, f64) -> Record + Sync) {
+        let Some(deal) = &self.deal else { return };
+        let places = deal.pieces(&mut self.records, <[Record]>::iter_mut);
+        scores.par_chunks(deal.share).zip(places).enumerate().for_each(
+            |(i, (scores, mut places))| {
+                for (row, &score) in scores.iter().enumerate() {
+                    if let Some(place) = places[deal.grid.cell(score)].next() {
+                        *place = record(i * deal.share + row, score);
+                    }
+                }
+            },
+        );
+
+        let mut tasks = Vec::with_capacity(deal.sizes.len());
+        let mut start = 0;
+        let mut records = self.records.as_mut_slice();
+        let mut out = (&mut self.scores[..], &mut self.tags[..], &mut self.origins[..]);
+        for &size in &deal.sizes {
+            let (own, after) = records.split_at_mut(size);
+            let (scores, tags, origins) = out;
+            let (scores, scores_after) = scores.split_at_mut(size);
+            let (tags, tags_after) = tags.split_at_mut(size);
+            let (origins, origins_after) = origins.split_at_mut(size);
+            tasks.push((start, own, (scores, tags, origins)));
+            start += size;
+            records = after;
+            out = (scores_after, tags_after, origins_after);
+        }
+        tasks.into_par_iter().with_min_len(8).for_each_init(
+            Scratch::default,
+            |scratch, (start, records, out)| {
+                let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+                for (place, record) in records.iter_mut().enumerate() {
+                    record.origin = (start + place) as u32;
+                    low = least(low, record.score);
+                    high = greatest(high, record.score);
+                }
+                order(records, low, high, scratch, MOST_DEALINGS);
+                take_apart(records, out);
+            },
+        );
+    }
+
+    /// Gives each row its number in `numbers`, which are in the order of the scores; `scores` are
+    /// those that were sorted.
+    pub fn give_back(&mut self, scores: &[f64], numbers: &[f64], rows: &mut [f64]) {
+        let Some(deal) = &self.deal else {
+            for (&origin, &number) in self.origins.iter().zip(numbers) {
+                rows[origin as usize] = number;
+            }
+            return;
+        };
+        // Back to the order in which a bucket came, which is that of the rows.
+        self.returned.resize(numbers.len(), 0.0);
+        let mut tasks = Vec::with_capacity(deal.sizes.len());
+        let (mut start, mut rest) = (0, &mut self.returned[..]);
+        for &size in &deal.sizes {
+            let (own, after) = rest.split_at_mut(size);
+            tasks.push((start, own));
+            (start, rest) = (start + size, after);
+        }
+        tasks.into_par_iter().with_min_len(8).for_each(|(start, own)| {
+            let end = start + own.len();
+            for (&origin, &number) in self.origins[start..end].iter().zip(&numbers[start..end]) {
+                own[origin as usize - start] = number;
+            }
+        });
+        let pieces = deal.pieces(&mut self.returned, |piece| piece.iter());
+        let shares = rows.par_chunks_mut(deal.share).zip(scores.par_chunks(deal.share));
+        shares.zip(pieces).for_each(|((rows, scores), mut pieces)| {
+            for (row, &score) in rows.iter_mut().zip(scores) {
+                if let Some(&number) = pieces[deal.grid.cell(score)].next() {
+                    *row = number;
+                }
+            }
+        });
+    }
+}
+
+impl Deal {
+    fn new(scores: &[f64], grid: Grid, n_buckets: usize) -> Self {
         let n_threads = rayon::current_num_threads();
         // More shares than threads even out a thread that is held up.
-        let share = if n_threads == 1 { n } else { n.div_ceil(2 * n_threads) };
+        let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
+        let share = scores.len().div_ceil(n_shares);
         let count = |scores: &[f64]| {
             let mut counts = vec![0_u32; n_buckets];
             for &score in scores {
@@ -174,76 +266,58 @@ impl Ranking {
             counts
         };
         let counts: Vec<Vec<u32>> = scores.par_chunks(share).map(count).collect();
+        let size = |bucket: usize| counts.iter().map(|counts| counts[bucket] as usize).sum();
+        let sizes = (0..n_buckets).map(size).collect();
+        Self { grid, share, counts, sizes }
+    }
 
-        // A piece of memory for each bucket and share, bucket by bucket.
-        let mut places: Vec<Vec<_>> =
-            counts.iter().map(|_| Vec::with_capacity(n_buckets)).collect();
-        let mut sizes = Vec::with_capacity(n_buckets);
-        let mut rest = self.records.as_mut_slice();
+    /// The pieces of memory of each share, one for each bucket. They lie bucket by bucket.
+    fn pieces<'a, T, I>(&self, memory: &'a mut [T], of: impl Fn(&'a mut [T]) -> I) -> Vec<Vec<I>> {
+        let n_buckets = self.sizes.len();
+        let mut pieces: Vec<Vec<I>> =
+            self.counts.iter().map(|_| Vec::with_capacity(n_buckets)).collect();
+        let mut rest = memory;
         for bucket in 0..n_buckets {
-            let before = rest.len();
-            for (counts, places) in counts.iter().zip(&mut places) {
-                let (place, after) = rest.split_at_mut(counts[bucket] as usize);
-                places.push(place.iter_mut());
+            for (counts, pieces) in self.counts.iter().zip(&mut pieces) {
+                let (piece, after) = rest.split_at_mut(counts[bucket] as usize);
+                pieces.push(of(piece));
                 rest = after;
             }
-            sizes.push(before - rest.len());
         }
-        scores.par_chunks(share).zip(places).enumerate().for_each(|(i, (scores, mut places))| {
-            for (row, &score) in scores.iter().enumerate() {
-                if let Some(place) = places[grid.cell(score)].next() {
-                    *place = record(i * share + row, score);
-                }
-            }
-        });
-
-        let mut tasks = Vec::with_capacity(n_buckets);
-        let mut rest = self.records.as_mut_slice();
-        let mut out = (&mut self.scores[..], &mut self.rows[..], &mut self.tags[..]);
-        for size in sizes {
-            let (records, after) = rest.split_at_mut(size);
-            let (scores, rows, tags) = out;
-            let (scores, scores_after) = scores.split_at_mut(size);
-            let (rows, rows_after) = rows.split_at_mut(size);
-            let (tags, tags_after) = tags.split_at_mut(size);
-            tasks.push((records, (scores, rows, tags)));
-            rest = after;
-            out = (scores_after, rows_after, tags_after);
-        }
-        tasks
-            .into_par_iter()
-            .with_min_len(8)
-            .for_each_init(Scratch::default, |scratch, (records, out)| {
-                order_into(records, scratch, out)
-            });
+        pieces
     }
 }
 
-/// Orders `records` and takes them apart.
-fn order_into(
-    records: &mut [Record],
-    scratch: &mut Scratch,
-    (scores, rows, tags): (&mut [f64], &mut [u32], &mut [u32]),
+/// `f64::min` of numbers that are not NaN: one instruction.
+#[inline]
+fn least(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+/// `f64::max` of numbers that are not NaN.
+#[inline]
+fn greatest(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
+}
+
+fn take_apart(
+    records: &[Record],
+    (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32]),
 ) {
-    order(records, scratch, MOST_DEALINGS);
-    for (((record, score), row), tag) in records.iter().zip(scores).zip(rows).zip(tags) {
-        (*score, *row, *tag) = (record.score, record.row, record.tag);
+    for (((record, score), tag), origin) in records.iter().zip(scores).zip(tags).zip(origins) {
+        (*score, *tag, *origin) = (record.score, record.tag, record.origin);
     }
 }
 
-/// Orders `records` by their scores, dealing them at most `dealings` times.
-fn order(records: &mut [Record], scratch: &mut Scratch, dealings: u32) {
+/// Orders `records` by their scores, which go from `low` to `high`, dealing them at most `dealings`
+/// times.
+fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dealings: u32) {
     let n = records.len();
-    if n <= CROWD {
-        insert_all(records);
+    if low >= high {
         return;
     }
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for record in &*records {
-        low = low.min(record.score);
-        high = high.max(record.score);
-    }
-    if low >= high {
+    if n <= CROWD {
+        insert_all(records);
         return;
     }
     let n_cells = n.next_power_of_two().min(MOST_CELLS);
@@ -286,7 +360,10 @@ fn order(records: &mut [Record], scratch: &mut Scratch, dealings: u32) {
         }
         while scratch.crowds.len() > first {
             if let Some((start, end)) = scratch.crowds.pop() {
-                order(&mut records[start..end], scratch, dealings - 1);
+                let crowd = &mut records[start..end];
+                let low = crowd.iter().fold(f64::INFINITY, |low, r| least(low, r.score));
+                let high = crowd.iter().fold(f64::NEG_INFINITY, |high, r| greatest(high, r.score));
+                order(crowd, low, high, scratch, dealings - 1);
             }
         }
     }
@@ -303,5 +380,63 @@ fn insert_all(records: &mut [Record]) {
             place -= 1;
         }
         records[place] = record;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Sorted scores must be those of the standard library, tags must have gone along, and numbers
+    /// must find the way back.
+    fn check(ranking: &mut Ranking, scores: &[f64]) {
+        let mut expected: Vec<f64> = scores.iter().map(|s| s + 0.0).collect();
+        expected.sort_unstable_by(f64::total_cmp);
+        for n_threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| {
+                ranking.sort(scores, &Bounds::of(scores), |row| row as u32);
+                assert_eq!(ranking.scores, expected);
+                let of_tag: Vec<f64> = ranking.tags.iter().map(|&t| scores[t as usize]).collect();
+                assert_eq!(of_tag, expected);
+                let numbers: Vec<f64> = ranking.tags.iter().map(|&tag| tag.into()).collect();
+                let mut rows = vec![-1.0; scores.len()];
+                ranking.give_back(scores, &numbers, &mut rows);
+                assert!(rows.iter().enumerate().all(|(row, &number)| number == row as f64));
+            });
+        }
+    }
+
+    #[test]
+    fn awkward_scores_of_any_number_are_sorted_and_numbers_come_back() {
+        let shapes: [fn(f64) -> f64; 9] = [
+            |u| u,
+            |u| (u / (1.0 - u + 1e-9) + 1e-9).ln(),
+            |u| (u * 5.0).floor() - 2.0,
+            |_| 7.0,
+            |u| if u < 1e-3 { 1e300 } else { u },
+            |u| if u < 0.5 { -1e308 } else { 1e308 * u },
+            |u| 5e-324 * (u * 9.0).floor(),
+            |u| 2_f64.powf(u * 2000.0 - 1000.0),
+            |u| if u < 0.5 { -0.0 } else { 0.0 },
+        ];
+        // One memory for all: nothing may be left of the call before.
+        let mut ranking = Ranking::default();
+        for shape in shapes {
+            for n in [0, 1, 33, 5000, PARALLEL_FROM - 1, PARALLEL_FROM + 777] {
+                let u = (0..n).map(|i| (i as f64 * 0.618_033_988_749_894_9).fract());
+                check(&mut ranking, &u.map(shape).collect::<Vec<f64>>());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_scores_are_sorted(scores in prop::collection::vec(any::<f64>(), 0..300)) {
+            let finite: Vec<f64> = scores.into_iter().filter(|s| s.is_finite()).collect();
+            check(&mut Ranking::default(), &finite);
+        }
     }
 }
