@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
-    use super::ramp::ramp_auc;
+    use super::ramp::{ramp_auc, ramp_auc_gradient};
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]

@@ -421,7 +421,8 @@ mod tests {
             let one = on(1, weights, scores);
             assert_eq!(one, on(2, weights, scores));
             let turned = |v: &[[u64; 2]]| v.iter().rev().copied().collect::<Vec<_>>();
-            let mut back = on(3, &turned(weights), &scores.iter().rev().copied().collect::<Vec<_>>());
+            let mut back =
+                on(3, &turned(weights), &scores.iter().rev().copied().collect::<Vec<_>>());
             back.1.reverse();
             assert_eq!(one, back);
 
@@ -437,7 +438,8 @@ mod tests {
                     2.0 * (weight(class, true) + ramp.side_slope * weight(class, false))
                 };
                 let [neg, pos] = weights[row].map(|w| w as f64);
-                let expected = (pos * slope(0) - neg * slope(1)) / total[0] as f64 / total[1] as f64;
+                let expected =
+                    (pos * slope(0) - neg * slope(1)) / total[0] as f64 / total[1] as f64;
                 assert!((one.1[row] - expected).abs() <= 1e-12 * expected.abs());
             }
         }

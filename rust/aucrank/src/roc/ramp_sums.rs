@@ -275,9 +275,9 @@ impl Partners {
         let total = below[scores.len()];
         let (n_neg, n_pos) = (total.neg(), total.pos());
         // Slope in the score of a unit of weight, without partners and for each of them.
-        let base_pos = ramp.slope() * ramp.side_slope / n_pos as f64;
-        let base_neg = ramp.slope() * ramp.side_slope / n_neg as f64;
-        let each = ramp.slope() * (1.0 - ramp.side_slope) / n_pos as f64 / n_neg as f64;
+        let base_pos = ramp.slope() * ramp.side_slope / float(n_pos);
+        let base_neg = ramp.slope() * ramp.side_slope / float(n_neg);
+        let each = ramp.slope() * (1.0 - ramp.side_slope) / float(n_pos) / float(n_neg);
 
         let scores = &scores[..end];
         let mut nearby = Nearby { score: scores[start], central: 0, all: below[start] };
@@ -286,10 +286,10 @@ impl Partners {
             let (next, score) = (below[place + 1], scores[place]);
             let (above, under) = (self.end[place] as usize, self.first[place] as usize);
             let central = below[above] - below[under];
-            let of_pos = base_pos + each * central.neg() as f64;
-            let of_neg = base_neg + each * central.pos() as f64;
+            let of_pos = base_pos + each * float(central.neg());
+            let of_neg = base_neg + each * float(central.pos());
             let own = next - below[place];
-            *slope = own.pos() as f64 * of_pos - own.neg() as f64 * of_neg;
+            *slope = float(own.pos()) * of_pos - float(own.neg()) * of_neg;
 
             // Rows of one score as one.
             if scores.get(place + 1) == Some(&score) {
@@ -301,7 +301,7 @@ impl Partners {
             }
             let own = next - tie_start;
             let (neg, pos) = (own.neg(), own.pos());
-            let slope = pos as f64 * of_pos - neg as f64 * of_neg;
+            let slope = float(pos) * of_pos - float(neg) * of_neg;
             sums.near += slope * (score - nearby.score);
             nearby.central += product(pos, central.neg()) - product(neg, central.pos());
             let far_above = n_neg - below[above].neg();
@@ -337,7 +337,9 @@ impl Partners {
             let parts: Vec<(usize, &mut [f64])> = parts.collect();
             let of = |(start, slopes)| self.part(start, ordered, ramp, slopes);
             let parts: Vec<RampSums> = parts.into_par_iter().map(of).collect();
-            parts.iter().for_each(|part| sums.join(part));
+            for part in &parts {
+                sums.join(part);
+            }
         }
         sums
     }
@@ -359,6 +361,12 @@ impl<P: Pair> Nearby<P> {
         let all = product(own.pos(), total.neg()) - product(own.neg(), total.pos());
         sums.all.add(all, self.score);
     }
+}
+
+/// A weight below 2^53, which as a signed number takes one instruction to convert.
+#[inline]
+fn float(weight: u64) -> f64 {
+    weight.cast_signed() as f64
 }
 
 /// A number of pairs.

@@ -7,7 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::sample::PARALLEL_FROM;
+use super::sample::{PARALLEL_FROM, PIECE};
+use super::score::Extremes;
 
 /// Rows of a bucket aimed at, if they are spread evenly.
 const BUCKET: usize = 512;
@@ -91,33 +92,13 @@ impl Bounds {
     }
 
     fn of_part(scores: &[f64]) -> Self {
-        // Independent lanes, so that the compiler takes vector instructions.
-        const LANES: usize = 8;
-        let mut low = [f64::INFINITY; LANES];
-        let mut high = [f64::NEG_INFINITY; LANES];
-        // Sums up to NaN or not: infinity less itself is NaN too, hence only an occasion to look.
-        let mut odd = [0.0; LANES];
-        let chunks = scores.chunks_exact(LANES);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for lane in 0..LANES {
-                let s = chunk[lane];
-                low[lane] = if s < low[lane] { s } else { low[lane] };
-                high[lane] = if s > high[lane] { s } else { high[lane] };
-                odd[lane] += s - s;
-            }
+        let mut extremes = Extremes::NONE;
+        let mut is_nan = false;
+        for piece in scores.chunks(PIECE) {
+            extremes = extremes.merge(Extremes::of(piece));
+            is_nan |= piece.iter().fold(false, |is_nan, score| is_nan | score.is_nan());
         }
-        let mut bounds = Self {
-            low: low.into_iter().fold(f64::INFINITY, f64::min),
-            high: high.into_iter().fold(f64::NEG_INFINITY, f64::max),
-            is_nan: odd.iter().sum::<f64>().is_nan() && scores.iter().any(|s| s.is_nan()),
-        };
-        for &s in rest {
-            bounds.low = bounds.low.min(s);
-            bounds.high = bounds.high.max(s);
-            bounds.is_nan |= s.is_nan();
-        }
-        bounds
+        Self { low: extremes.least, high: extremes.greatest, is_nan }
     }
 }
 
@@ -300,10 +281,7 @@ fn greatest(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-fn take_apart(
-    records: &[Record],
-    (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32]),
-) {
+fn take_apart(records: &[Record], (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32])) {
     for (((record, score), tag), origin) in records.iter().zip(scores).zip(tags).zip(origins) {
         (*score, *tag, *origin) = (record.score, record.tag, record.origin);
     }
@@ -316,8 +294,13 @@ fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dea
     if low >= high {
         return;
     }
+    if scratch.records.len() < n {
+        scratch.records.resize(n, Record::default());
+    }
     if n <= CROWD {
-        insert_all(records);
+        let dealt = &mut scratch.records[..n];
+        dealt.copy_from_slice(records);
+        insert_all(dealt, records);
         return;
     }
     let n_cells = n.next_power_of_two().min(MOST_CELLS);
@@ -338,48 +321,50 @@ fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dea
         largest = largest.max(*count);
         *count = start;
     }
-    if scratch.records.len() < n {
-        scratch.records.resize(n, Record::default());
-    }
     let dealt = &mut scratch.records[..n];
     for &record in &*records {
         let place = &mut ends[grid.cell(record.score)];
         dealt[*place as usize] = record;
         *place += 1;
     }
+    if largest as usize <= CROWD {
+        insert_all(dealt, records);
+        return;
+    }
     records.copy_from_slice(dealt);
-    if largest as usize > CROWD {
-        let first = scratch.crowds.len();
-        let mut start = 0;
-        for &end in &scratch.ends {
-            let end = end as usize;
-            if end - start > CROWD {
-                scratch.crowds.push((start, end));
-            }
-            start = end;
+    let n_crowds = scratch.crowds.len();
+    let mut start = 0;
+    for &end in &scratch.ends {
+        let end = end as usize;
+        if end - start > CROWD {
+            scratch.crowds.push((start, end));
         }
-        while scratch.crowds.len() > first {
-            if let Some((start, end)) = scratch.crowds.pop() {
-                let crowd = &mut records[start..end];
-                let low = crowd.iter().fold(f64::INFINITY, |low, r| least(low, r.score));
-                let high = crowd.iter().fold(f64::NEG_INFINITY, |high, r| greatest(high, r.score));
-                order(crowd, low, high, scratch, dealings - 1);
+        start = end;
+    }
+    while scratch.crowds.len() > n_crowds {
+        if let Some((start, end)) = scratch.crowds.pop() {
+            let crowd = &mut records[start..end];
+            let (mut low, mut high) = (crowd[0].score, crowd[0].score);
+            for record in &*crowd {
+                low = least(low, record.score);
+                high = greatest(high, record.score);
             }
+            order(crowd, low, high, scratch, dealings - 1);
         }
     }
-    insert_all(records);
+    scratch.records[..n].copy_from_slice(records);
+    insert_all(&scratch.records[..n], records);
 }
 
 /// Sorts by insertion: fast where next to nothing is out of order.
-fn insert_all(records: &mut [Record]) {
-    for i in 1..records.len() {
-        let record = records[i];
+fn insert_all(from: &[Record], into: &mut [Record]) {
+    for (i, &record) in from.iter().enumerate() {
         let mut place = i;
-        while place > 0 && records[place - 1].score > record.score {
-            records[place] = records[place - 1];
+        while place > 0 && into[place - 1].score > record.score {
+            into[place] = into[place - 1];
             place -= 1;
         }
-        records[place] = record;
+        into[place] = record;
     }
 }
 
