@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 14;
 ///
 /// Memory stays from one call to the next. A call sorts and then takes O(n); the result is the same
 /// for any number of threads and any order of the rows, and for a row of weight k as for k rows.
-/// With fewer than [`PARALLEL_FROM`] rows a call stays on its thread and, but for the first,
+/// With fewer than [`PARALLEL_FROM`] rows a call stays on its thread and, once its memory has grown,
 /// allocates nothing, so that many climbers may work at a time.
 ///
 /// # Examples
@@ -121,7 +121,7 @@ impl RampClimber {
             }
             n_live += usize::from(weights != [0, 0]);
         }
-        for (class, total) in ["negative", "positive"].into_iter().zip(total) {
+        for (class, total) in ["negative", "positive"].into_iter().zip(total).rev() {
             if total == 0 {
                 return Err(RankError::ClassWithoutWeight { class });
             }
@@ -188,7 +188,7 @@ impl RampClimber {
                 (&live.scores[..], &mut live.slopes)
             }
         };
-        if let Some(infinite) = [bounds.low, bounds.high].into_iter().find(|s| !s.is_finite()) {
+        if let Some(infinite) = [bounds.high, bounds.low].into_iter().find(|s| !s.is_finite()) {
             return Err(infinite_score(infinite));
         }
 
@@ -226,8 +226,8 @@ impl RampClimber {
         &self.slopes
     }
 
-    /// The AUC of the same scores, equal to the last bit to that of [`auc`](super::auc). NaN before
-    /// the first call.
+    /// The AUC of the same scores, equal to the last bit to that of [`auc`](super::auc). 0 before the
+    /// first call.
     #[must_use]
     pub fn auc(&self) -> f64 {
         self.sums.auc(self.total)
@@ -288,8 +288,8 @@ fn sum_up<P: Pair>(
         fill(P::default(), 0, &mut below[1..]);
     }
     let ordered = Ordered { scores: &ranking.scores, below };
-    partners.find(ordered, ramp.half_width);
-    partners.sums(ordered, ramp, slopes)
+    partners.find(ordered, ramp.half_width, parallel);
+    partners.sums(ordered, ramp, slopes, parallel)
 }
 
 #[cfg(test)]

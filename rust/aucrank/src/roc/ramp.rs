@@ -13,8 +13,8 @@
 //! class means. A pair is clipped or it is not: in order of the scores the unclipped partners of
 //! a row are neighbours, and two pointers that only move forward delimit them. Their number alone
 //! is needed, for a sum of differences falls apart into s times the number of partners, one class
-//! at a time (sec. 2.3). These two sums may be large where their difference is small, hence
-//! [`Exact`].
+//! at a time (sec. 2.3). Rows are put in order by [`ranking`](super::ranking), and partners found
+//! and counted by [`ramp_sums`](super::ramp_sums).
 //!
 //! Whether a pair is clipped is asked of `s - t` as `f64` has it, here as in the definition: the
 //! rounded difference is monotone in both scores, so pointers serve. Corners belong to the central
@@ -110,8 +110,12 @@ impl Ramp {
         self.validate()?;
         // Knot `i` counts the rows of the distinct scores `0..i`, from the highest down.
         let scores: Vec<f64> = curve.thresholds()[1..].iter().rev().copied().collect();
-        if let Some(&infinite) = scores.iter().find(|s| !s.is_finite()) {
+        if let Some(&infinite) = scores.iter().rfind(|s| !s.is_finite()) {
             return Err(infinite_score(infinite));
+        }
+        if u32::try_from(curve.len()).is_err() {
+            let (name, value) = ("the number of knots", curve.len().to_string());
+            return Err(RankError::BadParameter { name, value, rule: "less than 2^32" });
         }
         let (neg, pos) = (curve.false_positives(), curve.true_positives());
         let total = [neg[curve.len() - 1], pos[curve.len() - 1]];
@@ -120,8 +124,8 @@ impl Ramp {
             above.map(|(neg, pos)| u128::new(total[0] - neg, total[1] - pos)).collect();
         let ordered = Ordered { scores: &scores, below: &below };
         let mut partners = Partners::default();
-        partners.find(ordered, self.half_width);
-        partners.sums(ordered, self, &mut Vec::new()).value(self, total)
+        partners.find(ordered, self.half_width, false);
+        partners.sums(ordered, self, &mut Vec::new(), false).value(self, total)
     }
 
     /// [`Ramp::auc`] and its derivative with respect to the score of each row.

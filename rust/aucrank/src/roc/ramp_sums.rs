@@ -19,7 +19,6 @@ use std::ops::{Add, Sub};
 use rayon::prelude::*;
 
 use super::ramp::Ramp;
-use super::sample::PARALLEL_FROM;
 use crate::RankError;
 
 /// Weight of both classes in one word.
@@ -200,18 +199,18 @@ fn walk([mut a, mut b, mut c, mut d]: [Lane<'_>; LANES], scores: &[f64], half_wi
 }
 
 impl Partners {
-    /// Finds the partners of every row.
-    pub fn find<P: Pair>(&mut self, ordered: Ordered<'_, P>, half_width: f64) {
+    /// Finds the partners of every row, by all threads or by this one.
+    pub fn find<P: Pair>(&mut self, ordered: Ordered<'_, P>, half_width: f64, parallel: bool) {
         let Ordered { scores, below } = ordered;
         let n = scores.len();
         self.first.resize(n, 0);
         self.end.resize(n, 0);
         let total = below[n].neg() + below[n].pos();
-        let n_parts = (total / PART).clamp(LANES as u64, MOST_PARTS) as usize;
+        let n_shares = (total / PART).clamp(LANES as u64, MOST_PARTS);
         self.parts.clear();
         self.firsts.clear();
-        for part in 0..n_parts {
-            let share = (part as u128 * u128::from(total) / n_parts as u128) as u64;
+        for part in 0..n_shares {
+            let share = (u128::from(part) * u128::from(total) / u128::from(n_shares)) as u64;
             let mut start = below[..n].partition_point(|b| b.neg() + b.pos() < share);
             // The first row of a score.
             if start > 0 && start < n {
@@ -220,11 +219,11 @@ impl Partners {
             self.parts.push(start);
         }
         self.parts.push(n);
+        // A score of much weight takes the place of several parts.
+        self.parts.dedup();
+        let n_parts = self.parts.len() - 1;
         for &start in &self.parts[..n_parts] {
-            let first = match scores.get(start) {
-                Some(&s) => scores[..start].partition_point(|&t| s - t > half_width),
-                None => n,
-            };
+            let first = scores[..start].partition_point(|&t| scores[start] - t > half_width);
             self.firsts.push(first);
         }
         self.firsts.push(n);
@@ -248,13 +247,13 @@ impl Partners {
             .map(Option::unwrap_or_default)
         };
         let n_walks = n_parts.div_ceil(LANES);
-        if n < PARALLEL_FROM {
+        if parallel {
+            let walks: Vec<[Lane<'_>; LANES]> = (0..n_walks).map(|_| next_lanes()).collect();
+            walks.into_par_iter().for_each(|lanes| walk(lanes, scores, half_width));
+        } else {
             for _ in 0..n_walks {
                 walk(next_lanes(), scores, half_width);
             }
-        } else {
-            let walks: Vec<[Lane<'_>; LANES]> = (0..n_walks).map(|_| next_lanes()).collect();
-            walks.into_par_iter().for_each(|lanes| walk(lanes, scores, half_width));
         }
     }
 
@@ -269,9 +268,6 @@ impl Partners {
         let Ordered { scores, below } = ordered;
         let end = start + slopes.len();
         let mut sums = RampSums::default();
-        if start == end {
-            return sums;
-        }
         let total = below[scores.len()];
         let (n_neg, n_pos) = (total.neg(), total.pos());
         // Slope in the score of a unit of weight, without partners and for each of them.
@@ -319,9 +315,9 @@ impl Partners {
         ordered: Ordered<'_, P>,
         ramp: &Ramp,
         slopes: &mut Vec<f64>,
+        parallel: bool,
     ) -> RampSums {
-        let n = ordered.scores.len();
-        slopes.resize(n, 0.0);
+        slopes.resize(ordered.scores.len(), 0.0);
         let mut rest = &mut slopes[..];
         let parts = self.parts.windows(2).map(|part| {
             let own;
@@ -329,16 +325,16 @@ impl Partners {
             (part[0], own)
         });
         let mut sums = RampSums::default();
-        if n < PARALLEL_FROM {
-            for (start, slopes) in parts {
-                sums.join(&self.part(start, ordered, ramp, slopes));
-            }
-        } else {
+        if parallel {
             let parts: Vec<(usize, &mut [f64])> = parts.collect();
             let of = |(start, slopes)| self.part(start, ordered, ramp, slopes);
             let parts: Vec<RampSums> = parts.into_par_iter().map(of).collect();
             for part in &parts {
                 sums.join(part);
+            }
+        } else {
+            for (start, slopes) in parts {
+                sums.join(&self.part(start, ordered, ramp, slopes));
             }
         }
         sums
