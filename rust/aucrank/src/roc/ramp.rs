@@ -163,8 +163,7 @@ impl Ramp {
             };
             if positive[row] { [0, units] } else { [units, 0] }
         })?;
-        let scores: Vec<f64> = scores.iter().map(|&score| score.into()).collect();
-        let value = climber.evaluate(&scores)?;
+        let value = climber.evaluate(&S::widened(scores))?;
         Ok(RampGradient { value, by_score: climber.into_slopes() })
     }
 }
@@ -203,6 +202,7 @@ mod tests {
 
     use super::super::sample::PARALLEL_FROM;
     use super::*;
+    use crate::data::Labels;
     use crate::roc::auc;
 
     /// The ramp, piece by piece.
@@ -284,7 +284,13 @@ mod tests {
                     None => RocCurve::new(&scores, &positive),
                     Some(weights) => RocCurve::weighted(&scores, &positive, weights),
                 };
-                prop_assert_eq!(ramp.auc(&curve.unwrap()), Ok(fast.value));
+                let curve = curve.unwrap();
+                prop_assert_eq!(ramp.auc(&curve), Ok(fast.value));
+                let labels = Labels::new(&positive, given).unwrap();
+                let mut climber = RampClimber::of_labels(ramp, &labels).unwrap();
+                prop_assert_eq!(climber.evaluate(&scores), Ok(fast.value));
+                prop_assert_eq!(climber.slopes(), fast.by_score);
+                prop_assert_eq!(climber.auc(), curve.auc());
             }
         }
 

@@ -47,8 +47,6 @@ pub(super) struct Ranking {
     scratch: Scratch,
     /// How the rows were dealt, where they were too many for one cache.
     deal: Option<Deal>,
-    /// Numbers of the rows on their way back.
-    returned: Vec<f64>,
 }
 
 /// How rows came to buckets.
@@ -198,7 +196,7 @@ impl Ranking {
     }
 
     /// Gives each row its number in `numbers`, which are in the order of the scores; `scores` are
-    /// those that were sorted.
+    /// those that were sorted. The sorted ones are lost: their memory is used.
     pub fn give_back(&mut self, scores: &[f64], numbers: &[f64], rows: &mut [f64]) {
         let Some(deal) = &self.deal else {
             for (&origin, &number) in self.origins.iter().zip(numbers) {
@@ -207,9 +205,8 @@ impl Ranking {
             return;
         };
         // Back to the order in which a bucket came, which is that of the rows.
-        self.returned.resize(numbers.len(), 0.0);
         let mut tasks = Vec::with_capacity(deal.sizes.len());
-        let (mut start, mut rest) = (0, &mut self.returned[..]);
+        let (mut start, mut rest) = (0, &mut self.scores[..]);
         for &size in &deal.sizes {
             let (own, after) = rest.split_at_mut(size);
             tasks.push((start, own));
@@ -221,7 +218,7 @@ impl Ranking {
                 own[origin as usize - start] = number;
             }
         });
-        let pieces = deal.pieces(&mut self.returned, |piece| piece.iter());
+        let pieces = deal.pieces(&mut self.scores, |piece| piece.iter());
         let shares = rows.par_chunks_mut(deal.share).zip(scores.par_chunks(deal.share));
         shares.zip(pieces).for_each(|((rows, scores), mut pieces)| {
             for (row, &score) in rows.iter_mut().zip(scores) {
