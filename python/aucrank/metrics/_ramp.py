@@ -147,6 +147,7 @@ def ramp_auc_gradient(
     scores, distinct = to_scores(y_score)
     if distinct is not None:
         scores = distinct[scores.astype(np.intp)]
-    shape = {"half_width": float(half_width), "side_slope": float(side_slope)}
-    gradient = partial(_core.ramp_auc_gradient, **shape)
+    gradient = partial(
+        _core.ramp_auc_gradient, half_width=float(half_width), side_slope=float(side_slope)
+    )
     return of_two_classes(gradient, y_true, scores, sample_weight)
