@@ -31,7 +31,7 @@ const EXACT_UP_TO: usize = 1500;
 /// What is climbed.
 #[derive(Debug)]
 enum Ramp {
-    Exact(ExactRamp),
+    Exact(Box<ExactRamp>),
     Grid(GridRamp),
 }
 
@@ -43,7 +43,7 @@ impl Ramp {
         angle: f64,
     ) -> RampOnCircle {
         match self {
-            Self::Exact(ramp) => ramp.at(observations, circle, angle),
+            Self::Exact(ramp) => ramp.at(circle, angle),
             Self::Grid(ramp) => ramp.at(observations, circle, angle),
         }
     }
@@ -63,14 +63,14 @@ impl Climber {
     /// A climber that is exact where that is cheap.
     pub fn new(observations: &Observations<'_>) -> Self {
         if observations.len() <= EXACT_UP_TO {
-            return Self::exact();
+            return Self::exact(observations);
         }
         Self::on(Ramp::Grid(GridRamp::default()))
     }
 
     /// A climber that is exact.
-    pub fn exact() -> Self {
-        Self::on(Ramp::Exact(ExactRamp::default()))
+    pub fn exact(observations: &Observations<'_>) -> Self {
+        Self::on(Ramp::Exact(Box::new(ExactRamp::new(observations))))
     }
 
     fn on(ramp: Ramp) -> Self {
@@ -187,7 +187,9 @@ impl Climber {
             project(&mut direction, weights);
             let length = norm(&direction);
             let slope = radius * dot(&direction, &tangent) / length;
-            direction.iter_mut().for_each(|d| *d *= radius / length);
+            for d in &mut direction {
+                *d *= radius / length;
+            }
             self.across.resize(observations.len(), 0.0);
             terms.scores(&direction, &mut self.across);
             let (found, angle) = self.search(observations, value, slope, first_angle);
@@ -220,7 +222,9 @@ fn turn_weights(weights: &mut [f64], direction: &[f64], angle: f64, radius: f64)
         *weight = cos * *weight + sin * direction;
     }
     let scale = radius / norm(weights);
-    weights.iter_mut().for_each(|weight| *weight *= scale);
+    for weight in weights {
+        *weight *= scale;
+    }
 }
 
 /// Takes away what is along `weights`.
@@ -257,12 +261,14 @@ mod tests {
             weights.push((mix(seed ^ mix(place as u64)) % 100) as f64 - 49.5);
         }
         let factor = radius / norm(&weights);
-        weights.iter_mut().for_each(|weight| *weight *= factor);
+        for weight in &mut weights {
+            *weight *= factor;
+        }
         (terms, weights)
     }
 
     fn exact_value(observations: &Observations<'_>, terms: &PackedTerms, weights: &[f64]) -> f64 {
-        let mut climber = Climber::exact();
+        let mut climber = Climber::exact(observations);
         climber.stand(observations, terms, weights);
         climber.value_here(observations)
     }
@@ -296,7 +302,7 @@ mod tests {
             let (terms, mut weights) = start(observations, 5, 4.0);
             let mut last = exact_value(observations, &terms, &weights);
             for _ in 0..12 {
-                let mut climber = Climber::exact();
+                let mut climber = Climber::exact(observations);
                 climber.stand(observations, &terms, &weights);
                 let limits = Limits { circles: 1, least_gain: 0.0 };
                 climber
@@ -328,7 +334,7 @@ mod tests {
                 })
                 .fold(0.0, f64::max);
             let mut weights = at(0.0).to_vec();
-            let mut climber = Climber::exact();
+            let mut climber = Climber::exact(observations);
             climber.stand(observations, &terms, &weights);
             let value = climber
                 .climb(observations, &terms, &mut weights, LIMITS, &Interrupt::default())

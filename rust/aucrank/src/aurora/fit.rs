@@ -61,6 +61,12 @@ pub fn fit_aurora(
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     params.validate(&n_levels)?;
     columns.infinite_value().map_or(Ok(()), Err)?;
+    if let (Radius::Fixed(radius), Some(earlier)) = (params.radius, earlier)
+        && radius.to_bits() != earlier.radius().to_bits()
+    {
+        let rule = "that of the model whose search goes on";
+        return Err(RankError::BadParameter { name: "radius", value: radius.to_string(), rule });
+    }
     let fit = Fit { columns, labels, params, earlier, observer, interrupt };
     let (splits, all) = fit.splits()?;
     let chosen = match (params.radius, earlier) {
@@ -69,10 +75,13 @@ pub fn fit_aurora(
         (Radius::Auto, None) if splits.iter().all(|split| split.held_out.is_none()) => {
             fit.choose(&splits, RADII[1])?
         }
-        (Radius::Auto, None) => return fit.finish(&splits, all, fit.best_radius(&splits)?),
+        (Radius::Auto, None) => {
+            let best = fit.best_radius(&splits)?;
+            return fit.finish(splits, &all, best);
+        }
     };
     let tried = vec![chosen.tried()];
-    fit.finish(&splits, all, (chosen, tried))
+    fit.finish(splits, &all, (chosen, tried))
 }
 
 /// Rows to learn from, and rows to look at.
@@ -272,7 +281,7 @@ impl Fit<'_, '_> {
     }
 
     /// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean
-    /// over the splits (DeLong, DeLong and Clarke-Pearson, 1988).
+    /// over the splits as [`DeLong`] has it.
     fn standard_error(
         &self,
         splits: &[Split],
@@ -290,29 +299,27 @@ impl Fit<'_, '_> {
         Ok(variance.sqrt() / splits.len() as f64)
     }
 
-    /// The weights on all rows (DECISIONS A21, A22).
+    /// The model of all rows: where folds have chosen, of terms that are searched for on all rows, as
+    /// many as the folds say.
     fn finish(
         &self,
-        splits: &[Split],
-        all: Vec<u32>,
+        splits: Vec<Split>,
+        all: &[u32],
         (mut chosen, tried): (Chosen, Vec<TriedRadius>),
     ) -> Result<Aurora, RankError> {
-        let (split, path) = match splits {
-            [split] => (split, chosen.paths.remove(0)),
-            _ => {
-                // Terms of all rows, as many as the folds say.
-                let split =
-                    Split { binarizer: self.binarizer(&all)?, kept: all.clone(), held_out: None };
-                let rows = self.observations(&all, &split.binarizer);
-                let path = self.search(&rows, None, chosen.radius, chosen.n_terms, None)?;
-                chosen.n_terms = path.terms.len();
-                drop(rows);
-                return self.model(split.binarizer, &all, path, chosen, tried);
-            }
-        };
-        self.model(split.binarizer.clone(), &all, path, chosen, tried)
+        if let Ok([split]) = <[Split; 1]>::try_from(splits) {
+            let path = chosen.paths.swap_remove(0);
+            return self.model(split.binarizer, all, path, chosen, tried);
+        }
+        let binarizer = self.binarizer(all)?;
+        let rows = self.observations(all, &binarizer);
+        let path = self.search(&rows, None, chosen.radius, chosen.n_terms, None)?;
+        drop(rows);
+        chosen.n_terms = path.terms.len();
+        self.model(binarizer, all, path, chosen, tried)
     }
 
+    /// The first terms of a path, their weights climbing on all rows (DECISIONS A21, A22).
     fn model(
         &self,
         binarizer: Binarizer,

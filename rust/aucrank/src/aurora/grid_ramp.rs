@@ -201,17 +201,17 @@ mod tests {
                 let (here, across) = (draws(6000, seed, spread), draws(6000, seed + 9, spread));
                 let circle =
                     Circle::new(&here[..observations.len()], &across[..observations.len()]);
-                let (mut grid, mut exact) = (GridRamp::default(), ExactRamp::default());
+                let (mut grid, mut exact) = (GridRamp::default(), ExactRamp::new(observations));
                 for angle in [0.0, 0.02, 0.7, 2.5, -1.0] {
                     let found = grid.at(observations, circle, angle);
-                    let expected = exact.at(observations, circle, angle);
+                    let expected = exact.at(circle, angle);
                     let off = (found.value - expected.value).abs();
                     assert!(off < 3e-6, "{off} at spread {spread}");
                     let off = (found.slope - expected.slope).abs();
                     assert!(off < 2e-3 * spread, "{off} at spread {spread}");
                 }
                 grid.at(observations, circle, 0.0);
-                exact.at(observations, circle, 0.0);
+                exact.at(circle, 0.0);
                 let mut slopes = Vec::new();
                 grid.slopes(observations, circle.here, &mut slopes);
                 let largest = exact.slopes().iter().fold(0.0, |most: f64, s| most.max(s.abs()));

@@ -14,7 +14,9 @@ pub(super) struct Observations<'a> {
     pub binarizer: &'a Binarizer,
     /// By feature, the code of each.
     codes: Vec<Vec<u16>>,
-    /// Share of each in the weight of its class.
+    /// Weight of each.
+    pub units: Vec<u64>,
+    /// Its share in the weight of its class.
     pub shares: Vec<f64>,
     /// So many are positive: the first.
     pub n_pos: usize,
@@ -52,7 +54,7 @@ impl<'a> Observations<'a> {
         let same = |a: &(bool, u64, u32), b: &(bool, u64, u32)| {
             (a.0, a.1) == (b.0, b.1) && by_codes(a.2, b.2).is_eq()
         };
-        let mut shares = Vec::new();
+        let mut units = Vec::new();
         let mut places = Vec::new();
         let (mut n_pos, mut totals) = (0, [0_u64; 2]);
         for copies in order.chunk_by(same) {
@@ -63,17 +65,18 @@ impl<'a> Observations<'a> {
             }
             n_pos += usize::from(!copies[0].0);
             totals[usize::from(copies[0].0)] += weight;
-            shares.push(weight as f64);
+            units.push(weight);
             places.push(copies[0].2);
         }
-        let (pos, neg) = shares.split_at_mut(n_pos);
-        pos.iter_mut().for_each(|share| *share /= totals[0] as f64);
-        neg.iter_mut().for_each(|share| *share /= totals[1] as f64);
+        let share = |(place, &units): (usize, &u64)| {
+            units as f64 / totals[usize::from(place >= n_pos)] as f64
+        };
+        let shares = units.iter().enumerate().map(share).collect();
         let codes = codes
             .into_par_iter()
             .map(|codes| places.iter().map(|&place| codes[place as usize]).collect())
             .collect();
-        Self { binarizer, codes, shares, n_pos }
+        Self { binarizer, codes, units, shares, n_pos }
     }
 
     /// Number of observations.

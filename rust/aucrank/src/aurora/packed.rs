@@ -116,7 +116,8 @@ mod tests {
     fn scores_and_gradients_are_sums_over_terms() {
         for n_terms in [1, 7, 8, 9, 33, 70] {
             let n = 2500;
-            let on = |term: usize, row: usize| (mix((term * n + row) as u64) % 3 == 0) as u8;
+            let on =
+                |term: usize, row: usize| u8::from(mix((term * n + row) as u64).is_multiple_of(3));
             let mut terms = PackedTerms::default();
             for term in 0..n_terms {
                 terms.push(&(0..n).map(|row| on(term, row)).collect::<Vec<u8>>());

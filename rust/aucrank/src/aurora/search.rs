@@ -45,7 +45,20 @@ struct Scored<'a, 'b> {
 impl<'a, 'b> Scored<'a, 'b> {
     fn new(observations: &'a Observations<'b>) -> Self {
         let scores = vec![0.0; observations.len()];
-        Self { observations, terms: PackedTerms::default(), scores, ramp: ExactRamp::default() }
+        Self {
+            observations,
+            terms: PackedTerms::default(),
+            scores,
+            ramp: ExactRamp::new(observations),
+        }
+    }
+
+    fn of(observations: &'a Observations<'b>, terms: &[BinaryTerm]) -> Self {
+        let mut scored = Self::new(observations);
+        for &term in terms {
+            scored.push(term);
+        }
+        scored
     }
 
     fn push(&mut self, term: BinaryTerm) {
@@ -54,7 +67,7 @@ impl<'a, 'b> Scored<'a, 'b> {
 
     fn statistics(&mut self, weights: &[f64]) -> Statistics {
         self.terms.scores(weights, &mut self.scores);
-        self.ramp.of(self.observations, &self.scores)
+        self.ramp.of(&self.scores)
     }
 
     /// Climbs from `weights`; what counts in the end is the exact statistic, which never falls: where
@@ -76,7 +89,7 @@ impl<'a, 'b> Scored<'a, 'b> {
             return Ok(after);
         }
         weights.clone_from(&start);
-        let mut climber = Climber::exact();
+        let mut climber = Climber::exact(self.observations);
         climber.stand(self.observations, &self.terms, weights);
         climber.climb(self.observations, &self.terms, weights, limits, interrupt)?;
         let after = self.statistics(weights);
@@ -95,8 +108,7 @@ pub(super) fn climb_to_the_end(
     weights: &mut Vec<f64>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
-    let mut scored = Scored::new(observations);
-    terms.iter().for_each(|&term| scored.push(term));
+    let mut scored = Scored::of(observations, terms);
     scored.climb(weights, LEAST_LAST_GAIN, interrupt).map(drop)
 }
 
@@ -106,8 +118,7 @@ pub(super) fn scores_of(
     terms: &[BinaryTerm],
     weights: &[f64],
 ) -> Vec<f64> {
-    let mut scored = Scored::new(observations);
-    terms.iter().for_each(|&term| scored.push(term));
+    let mut scored = Scored::of(observations, terms);
     scored.terms.scores(weights, &mut scored.scores);
     scored.scores
 }

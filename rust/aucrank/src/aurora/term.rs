@@ -25,6 +25,7 @@ pub enum BinaryTerm {
 
 impl BinaryTerm {
     /// The one or two terms that it asks.
+    #[must_use]
     pub fn literals(&self) -> impl ExactSizeIterator<Item = Literal> + Clone {
         let (pair, n) = match *self {
             Self::First(a) => ([a, a], 1),
