@@ -94,6 +94,18 @@ pub(super) fn climb_to_the_end(
     scored.climb(weights, LEAST_LAST_GAIN);
 }
 
+/// Scores of rows by some terms.
+pub(super) fn scores_of(
+    observations: &Observations<'_>,
+    terms: &[BinaryTerm],
+    weights: &[f64],
+) -> Vec<f64> {
+    let mut scored = Scored::new(observations);
+    terms.iter().for_each(|&term| scored.push(term));
+    scored.terms.scores(weights, &mut scored.scores);
+    scored.scores
+}
+
 /// A search for terms on some rows, which looks at others after each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search<'a, 'b> {
