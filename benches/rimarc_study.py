@@ -57,8 +57,12 @@ OPTIONS = {
     "Scorecard, bins of 5 %": Scorecard(min_bin_share=0.05),
     "Scorecard, RIMARC 5 folds": Scorecard(estimator=RIMARC(weight_folds=5, random_state=0)),
     "RankBoost()": RankBoost(),
-    "AURORA, radius 1": AURORA(radius=1.0, random_state=0),
-    "AURORA, 30 terms of one": AURORA(max_features=30, order=1, radius=0.5, selection=None),
+    **{
+        f"AURORA, 30 terms, radius {radius:g}": AURORA(
+            max_features=30, order=1, radius=radius, selection=None
+        )
+        for radius in (0.5, 1.0, 2.0)
+    },
     "TreeRank()": TreeRank(random_state=0),
     "RankingForest()": RankingForest(random_state=0),
 }
