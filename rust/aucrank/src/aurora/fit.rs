@@ -11,8 +11,9 @@ use crate::data::{Column, Columns, Folds, Labels, hold_out};
 use crate::roc::DeLong;
 use crate::{Interrupt, RankError};
 
-/// The radii that are tried first (DECISIONS A19, A20), ascending in equal steps of their logarithm.
-const RADII: [f64; 3] = [1.0, 3.162_277_660_168_379_5, 10.0];
+/// The radii that are tried first, ascending in equal steps of their logarithm (DECISIONS A19). The
+/// paper's range of 1 to 10 is that of a ramp whose half-width is 1, twice the one here.
+const RADII: [f64; 3] = [0.5, 1.581_138_830_084_189_8, 5.0];
 /// Radii that are tried at most.
 const MOST_RADII: usize = 5;
 
@@ -89,6 +90,7 @@ struct Chosen {
     /// Means over the splits.
     steps: Vec<PathStep>,
     n_terms: usize,
+    n_folds: Option<u16>,
 }
 
 impl Chosen {
@@ -185,7 +187,8 @@ impl Fit<'_, '_> {
                 }
             }
         }
-        Ok(Chosen { radius, paths, steps, n_terms })
+        let n_folds = (splits.len() > 1).then_some(splits.len() as u16);
+        Ok(Chosen { radius, paths, steps, n_terms, n_folds })
     }
 
     fn search(
@@ -331,11 +334,10 @@ impl Fit<'_, '_> {
             Some(last) => {
                 let mut weights = path.steps.swap_remove(last).weights;
                 let rows = self.observations(all, &binarizer);
-                climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights);
+                climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights, self.interrupt)?;
                 weights
             }
         };
-        self.interrupt.check()?;
         Aurora::new(
             Parts {
                 n_levels: self.columns.iter().map(Column::n_levels).collect(),
@@ -347,6 +349,7 @@ impl Fit<'_, '_> {
                 radius: chosen.radius,
                 radii,
                 path: chosen.steps,
+                n_folds: chosen.n_folds,
                 enough: path.enough,
                 seed: self.earlier.map_or(self.params.seed, Aurora::seed),
             },
