@@ -64,12 +64,12 @@ def test_forest_ranks_in_the_order_of_tables_4_and_7():
 def test_thirty_terms_that_can_be_read_rank_no_worse_than_logistic_regression(name):
     """Thirty terms of one feature each, radius 0.5, no rows held out.
 
-    What was chosen and why: in a thousand rows a search for pairs finds chance, so ``order=1``. A
-    short radius, the least that ``radius="auto"`` tries, keeps most pairs of rows on the ramp, where
+    What was chosen and why: in a thousand rows a search for pairs finds chance, so ``order=1``. The
+    least radius that ``radius="auto"`` tries keeps most pairs of rows on the ramp, where
     coefficients can hardly follow single rows; so all thirty terms are kept, and no rows are needed
-    to choose how many. None of this was tried out on these two sets: radii, and ways to choose the number of
-    terms, were compared on four others (heart, hepatitis, horse_colic, wdbc), where in 5 folds a
-    radius of 0.5 had a mean AUC of 0.912, one of 1 had 0.895, and logistic regression 0.902.
+    to choose how many. None of this was tried out on these two sets: radii, and ways to choose the
+    number of terms, were compared on four others (heart, hepatitis, horse_colic, wdbc), where in 5
+    folds a radius of 0.5 had a mean AUC of 0.912, one of 1 had 0.895, and logistic regression 0.902.
     """
     X, y = load(name)
     aucs = []

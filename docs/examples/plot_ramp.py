@@ -143,8 +143,8 @@ for radius in radii:
 # one it is in the right place, and hardly any does. Between them the choice is a matter of the
 # data: with more rows the steps are smaller, and a larger radius can be climbed. Where it is told
 # ``radius="auto"``, AURORA tries up to five from 0.5 to 5, and keeps the shortest of those whose
-# scores rank rows that were held out about equally well. `RankOpt` climbs where the hill is smooth first, and goes on from there
-# at larger radii.
+# scores rank rows that were held out about equally well. `RankOpt` climbs where the hill is smooth
+# first, and goes on from there at larger radii.
 #
 # .. [1] Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp approximation",
 #    SIAM International Conference on Data Mining, 2006.
