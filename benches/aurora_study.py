@@ -2,6 +2,7 @@
 
     python benches/aurora_study.py DATA_FOLDER [--rows 6000] [--subsets 10] [--sets forest]
         [--models "AURORA, auto"] [--radius 2] [--depths]
+    python benches/aurora_study.py DATA_FOLDER --terms pima
 
 DATA_FOLDER holds digit.parquet, forest.parquet and married.parquet: columns and a 0/1 column
 `target`. The rows are dealt into disjoint subsets at random; each is learned from in turn, and the
@@ -15,6 +16,9 @@ RankBoost has as many of 200 rounds, boosted on 3/4 of the rows, as rank the oth
 same selection, from as many, as AURORA. Linear models get one-hot categories, medians for missing
 values and standardised numbers. `--depths` runs AURORA alone, at the depths of search of tables 1
 and 2.
+
+`--terms` prints the thirty terms of one feature each that are learned from all rows of a small set,
+with the parameters of `rimarc_study.py`, where their AUC is.
 """
 
 import argparse
@@ -26,10 +30,11 @@ import numpy as np
 import pandas as pd
 from aucrank import AURORA, RankBoost, RankOpt
 from rank_boost_study import subsets
-from rimarc_study import of_columns, score_of
+from rimarc_study import OPTIONS, of_columns, score_of
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from tree_defaults import load
 
 SETS = ("digit", "forest", "married")
 PAPER = {
@@ -112,7 +117,12 @@ def main():
     parser.add_argument("--models", nargs="*", help="only these, by the name of their line")
     parser.add_argument("--radius", type=float, default=2.0, help="radius of the first line")
     parser.add_argument("--depths", action="store_true", help="AURORA alone, at each depth")
+    parser.add_argument("--terms", metavar="SET", help="print the terms of a small set instead")
     options = parser.parse_args()
+    if options.terms:
+        X, y = load(options.folder / f"{options.terms}.parquet", max_rows=5000)
+        print(OPTIONS["AURORA, 30 terms, radius 0.5"].fit(X, y).rules())
+        return
     # Rows too few for some category, and logistic regression that is not quite done.
     warnings.simplefilter("ignore")
     lines = (depths if options.depths else models)(options.radius)

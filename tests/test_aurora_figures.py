@@ -69,7 +69,7 @@ def test_thirty_terms_that_can_be_read_rank_no_worse_than_logistic_regression(na
     coefficients can hardly follow single rows; so all thirty terms are kept, and no rows are needed
     to choose how many. None of this was tried out on these two sets: radii, and ways to choose the
     number of terms, were compared on four others (heart, hepatitis, horse_colic, wdbc), where in 5
-    folds a radius of 0.5 had a mean AUC of 0.912, one of 1 had 0.895, and logistic regression 0.902.
+    folds a radius of 0.5 had a mean AUC of 0.912, one of 1 had 0.895, logistic regression 0.902.
     """
     X, y = load(name)
     aucs = []
