@@ -560,3 +560,11 @@ class RocState:
 # Ramp
 
 def ramp_auc(curve: RocCurve, half_width: float, side_slope: float) -> float: ...
+def ramp_auc_gradient(
+    labels: NDArray[Any],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    n_threads: int,
+    half_width: float,
+    side_slope: float,
+) -> tuple[float, NDArray[np.float64]] | None: ...

@@ -21,7 +21,7 @@ from aucrank.metrics._display import RocCurveDisplay
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
 from aucrank.metrics._precision_recall import precision_recall_curve
-from aucrank.metrics._ramp import ramp_auc
+from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
 from aucrank.metrics._state import RocState
 from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 
@@ -41,6 +41,7 @@ __all__ = [
     "partial_auc",
     "precision_recall_curve",
     "ramp_auc",
+    "ramp_auc_gradient",
     "roc_auc_score",
     "roc_band",
     "roc_curve",

@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use super::model::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
-    use super::ramp::ramp_auc;
+    use super::ramp::{ramp_auc, ramp_auc_gradient};
     #[pymodule_export]
     use super::rank_opt::{PyRankOpt, fit_rank_opt};
     #[pymodule_export]

@@ -1,9 +1,10 @@
-//! The ramp AUC of `aucrank::roc` as a Python function.
+//! The ramp AUC of `aucrank::roc` as Python functions.
 
 use aucrank::roc::Ramp;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::roc::RocCurve;
+use crate::roc::{Labels, RocCurve, Scores, run};
 use crate::run::to_py_err;
 
 #[pyfunction]
@@ -15,4 +16,35 @@ pub fn ramp_auc(
 ) -> PyResult<f64> {
     let (ramp, curve) = (Ramp { half_width, side_slope }, &curve.0);
     py.detach(|| ramp.auc(curve)).map_err(to_py_err)
+}
+
+/// `None` if the labels are not 0 and 1, or -1 and 1.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+pub fn ramp_auc_gradient<'py>(
+    py: Python<'py>,
+    labels: Labels<'py>,
+    scores: Scores<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_threads: usize,
+    half_width: f64,
+    side_slope: f64,
+) -> PyResult<Option<(f64, Bound<'py, PyArray1<f64>>)>> {
+    let ramp = Ramp { half_width, side_slope };
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    macro_rules! run_on {
+        ($scores:expr) => {{
+            let scores = $scores.as_slice()?;
+            run(py, labels.len(), n_threads, || {
+                let positive = labels.positive();
+                positive.map(|positive| ramp.gradient(scores, &positive, weights)).transpose()
+            })
+        }};
+    }
+    let gradient = match scores {
+        Scores::F64(scores) => run_on!(scores),
+        Scores::F32(scores) => run_on!(scores),
+    };
+    Ok(gradient?.map(|gradient| (gradient.value, gradient.by_score.into_pyarray(py))))
 }

@@ -1,9 +1,10 @@
 //! What a user of `aucrank::roc` waits for. Results are checked against an AUC by the sort of the
 //! standard library before anything is timed.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 
-use aucrank::roc::{Ramp, RocCurve, auc, weighted_auc};
+use aucrank::roc::{Ramp, RampClimber, RocCurve, auc, weighted_auc};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -59,6 +60,17 @@ fn bench_roc(criterion: &mut Criterion) {
         bench("auc weighted", &|| weighted_auc(&scores, &positive, &weights).unwrap());
         bench("ramp gradient", &|| {
             Ramp::default().gradient(&scores, &positive, None).unwrap().by_score[0]
+        });
+        let class =
+            |class: bool| positive.iter().map(|&p| u64::from(p == class)).collect::<Vec<_>>();
+        let climber = RampClimber::new(Ramp::default(), &class(false), &class(true)).unwrap();
+        let climber = RefCell::new(climber);
+        bench("ramp climber", &|| climber.borrow_mut().evaluate(&scores).unwrap());
+        bench("ramp climber ties", &|| climber.borrow_mut().evaluate(&tied).unwrap());
+        bench("std sort of the scores", &|| {
+            let mut sorted = scores.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            sorted[0]
         });
         bench("auc by std sort", &|| auc_by_std_sort(&scores, &positive));
         bench("curve", &|| RocCurve::new(&scores, &positive).unwrap().auc());

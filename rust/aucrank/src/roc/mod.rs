@@ -10,10 +10,12 @@
 //! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
 //! - [`RocState`]: the table behind all of them, gathered from rows in pieces;
 //! - [`largest_gap`]: where a score is cut into two labels;
-//! - [`Ramp`]: the AUC with a slope to climb, and its gradient.
+//! - [`Ramp`]: the AUC with a slope to climb, and its gradient; [`RampClimber`]: the same of the
+//!   same rows, call after call.
 
 mod auc;
 mod bootstrap;
+mod climber;
 mod compare;
 mod curve;
 mod cut;
@@ -21,6 +23,8 @@ mod delong;
 mod hull;
 mod partial;
 mod ramp;
+mod ramp_sums;
+mod ranking;
 mod sample;
 mod score;
 mod sort;
@@ -28,6 +32,7 @@ mod state;
 
 pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
+pub use climber::RampClimber;
 pub use compare::Norm;
 pub use curve::{Knots, RocCurve};
 pub(crate) use cut::curve_of;

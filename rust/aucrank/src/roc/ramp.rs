@@ -13,17 +13,17 @@
 //! class means. A pair is clipped or it is not: in order of the scores the unclipped partners of
 //! a row are neighbours, and two pointers that only move forward delimit them. Their number alone
 //! is needed, for a sum of differences falls apart into s times the number of partners, one class
-//! at a time (sec. 2.3). These two sums may be large where their difference is small, hence
-//! [`Exact`].
+//! at a time (sec. 2.3). Rows are put in order by [`ranking`](super::ranking), and partners found
+//! and counted by [`ramp_sums`](super::ramp_sums).
 //!
 //! Whether a pair is clipped is asked of `s - t` as `f64` has it, here as in the definition: the
 //! rounded difference is monotone in both scores, so pointers serve. Corners belong to the central
 //! piece.
 
-use rayon::prelude::*;
-
+use super::climber::{RampClimber, infinite_score};
 use super::curve::RocCurve;
-use super::sample::{Fixed, PARALLEL_FROM, Sample, Unweighted, Weigh};
+use super::ramp_sums::{Ordered, Pair, Partners};
+use super::sample::{Fixed, Sample, Unweighted, Weigh};
 use super::score::Score;
 use crate::RankError;
 
@@ -93,7 +93,7 @@ impl Ramp {
     }
 
     /// Slope of the central piece.
-    fn slope(&self) -> f64 {
+    pub(super) fn slope(&self) -> f64 {
         0.5 / self.half_width
     }
 
@@ -108,9 +108,24 @@ impl Ramp {
     /// large that the sum overflows.
     pub fn auc(&self, curve: &RocCurve) -> Result<f64, RankError> {
         self.validate()?;
-        let mut sum = PairSum::default();
-        self.for_groups(curve, |group| sum.add(&group))?;
-        sum.value(self, curve)
+        // Knot `i` counts the rows of the distinct scores `0..i`, from the highest down.
+        let scores: Vec<f64> = curve.thresholds()[1..].iter().rev().copied().collect();
+        if let Some(&infinite) = scores.iter().rfind(|s| !s.is_finite()) {
+            return Err(infinite_score(infinite));
+        }
+        if u32::try_from(curve.len()).is_err() {
+            let (name, value) = ("the number of knots", curve.len().to_string());
+            return Err(RankError::BadParameter { name, value, rule: "less than 2^32" });
+        }
+        let (neg, pos) = (curve.false_positives(), curve.true_positives());
+        let total = [neg[curve.len() - 1], pos[curve.len() - 1]];
+        let above = neg.iter().zip(pos).rev();
+        let below: Vec<u128> =
+            above.map(|(neg, pos)| u128::new(total[0] - neg, total[1] - pos)).collect();
+        let ordered = Ordered { scores: &scores, below: &below };
+        let mut partners = Partners::default();
+        partners.find(ordered, self.half_width, false);
+        partners.sums(ordered, self, &mut Vec::new(), false).value(self, total)
     }
 
     /// [`Ramp::auc`] and its derivative with respect to the score of each row.
@@ -141,93 +156,15 @@ impl Ramp {
         self.validate()?;
         let fixed = weights.map(|weights| Fixed::new(weights, positive.len())).transpose()?;
         Sample::new(scores, positive, Unweighted)?;
-        let units = |row: usize| match (&fixed, weights) {
-            (Some(fixed), Some(weights)) => fixed.units(weights[row]),
-            _ => 1,
-        };
-
-        // Falling, like the knots.
-        let mut order: Vec<(S::Key, usize)> =
-            scores.iter().enumerate().map(|(row, score)| (score.key(), row)).collect();
-        if order.len() < PARALLEL_FROM {
-            order.sort_unstable_by(|a, b| b.cmp(a));
-        } else {
-            order.par_sort_unstable_by(|a, b| b.cmp(a));
-        }
-        let (mut thresholds, mut false_positives, mut true_positives) =
-            (vec![f64::INFINITY], vec![0], vec![0]);
-        let mut counts = [0, 0];
-        for tied in order.chunk_by(|a, b| a.0 == b.0) {
-            let before = counts;
-            for &(_, row) in tied {
-                counts[usize::from(positive[row])] += units(row);
-            }
-            // Rows of weight 0 make no knot.
-            if counts != before {
-                thresholds.push(S::from_key(tied[0].0).into());
-                false_positives.push(counts[0]);
-                true_positives.push(counts[1]);
-            }
-        }
-        if counts.contains(&0) {
-            let class = if counts[1] == 0 { "positive" } else { "negative" };
-            return Err(RankError::ClassWithoutWeight { class });
-        }
-        let curve = RocCurve::from_counts(thresholds, false_positives, true_positives)?;
-
-        let (n_neg, n_pos) = totals(&curve);
-        let per_unit = |class: u64, partners: u64, others: u64| {
-            let central = partners as f64 / others as f64;
-            self.slope() * (self.side_slope + (1.0 - self.side_slope) * central) / class as f64
-        };
-        let mut by_score = vec![0.0; scores.len()];
-        let mut sum = PairSum::default();
-        let mut rows = order.into_iter().peekable();
-        self.for_groups(&curve, |group| {
-            sum.add(&group);
-            let of_positive = per_unit(n_pos, group.central_neg, n_neg);
-            let of_negative = -per_unit(n_neg, group.central_pos, n_pos);
-            // Rows of weight 0 have no knot; those above this one come first.
-            while let Some((_, row)) = rows.next_if(|&(_, row)| scores[row].into() >= group.score) {
-                let slope = if positive[row] { of_positive } else { of_negative };
-                by_score[row] = if units(row) == 0 { 0.0 } else { units(row) as f64 * slope };
-            }
+        let mut climber = RampClimber::of_rows(*self, scores.len(), |row| {
+            let units = match (&fixed, weights) {
+                (Some(fixed), Some(weights)) => fixed.units(weights[row]),
+                _ => 1,
+            };
+            if positive[row] { [0, units] } else { [units, 0] }
         })?;
-        Ok(RampGradient { value: sum.value(self, &curve)?, by_score })
-    }
-
-    /// Calls `visit` with each distinct score, falling, and its partners.
-    fn for_groups(&self, curve: &RocCurve, mut visit: impl FnMut(Group)) -> Result<(), RankError> {
-        // Knot `i` counts the rows of the distinct scores `0..i`.
-        let scores = &curve.thresholds()[1..];
-        let (neg, pos) = (curve.false_positives(), curve.true_positives());
-        let n_neg = totals(curve).0;
-        if let Some(infinite) = scores.iter().find(|s| !s.is_finite()) {
-            return Err(RankError::BadParameter {
-                name: "a score",
-                value: infinite.to_string(),
-                rule: "finite: the ramp is made of differences",
-            });
-        }
-        let (mut first, mut end) = (0, 0);
-        for (i, &score) in scores.iter().enumerate() {
-            while scores[first] - score > self.half_width {
-                first += 1;
-            }
-            while end < scores.len() && score - scores[end] <= self.half_width {
-                end += 1;
-            }
-            visit(Group {
-                score,
-                neg: neg[i + 1] - neg[i],
-                pos: pos[i + 1] - pos[i],
-                central_neg: neg[end] - neg[first],
-                central_pos: pos[end] - pos[first],
-                far_below: n_neg - neg[end],
-                far_above: neg[first],
-            });
-        }
-        Ok(())
+        let value = climber.evaluate(&S::widened(scores))?;
+        Ok(RampGradient { value, by_score: climber.into_slopes() })
     }
 }
 
@@ -259,124 +196,13 @@ pub fn by_coefficient(by_score: &[f64], columns: &[&[f64]]) -> Result<Vec<f64>, 
     columns.iter().map(along).collect()
 }
 
-/// Units of weight of the negative and of the positive rows.
-fn totals(curve: &RocCurve) -> (u64, u64) {
-    let last = curve.len() - 1;
-    (curve.false_positives()[last], curve.true_positives()[last])
-}
-
-/// Rows of one score, in units of weight, and the rows they meet.
-struct Group {
-    score: f64,
-    neg: u64,
-    pos: u64,
-    /// Negative rows that a positive row of this score meets on the central piece.
-    central_neg: u64,
-    /// Positive rows that a negative row of this score meets on the central piece.
-    central_pos: u64,
-    /// Negative rows farther below than the half-width.
-    far_below: u64,
-    /// Negative rows farther above than the half-width.
-    far_above: u64,
-}
-
-/// What is added up over the groups.
-#[derive(Default)]
-struct PairSum {
-    /// Differences of the pairs on the central piece.
-    central: Exact,
-    /// Pairs beyond its upper corner less those beyond the lower one.
-    outside: i128,
-    /// Scores of the positive and of the negative rows.
-    scores: [Exact; 2],
-}
-
-impl PairSum {
-    fn add(&mut self, group: &Group) {
-        let wins = i128::from(group.pos) * i128::from(group.central_neg);
-        let losses = i128::from(group.neg) * i128::from(group.central_pos);
-        self.central.add(wins - losses, group.score);
-        let farther = i128::from(group.far_below) - i128::from(group.far_above);
-        self.outside += i128::from(group.pos) * farther;
-        self.scores[0].add(group.pos.into(), group.score);
-        self.scores[1].add(group.neg.into(), group.score);
-    }
-
-    fn value(&self, ramp: &Ramp, curve: &RocCurve) -> Result<f64, RankError> {
-        let (n_neg, n_pos) = totals(curve);
-        let pairs = (u128::from(n_neg) * u128::from(n_pos)) as f64;
-        let clipped = ramp.slope() * self.central.value() + 0.5 * self.outside as f64;
-        // One sum over the pairs, not a difference of two rounded means.
-        let mut difference = self.scores[0].times(n_neg);
-        difference.join(self.scores[1].times(n_pos).negated());
-        let value = 0.5
-            + (1.0 - ramp.side_slope) * clipped / pairs
-            + ramp.side_slope * ramp.slope() * difference.value() / pairs;
-        if value.is_finite() {
-            return Ok(value);
-        }
-        Err(RankError::BadParameter {
-            name: "the ramp AUC",
-            value: "beyond f64".to_string(),
-            rule: "finite: scores are too large for their differences to be added up",
-        })
-    }
-}
-
-/// A sum of products with twice the digits of `f64`: terms that cancel leave no error behind.
-#[derive(Debug, Clone, Copy, Default)]
-struct Exact {
-    high: f64,
-    low: f64,
-}
-
-impl Exact {
-    /// Adds `count * value`.
-    fn add(&mut self, count: i128, value: f64) {
-        // A count of pairs may have more digits than an `f64`.
-        let high = count as f64;
-        let low = (count - high as i128) as f64;
-        self.add_product(high, value);
-        if low != 0.0 {
-            self.add_product(low, value);
-        }
-    }
-
-    fn add_product(&mut self, a: f64, b: f64) {
-        let product = a * b;
-        let lost = a.mul_add(b, -product);
-        let sum = self.high + product;
-        let part = sum - self.high;
-        self.low += (self.high - (sum - part)) + (product - part) + lost;
-        self.high = sum;
-    }
-
-    fn times(self, count: u64) -> Self {
-        let mut product = Self::default();
-        product.add(count.into(), self.high);
-        product.add(count.into(), self.low);
-        product
-    }
-
-    fn join(&mut self, other: Self) {
-        self.add_product(1.0, other.high);
-        self.add_product(1.0, other.low);
-    }
-
-    fn negated(self) -> Self {
-        Self { high: -self.high, low: -self.low }
-    }
-
-    fn value(self) -> f64 {
-        self.high + self.low
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::sample::PARALLEL_FROM;
     use super::*;
+    use crate::data::Labels;
     use crate::roc::auc;
 
     /// The ramp, piece by piece.
@@ -458,7 +284,13 @@ mod tests {
                     None => RocCurve::new(&scores, &positive),
                     Some(weights) => RocCurve::weighted(&scores, &positive, weights),
                 };
-                prop_assert_eq!(ramp.auc(&curve.unwrap()), Ok(fast.value));
+                let curve = curve.unwrap();
+                prop_assert_eq!(ramp.auc(&curve), Ok(fast.value));
+                let labels = Labels::new(&positive, given).unwrap();
+                let mut climber = RampClimber::of_labels(ramp, &labels).unwrap();
+                prop_assert_eq!(climber.evaluate(&scores), Ok(fast.value));
+                prop_assert_eq!(climber.slopes(), fast.by_score);
+                prop_assert_eq!(climber.auc(), curve.auc());
             }
         }
 

@@ -14,7 +14,7 @@ pub const PARALLEL_FROM: usize = 1 << 16;
 const CHUNK: usize = 1 << 16;
 
 /// Rows that stay in the first cache while several loops go over them.
-const PIECE: usize = 1024;
+pub(super) const PIECE: usize = 1024;
 
 /// Weights of rows, raw and as whole numbers.
 pub(super) trait Weigh: Copy + Sync {

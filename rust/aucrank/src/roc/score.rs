@@ -1,5 +1,6 @@
 //! Scores as whole numbers of the same order.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 
 mod sealed {
@@ -29,6 +30,10 @@ pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send +
     /// The score of a key.
     #[doc(hidden)]
     fn from_key(key: Self::Key) -> Self;
+
+    /// The same scores, as wide as they get.
+    #[doc(hidden)]
+    fn widened(scores: &[Self]) -> Cow<'_, [f64]>;
 }
 
 /// An unsigned integer that holds the code of a score.
@@ -40,7 +45,7 @@ pub trait Word: Copy + Default + Ord + Debug + Send + Sync + Into<u64> {
 }
 
 macro_rules! score {
-    ($float:ty, $word:ty, $signed:ty) => {
+    ($float:ty, $word:ty, $widened:expr) => {
         impl Score for $float {
             type Key = $word;
 
@@ -61,6 +66,10 @@ macro_rules! score {
                 let positive = (key.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned();
                 Self::from_bits(key ^ (!positive | 1 << (<$word>::BITS - 1)))
             }
+
+            fn widened(scores: &[Self]) -> Cow<'_, [f64]> {
+                $widened(scores)
+            }
         }
 
         impl Word for $word {
@@ -74,8 +83,8 @@ macro_rules! score {
     };
 }
 
-score!(f32, u32, i32);
-score!(f64, u64, i64);
+score!(f32, u32, |scores: &[f32]| scores.iter().map(|&score| score.into()).collect());
+score!(f64, u64, Cow::Borrowed);
 
 /// Least and greatest score, and those next to zero on either side.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,424 @@
+//! Rows in ascending order of their scores, sorted again and again in memory that stays.
+//!
+//! Unlike [`sort`](super::sort) the rows themselves are wanted, for each has a slope of its own.
+//! A row travels as its score and its number. Scores are dealt into as many cells of equal width as
+//! there are rows, which leaves next to nothing to sort; of a large sample, first into some
+//! thousand buckets, each of which stays in the cache while it is dealt.
+
+use rayon::prelude::*;
+
+use super::sample::{PARALLEL_FROM, PIECE};
+use super::score::Extremes;
+
+/// Rows of a bucket aimed at, if they are spread evenly.
+const BUCKET: usize = 512;
+
+/// At most that many buckets: more would not stay in the translation buffers of the processor.
+const MOST_BUCKETS: usize = 1024;
+
+/// Cells of one dealing: their counts stay in the second cache.
+const MOST_CELLS: usize = 1 << 16;
+
+/// Rows of a cell from which on it is dealt once more.
+const CROWD: usize = 32;
+
+/// Dealings before scores that keep crowding together are compared, as after outliers each of which
+/// is orders of magnitude beyond the one before.
+const MOST_DEALINGS: u32 = 3;
+
+/// A row on its way; `tag` is whatever the caller wants to find again beside it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Record {
+    score: f64,
+    origin: u32,
+    tag: u32,
+}
+
+/// Rows in ascending order of their scores, rows of one score in any order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ranking {
+    /// Ascending; `-0.0` is `0.0`.
+    pub scores: Vec<f64>,
+    /// What the caller gave the row of each score.
+    pub tags: Vec<u32>,
+    /// Where the row of each score was when the rows had been dealt, but not yet put in order.
+    origins: Vec<u32>,
+    records: Vec<Record>,
+    scratch: Scratch,
+    /// How the rows were dealt, where they were too many for one cache.
+    deal: Option<Deal>,
+}
+
+/// How rows came to buckets.
+#[derive(Debug, Clone)]
+struct Deal {
+    grid: Grid,
+    /// Rows dealt by one task.
+    share: usize,
+    /// Rows of each share in each bucket.
+    counts: Vec<Vec<u32>>,
+    /// Rows of each bucket.
+    sizes: Vec<usize>,
+}
+
+/// Memory of a dealing.
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    records: Vec<Record>,
+    ends: Vec<u32>,
+    crowds: Vec<(usize, usize)>,
+}
+
+/// Least and greatest of some scores; a NaN counts as nothing, and `is_nan` tells of it.
+pub(super) struct Bounds {
+    pub low: f64,
+    pub high: f64,
+    pub is_nan: bool,
+}
+
+impl Bounds {
+    pub fn of(scores: &[f64]) -> Self {
+        if scores.len() < PARALLEL_FROM {
+            return Self::of_part(scores);
+        }
+        let none = || Self { low: f64::INFINITY, high: f64::NEG_INFINITY, is_nan: false };
+        scores.par_chunks(PARALLEL_FROM).map(Self::of_part).reduce(none, |a, b| Self {
+            low: a.low.min(b.low),
+            high: a.high.max(b.high),
+            is_nan: a.is_nan | b.is_nan,
+        })
+    }
+
+    fn of_part(scores: &[f64]) -> Self {
+        let mut extremes = Extremes::NONE;
+        let mut is_nan = false;
+        for piece in scores.chunks(PIECE) {
+            extremes = extremes.merge(Extremes::of(piece));
+            is_nan |= piece.iter().fold(false, |is_nan, score| is_nan | score.is_nan());
+        }
+        Self { low: extremes.least, high: extremes.greatest, is_nan }
+    }
+}
+
+/// Cells of equal width.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    low: f64,
+    scale: f64,
+}
+
+impl Grid {
+    /// A grid of `n_cells`, or `None` where scores are too close or too far apart for one.
+    fn new(low: f64, high: f64, n_cells: usize) -> Option<Self> {
+        let scale = (n_cells - 1) as f64 / (high - low);
+        (scale.is_finite() && scale > 0.0).then_some(Self { low, scale })
+    }
+
+    /// Cell of a score: never falls as the score rises.
+    #[inline]
+    fn cell(self, score: f64) -> usize {
+        // Adding 2^52 rounds to a whole number and leaves it in the low bits: a conversion to an
+        // integer takes several times as long.
+        ((score - self.low) * self.scale + 4_503_599_627_370_496.0).to_bits() as u32 as usize
+    }
+}
+
+impl Ranking {
+    /// Sorts `scores`, which lie within `bounds` and are finite; each row is given its `tag`.
+    pub fn sort(&mut self, scores: &[f64], bounds: &Bounds, tag: impl Fn(usize) -> u32 + Sync) {
+        let n = scores.len();
+        self.scores.resize(n, 0.0);
+        self.tags.resize(n, 0);
+        self.origins.resize(n, 0);
+        self.records.resize(n, Record::default());
+        let n_buckets = (n / BUCKET).max(1).next_power_of_two().min(MOST_BUCKETS);
+        let grid = Grid::new(bounds.low, bounds.high, n_buckets).filter(|_| n >= PARALLEL_FROM);
+        self.deal = grid.map(|grid| Deal::new(scores, grid, n_buckets));
+        // Adding 0.0 turns -0.0 into 0.0.
+        let record = |row: usize, score: f64| Record {
+            score: score + 0.0,
+            origin: row as u32,
+            tag: tag(row),
+        };
+        if self.deal.is_some() {
+            self.sort_buckets(scores, record);
+            return;
+        }
+        for (row, (place, &score)) in self.records.iter_mut().zip(scores).enumerate() {
+            *place = record(row, score);
+        }
+        order(&mut self.records, bounds.low, bounds.high, &mut self.scratch, MOST_DEALINGS);
+        let out = (&mut self.scores[..], &mut self.tags[..], &mut self.origins[..]);
+        take_apart(&self.records, out);
+    }
+
+    fn sort_buckets(&mut self, scores: &[f64], record: impl Fn(usize, f64) -> Record + Sync) {
+        let Some(deal) = &self.deal else { return };
+        let places = deal.pieces(&mut self.records, <[Record]>::iter_mut);
+        scores.par_chunks(deal.share).zip(places).enumerate().for_each(
+            |(i, (scores, mut places))| {
+                for (row, &score) in scores.iter().enumerate() {
+                    if let Some(place) = places[deal.grid.cell(score)].next() {
+                        *place = record(i * deal.share + row, score);
+                    }
+                }
+            },
+        );
+
+        let mut tasks = Vec::with_capacity(deal.sizes.len());
+        let mut start = 0;
+        let mut records = self.records.as_mut_slice();
+        let mut out = (&mut self.scores[..], &mut self.tags[..], &mut self.origins[..]);
+        for &size in &deal.sizes {
+            let (own, after) = records.split_at_mut(size);
+            let (scores, tags, origins) = out;
+            let (scores, scores_after) = scores.split_at_mut(size);
+            let (tags, tags_after) = tags.split_at_mut(size);
+            let (origins, origins_after) = origins.split_at_mut(size);
+            tasks.push((start, own, (scores, tags, origins)));
+            start += size;
+            records = after;
+            out = (scores_after, tags_after, origins_after);
+        }
+        tasks.into_par_iter().with_min_len(8).for_each_init(
+            Scratch::default,
+            |scratch, (start, records, out)| {
+                let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+                for (place, record) in records.iter_mut().enumerate() {
+                    record.origin = (start + place) as u32;
+                    low = least(low, record.score);
+                    high = greatest(high, record.score);
+                }
+                order(records, low, high, scratch, MOST_DEALINGS);
+                take_apart(records, out);
+            },
+        );
+    }
+
+    /// Gives each row its number in `numbers`, which are in the order of the scores; `scores` are
+    /// those that were sorted. The sorted ones are lost: their memory is used.
+    pub fn give_back(&mut self, scores: &[f64], numbers: &[f64], rows: &mut [f64]) {
+        let Some(deal) = &self.deal else {
+            for (&origin, &number) in self.origins.iter().zip(numbers) {
+                rows[origin as usize] = number;
+            }
+            return;
+        };
+        // Back to the order in which a bucket came, which is that of the rows.
+        let mut tasks = Vec::with_capacity(deal.sizes.len());
+        let (mut start, mut rest) = (0, &mut self.scores[..]);
+        for &size in &deal.sizes {
+            let (own, after) = rest.split_at_mut(size);
+            tasks.push((start, own));
+            (start, rest) = (start + size, after);
+        }
+        tasks.into_par_iter().with_min_len(8).for_each(|(start, own)| {
+            let end = start + own.len();
+            for (&origin, &number) in self.origins[start..end].iter().zip(&numbers[start..end]) {
+                own[origin as usize - start] = number;
+            }
+        });
+        let pieces = deal.pieces(&mut self.scores, |piece| piece.iter());
+        let shares = rows.par_chunks_mut(deal.share).zip(scores.par_chunks(deal.share));
+        shares.zip(pieces).for_each(|((rows, scores), mut pieces)| {
+            for (row, &score) in rows.iter_mut().zip(scores) {
+                if let Some(&number) = pieces[deal.grid.cell(score)].next() {
+                    *row = number;
+                }
+            }
+        });
+    }
+}
+
+impl Deal {
+    fn new(scores: &[f64], grid: Grid, n_buckets: usize) -> Self {
+        let n_threads = rayon::current_num_threads();
+        // More shares than threads even out a thread that is held up.
+        let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
+        let share = scores.len().div_ceil(n_shares);
+        let count = |scores: &[f64]| {
+            let mut counts = vec![0_u32; n_buckets];
+            for &score in scores {
+                counts[grid.cell(score)] += 1;
+            }
+            counts
+        };
+        let counts: Vec<Vec<u32>> = scores.par_chunks(share).map(count).collect();
+        let size = |bucket: usize| counts.iter().map(|counts| counts[bucket] as usize).sum();
+        let sizes = (0..n_buckets).map(size).collect();
+        Self { grid, share, counts, sizes }
+    }
+
+    /// The pieces of memory of each share, one for each bucket. They lie bucket by bucket.
+    fn pieces<'a, T, I>(&self, memory: &'a mut [T], of: impl Fn(&'a mut [T]) -> I) -> Vec<Vec<I>> {
+        let n_buckets = self.sizes.len();
+        let mut pieces: Vec<Vec<I>> =
+            self.counts.iter().map(|_| Vec::with_capacity(n_buckets)).collect();
+        let mut rest = memory;
+        for bucket in 0..n_buckets {
+            for (counts, pieces) in self.counts.iter().zip(&mut pieces) {
+                let (piece, after) = rest.split_at_mut(counts[bucket] as usize);
+                pieces.push(of(piece));
+                rest = after;
+            }
+        }
+        pieces
+    }
+}
+
+/// `f64::min` of numbers that are not NaN: one instruction.
+#[inline]
+fn least(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+/// `f64::max` of numbers that are not NaN.
+#[inline]
+fn greatest(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
+}
+
+fn take_apart(records: &[Record], (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32])) {
+    for (((record, score), tag), origin) in records.iter().zip(scores).zip(tags).zip(origins) {
+        (*score, *tag, *origin) = (record.score, record.tag, record.origin);
+    }
+}
+
+/// Orders `records` by their scores, which go from `low` to `high`, dealing them at most `dealings`
+/// times.
+fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dealings: u32) {
+    let n = records.len();
+    if low >= high {
+        return;
+    }
+    if scratch.records.len() < n {
+        scratch.records.resize(n, Record::default());
+    }
+    if n <= CROWD {
+        let dealt = &mut scratch.records[..n];
+        dealt.copy_from_slice(records);
+        insert_all(dealt, records);
+        return;
+    }
+    let n_cells = n.next_power_of_two().min(MOST_CELLS);
+    let Some(grid) = Grid::new(low, high, n_cells).filter(|_| dealings > 0) else {
+        records.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
+        return;
+    };
+    let ends = &mut scratch.ends;
+    ends.clear();
+    ends.resize(n_cells, 0);
+    for record in &*records {
+        ends[grid.cell(record.score)] += 1;
+    }
+    let (mut end, mut largest) = (0, 0);
+    for count in &mut *ends {
+        let start = end;
+        end += *count;
+        largest = largest.max(*count);
+        *count = start;
+    }
+    let dealt = &mut scratch.records[..n];
+    for &record in &*records {
+        let place = &mut ends[grid.cell(record.score)];
+        dealt[*place as usize] = record;
+        *place += 1;
+    }
+    if largest as usize <= CROWD {
+        insert_all(dealt, records);
+        return;
+    }
+    records.copy_from_slice(dealt);
+    let n_crowds = scratch.crowds.len();
+    let mut start = 0;
+    for &end in &scratch.ends {
+        let end = end as usize;
+        if end - start > CROWD {
+            scratch.crowds.push((start, end));
+        }
+        start = end;
+    }
+    while scratch.crowds.len() > n_crowds {
+        if let Some((start, end)) = scratch.crowds.pop() {
+            let crowd = &mut records[start..end];
+            let (mut low, mut high) = (crowd[0].score, crowd[0].score);
+            for record in &*crowd {
+                low = least(low, record.score);
+                high = greatest(high, record.score);
+            }
+            order(crowd, low, high, scratch, dealings - 1);
+        }
+    }
+    scratch.records[..n].copy_from_slice(records);
+    insert_all(&scratch.records[..n], records);
+}
+
+/// Sorts by insertion: fast where next to nothing is out of order.
+fn insert_all(from: &[Record], into: &mut [Record]) {
+    for (i, &record) in from.iter().enumerate() {
+        let mut place = i;
+        while place > 0 && into[place - 1].score > record.score {
+            into[place] = into[place - 1];
+            place -= 1;
+        }
+        into[place] = record;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Sorted scores must be those of the standard library, tags must have gone along, and numbers
+    /// must find the way back.
+    fn check(ranking: &mut Ranking, scores: &[f64]) {
+        let mut expected: Vec<f64> = scores.iter().map(|s| s + 0.0).collect();
+        expected.sort_unstable_by(f64::total_cmp);
+        for n_threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| {
+                ranking.sort(scores, &Bounds::of(scores), |row| row as u32);
+                assert_eq!(ranking.scores, expected);
+                let of_tag: Vec<f64> = ranking.tags.iter().map(|&t| scores[t as usize]).collect();
+                assert_eq!(of_tag, expected);
+                let numbers: Vec<f64> = ranking.tags.iter().map(|&tag| tag.into()).collect();
+                let mut rows = vec![-1.0; scores.len()];
+                ranking.give_back(scores, &numbers, &mut rows);
+                assert!(rows.iter().enumerate().all(|(row, &number)| number == row as f64));
+            });
+        }
+    }
+
+    #[test]
+    fn awkward_scores_of_any_number_are_sorted_and_numbers_come_back() {
+        let shapes: [fn(f64) -> f64; 9] = [
+            |u| u,
+            |u| (u / (1.0 - u + 1e-9) + 1e-9).ln(),
+            |u| (u * 5.0).floor() - 2.0,
+            |_| 7.0,
+            |u| if u < 1e-3 { 1e300 } else { u },
+            |u| if u < 0.5 { -1e308 } else { 1e308 * u },
+            |u| 5e-324 * (u * 9.0).floor(),
+            |u| 2_f64.powf(u * 2000.0 - 1000.0),
+            |u| if u < 0.5 { -0.0 } else { 0.0 },
+        ];
+        // One memory for all: nothing may be left of the call before.
+        let mut ranking = Ranking::default();
+        for shape in shapes {
+            for n in [0, 1, 33, 5000, PARALLEL_FROM - 1, PARALLEL_FROM + 777] {
+                let u = (0..n).map(|i| (i as f64 * 0.618_033_988_749_894_9).fract());
+                check(&mut ranking, &u.map(shape).collect::<Vec<f64>>());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_scores_are_sorted(scores in prop::collection::vec(any::<f64>(), 0..300)) {
+            let finite: Vec<f64> = scores.into_iter().filter(|s| s.is_finite()).collect();
+            check(&mut Ranking::default(), &finite);
+        }
+    }
+}
