@@ -137,7 +137,7 @@ def main():
         frame = pd.read_parquet(options.folder / f"{name}.parquet")
         y = frame.pop("target").to_numpy()
         sets.append((frame, y, subsets(len(y), options.rows, options.subsets)))
-    counts = "".join(f"{f'{len(parts)} subsets':>16}" for _, _, parts in sets)
+    counts = "".join(f"{f'subsets: {len(parts)}':>16}" for _, _, parts in sets)
     print(f"{'':20}" + "".join(f"{name:>16}" for name in options.sets) + f"\n{'':20}{counts}  s")
     for label, model in lines.items():
         if options.models and label not in options.models:
