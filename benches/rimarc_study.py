@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from aucrank import RIMARC, RankBoost, RankingForest, Scorecard, TreeRank
+from aucrank import AURORA, RIMARC, RankBoost, RankingForest, Scorecard, TreeRank
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -57,6 +57,12 @@ OPTIONS = {
     "Scorecard, bins of 5 %": Scorecard(min_bin_share=0.05),
     "Scorecard, RIMARC 5 folds": Scorecard(estimator=RIMARC(weight_folds=5, random_state=0)),
     "RankBoost()": RankBoost(),
+    **{
+        f"AURORA, 30 terms, radius {radius:g}": AURORA(
+            max_features=30, order=1, radius=radius, selection=None
+        )
+        for radius in (0.5, 1.0, 2.0)
+    },
     "TreeRank()": TreeRank(random_state=0),
     "RankingForest()": RankingForest(random_state=0),
 }
