@@ -106,7 +106,7 @@ impl Chosen {
     fn tried(&self) -> TriedRadius {
         let step = self.n_terms.checked_sub(1).map(|last| &self.steps[last]);
         let auc = step.and_then(|step| step.validation).map(|validation| validation.auc);
-        TriedRadius { radius: self.radius, n_terms: self.n_terms, auc }
+        TriedRadius { radius: self.radius, n_terms: self.n_terms, auc, standard_error: None }
     }
 }
 
@@ -259,14 +259,16 @@ impl Fit<'_, '_> {
             }
         }
         let best = best(&tried);
+        let mut radii: Vec<TriedRadius> = tried.iter().map(|(chosen, _)| chosen.tried()).collect();
         let mut smallest = best;
-        for other in (0..best).rev() {
+        for other in (0..tried.len()).rev() {
+            let error = self.standard_error(splits, &tried[best].1, &tried[other].1)?;
+            radii[other].standard_error = error;
             let gap = auc(&tried[best].0) - auc(&tried[other].0);
-            if gap <= self.standard_error(splits, &tried[best].1, &tried[other].1)? {
+            if other < best && error.is_some_and(|error| gap <= error) {
                 smallest = other;
             }
         }
-        let radii = tried.iter().map(|(chosen, _)| chosen.tried()).collect();
         Ok((tried.swap_remove(smallest).0, radii))
     }
 
@@ -281,22 +283,23 @@ impl Fit<'_, '_> {
     }
 
     /// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean
-    /// over the splits as [`DeLong`] has it.
+    /// over the splits, as [`DeLong`] has it; `None` where a class has one row.
     fn standard_error(
         &self,
         splits: &[Split],
         a: &[Vec<f64>],
         b: &[Vec<f64>],
-    ) -> Result<f64, RankError> {
-        let mut variance = 0.0;
+    ) -> Result<Option<f64>, RankError> {
+        let mut variance = Some(0.0);
         for ((split, a), b) in splits.iter().zip(a).zip(b) {
             let Some(rows) = &split.held_out else { continue };
             let rows = self.observations(rows, &split.binarizer);
             let positive: Vec<bool> = (0..rows.len()).map(|row| row < rows.n_pos).collect();
             let found = DeLong::weighted(&[&a[..], &b[..]], &positive, &rows.shares)?;
-            variance += found.difference_variance(0, 1).unwrap_or(0.0);
+            variance =
+                variance.zip(found.difference_variance(0, 1)).map(|(sum, found)| sum + found);
         }
-        Ok(variance.sqrt() / splits.len() as f64)
+        Ok(variance.map(|variance| variance.sqrt() / splits.len() as f64))
     }
 
     /// The model of all rows: where folds have chosen, of terms that are searched for on all rows, as

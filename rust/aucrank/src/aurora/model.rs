@@ -70,6 +70,8 @@ pub struct TriedRadius {
     pub n_terms: usize,
     /// AUC of the rows held out with so many terms.
     pub auc: Option<f64>,
+    /// Standard error of how far that is below the highest of the radii that were tried.
+    pub standard_error: Option<f64>,
 }
 
 impl Aurora {
