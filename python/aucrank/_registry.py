@@ -17,6 +17,7 @@ ESTIMATORS = {
     "SMartiRank": "aucrank.boosting",
     "RIMARC": "aucrank.additive",
     "Scorecard": "aucrank.additive",
+    "AURORA": "aucrank.ramp",
 }
 
 #: Public, and saved, but they turn features into others and rank nothing.

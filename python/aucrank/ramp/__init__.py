@@ -1,8 +1,10 @@
 """Rankers that climb the ramp statistic, an area under the ROC curve that has a slope.
 
-`ThresholdBinarizer` turns features into the binary terms that they add up.
+`AURORA` selects binary terms, such as ``age >= 35``, and weighs them. `ThresholdBinarizer` turns
+features into such terms.
 """
 
+from aucrank.ramp._aurora import AURORA
 from aucrank.ramp._threshold_binarizer import ThresholdBinarizer
 
-__all__ = ["ThresholdBinarizer"]
+__all__ = ["AURORA", "ThresholdBinarizer"]
