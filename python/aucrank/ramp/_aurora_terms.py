@@ -69,7 +69,9 @@ class AuroraTermsMixin:
         ... })
         >>> y = ["healthy", "healthy", "healthy", "healthy", "healthy", "healthy", "sick", "sick"]
         >>> AURORA(radius=1.0, selection=None, min_gain=0.01).fit(X, y).terms()
-        rule         features  coefficient  gain
+        rule         features  coefficient    gain
+        age >= 45    age            0.7071  0.3337
+        smoker = no  smoker        -0.7071  0.1668
         """
         model = self._fitted_terms()
         names = self._names
@@ -114,6 +116,14 @@ class AuroraTermsMixin:
         ... })
         >>> y = ["healthy", "healthy", "healthy", "healthy", "healthy", "healthy", "sick", "sick"]
         >>> print(AURORA(radius=1.0, selection=None, min_gain=0.01).fit(X, y).rules())
+        A row scores the sum of the coefficients of the terms below that hold for it, less
+        0.353553. Above 0 it is called 'sick', else 'healthy'.
+        <BLANKLINE>
+        For 'sick':
+          +0.7071  age >= 45
+        <BLANKLINE>
+        For 'healthy':
+          -0.7071  smoker = no
         """
         check_int(n_terms, "n_terms", low=1, optional=True)
         model = self._fitted_terms()
@@ -218,6 +228,8 @@ class AuroraTermsMixin:
         >>> from aucrank import AURORA
         >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
         >>> print(AURORA(radius=1.0, selection=None, max_features=1).fit(X, y).to_sql())
+        CASE WHEN "x0" >= 1.5 THEN 1 ELSE 0 END
+        - 0.5e0
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
         model = self._fitted_terms()
@@ -273,6 +285,7 @@ class AuroraTermsMixin:
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = AURORA(order=1, max_features=10, radius=3.0, random_state=0).fit(X, y)
         >>> [ax.get_xlabel() for ax in model.plot_terms(1).axes_]
+        ['worst_perimeter']
         """
         return draw_terms(json.loads(self._step_functions()), self._schema, features, ax)
 

@@ -18,15 +18,9 @@ class Watch:
         The one that is fitted.
     context : sklearn.callback.CallbackContext or None, default=None
         The task that is the whole fit, if there may be callbacks.
-
-    Attributes
-    ----------
-    n_folds : int
-        Folds that a search has been seen for.
     """
 
     def __init__(self, estimator: Any, context: Any = None) -> None:
-        self.n_folds = 0
         self._estimator = estimator
         self._context = context
         self._search: Any = None
@@ -41,8 +35,6 @@ class Watch:
         /,
     ) -> bool:
         """Tell of a term; return whether the search goes on."""
-        if fold is not None:
-            self.n_folds = max(self.n_folds, fold + 1)
         verbose = self._estimator.verbose
         if verbose > 1 or (verbose == 1 and n_terms % _EVERY == 0):
             print(_line(radius, fold, n_terms, train, validation))
@@ -82,7 +74,8 @@ def _line(
     validation: Statistics | None,
 ) -> str:
     where = f"radius {radius:.4g}" + ("" if fold is None else f", fold {fold + 1}")
-    line = f"[AURORA] {where}: {n_terms} terms, ramp {train[0]:.4f}, AUC {train[1]:.4f}"
+    size = "1 term" if n_terms == 1 else f"{n_terms} terms"
+    line = f"[AURORA] {where}: {size}, ramp {train[0]:.4f}, AUC {train[1]:.4f}"
     if validation is not None:
         line += f"; held out: ramp {validation[0]:.4f}, AUC {validation[1]:.4f}"
     return line
