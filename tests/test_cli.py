@@ -21,6 +21,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("polars")
@@ -390,15 +391,41 @@ def test_describe_says_what_the_model_is(capsys):
     assert out.endswith(tree.to_text().rstrip("\n") + "\n")
 
 
+def loans_for(model):
+    """Rows that a model takes: a linear score wants numbers alone, and all of them."""
+    if get_tags(public_estimators()[model]()).input_tags.allow_nan:
+        return loans()
+    return loans().drop(columns="purpose").fillna(0.0)
+
+
 def described(capsys, model, *params):
     """Fit a model to loans by the command line; what describe says, and the model."""
-    loans().to_csv("loans.csv", index=False)
+    loans_for(model).to_csv("loans.csv", index=False)
     said = ok(
         capsys,
         *("fit", "loans.csv", "--target", "bad", "--model", model, "--out", "model.json"),
         *(("--param", *params) if params else ()),
     )
     return said, ok(capsys, "describe", "model.json"), load("model.json")
+
+
+def test_describe_lists_the_weights_of_a_linear_score(capsys):
+    said, out, model = described(capsys, "RankOpt", "objective=ramp")
+    assert "RankOpt" in said
+    assert f"\nWeights (2 features, radius {model.radius_:g})\n" in out
+    rows = table(out.partition("Weights (")[2], "feature")
+    assert [row[0] for row in rows] == model.terms()["feature"].tolist()
+    coef = dict(zip(["income", "age"], model.coef_, strict=True))
+    for row in rows:
+        assert float(row[1]) == pytest.approx(coef[row[0]], abs=5e-5)
+
+
+def test_a_linear_score_of_categories_is_refused_in_words(capsys):
+    loans().to_csv("loans.csv", index=False)
+    fit = ("fit", "loans.csv", "--target", "bad", "--model", "RankOpt", "--out", "model.json")
+    status, _, err = run(capsys, *fit)
+    assert status != 0
+    assert "column 'purpose' is categorical" in err
 
 
 @pytest.mark.parametrize("name", ["AUCBoost", "RankBoost"])
@@ -470,9 +497,9 @@ def test_every_model_goes_all_the_way(name, capsys):
     assert out.startswith(f"{name}, saved by aucrank ")
     frame = pd.read_csv("loans.csv")
     said = ok(capsys, "evaluate", "model.json", "loans.csv", "--target", "bad")
-    scores = model.decision_function(
-        frame.drop(columns="bad").assign(purpose=frame["purpose"].astype("category"))
-    )
+    texts = frame.select_dtypes(exclude="number").columns
+    X = frame.drop(columns="bad").astype(dict.fromkeys(texts, "category"))
+    scores = model.decision_function(X)
     assert f"AUC       {roc_auc_score(frame['bad'], scores):.4f}" in said
     ok(capsys, "score", "model.json", "loans.csv", "--out", "scores.csv")
     assert np.array_equal(pd.read_csv("scores.csv")["score"], scores)

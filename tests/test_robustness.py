@@ -15,7 +15,17 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, Scorecard, TreeRank, _core
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankOpt,
+    Scorecard,
+    TreeRank,
+    _core,
+)
 from aucrank._threads import effective_n_threads
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
@@ -115,7 +125,7 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
 LONG_BOOST = """
 import signal
 import numpy as np
-from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, SMartiRank
+from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, SMartiRank
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -131,6 +141,8 @@ if isinstance(model, RIMARC):
     short = dict(weight_folds=None)
 if isinstance(model, AURORA):
     short = dict(max_features=1, radius=1.0)
+if isinstance(model, RankOpt):
+    short = dict(radii=[1.0])
 long = model.get_params(deep=False)
 model.set_params(**short).fit(X[:1000], y[:1000]).set_params(**long)
 print("fitting", flush=True)
@@ -162,6 +174,8 @@ LONG_BOOSTS = {
     "RIMARC": "RIMARC(weight_folds=20_000)",
     "AURORA": "AURORA(max_features=10_000, depth='deep')",
     "AURORA over folds": "AURORA(selection='cv', n_folds=50, radius=2.0, n_jobs=2)",
+    "RankOpt": "RankOpt(radii=np.linspace(1, 100, 10_000), tol=0)",
+    "RankOpt of the ramp": "RankOpt(radii=np.linspace(1, 100, 10_000), objective='ramp')",
 }
 
 
@@ -187,7 +201,7 @@ def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
 FORK = """
 import multiprocessing
 import numpy as np
-from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, TreeRank
+from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, TreeRank
 from sklearn.linear_model import LogisticRegression
 
 rng = np.random.default_rng(0)
@@ -217,6 +231,7 @@ print(len(set(expected)) > 10)
         "MartiRank(n_jobs=2)",
         "RIMARC(n_jobs=2, weight_folds=3, random_state=0)",
         "AURORA(radius=1.5, depth='shallow', max_features=8, selection=None, n_jobs=2)",
+        "RankOpt(n_jobs=2)",
     ],
     ids=lambda model: model.partition("(")[0],
 )
@@ -260,6 +275,7 @@ def test_threads_may_share_a_fitted_model():
         MartiRank(weak_ranker=LogisticRegression(C=1e-3), n_rounds=4, n_jobs=2),
         RIMARC(weight_folds=3, n_jobs=2, random_state=0),
         AURORA(radius=1.5, depth="shallow", max_features=4, n_jobs=2, random_state=0),
+        RankOpt(n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -286,6 +302,7 @@ def test_threads_may_fit_estimators_of_their_own(model):
         MartiRank(n_rounds=4, weak_ranker="tree", n_jobs=2),
         RIMARC(n_jobs=2),
         AURORA(radius=1.5, depth="shallow", max_features=4, n_jobs=2),
+        RankOpt(n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -16,6 +16,7 @@ from aucrank import (
     MartiRank,
     RankBoost,
     RankingForest,
+    RankOpt,
     Scorecard,
     SMartiRank,
     TreeRank,
@@ -177,7 +178,7 @@ BOOSTED = {
 }
 
 
-@pytest.mark.parametrize("name", [*BOOSTED, "lines", "program of lines"])
+@pytest.mark.parametrize("name", [*BOOSTED, "lines", "program of lines", "weights"])
 def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_csv, tmp_path):
     X, y = clients(1000, 0)
     X_new = strangers(clients(1500, 1)[0])
@@ -185,8 +186,12 @@ def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_cs
         model = clone(BOOSTED[name])
     else:
         # Numbers alone.
-        model = MartiRank(n_rounds=5) if "program" in name else RankBoost(n_rounds=20)
-        model.set_params(weak_ranker="linear")
+        if name == "weights":
+            model = RankOpt()
+            X, X_new = (frame.fillna({"age": 40.0, "spent, €": 0.0}) for frame in (X, X_new))
+        else:
+            model = MartiRank(n_rounds=5) if "program" in name else RankBoost(n_rounds=20)
+            model.set_params(weak_ranker="linear")
         X = X[["age", "spent, €"]].assign(**{"old, or not": X["age"] ** 2})
         X_new = X_new.assign(**{"old, or not": X_new["age"] ** 2})
     model.fit(X, y).save(tmp_path / "model.json")

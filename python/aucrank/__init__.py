@@ -19,7 +19,7 @@ from aucrank._show_versions import show_versions
 if TYPE_CHECKING:
     from aucrank.additive import MAD2C, RIMARC, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
-    from aucrank.ramp import AURORA, ThresholdBinarizer
+    from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "MartiRank",
     "ModelFormatError",
     "RankBoost",
+    "RankOpt",
     "RankingForest",
     "SMartiRank",
     "Scorecard",

@@ -18,6 +18,7 @@ ESTIMATORS = {
     "RIMARC": "aucrank.additive",
     "Scorecard": "aucrank.additive",
     "AURORA": "aucrank.ramp",
+    "RankOpt": "aucrank.ramp",
 }
 
 #: Public, and saved, but they turn features into others and rank nothing.

@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from aucrank._registry import public_estimators
@@ -188,7 +189,10 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
 def _contestants(
     names: Sequence[str], data: Labelled, seed: int, n_jobs: int | None
 ) -> list[Contestant]:
-    """Our estimators take the frame; scikit-learn's take numbers, categories as codes."""
+    """Our estimators take the frame; scikit-learn's take numbers, categories as codes.
+
+    Those of ours that take no missing values stand behind the encoder of logistic regression.
+    """
     matrix, n_numeric = _as_matrix(data)
 
     def contestant(name: str) -> Contestant:
@@ -200,9 +204,19 @@ def _contestants(
                 size=lambda model: len(pickle.dumps(model)),
                 from_sklearn=True,
             )
+        make = partial(build_estimator, name, random_state=seed, n_jobs=n_jobs)
+        if not get_tags(make()).input_tags.allow_nan:
+            return Contestant(
+                name=name,
+                make=lambda: make_pipeline(
+                    _encoder(n_numeric, matrix.shape[1], sparse_output=False), make()
+                ),
+                rows=matrix.__getitem__,
+                size=lambda model: _document_size(model[-1]),
+            )
         return Contestant(
             name=name,
-            make=partial(build_estimator, name, random_state=seed, n_jobs=n_jobs),
+            make=make,
             rows=lambda rows: data.X[rows].to_native(),
             size=_document_size,
         )
@@ -221,21 +235,23 @@ def _as_matrix(data: Labelled) -> tuple[NDArray[np.float64], int]:
     return np.column_stack(columns), len(numeric)
 
 
-def _logistic_regression(n_numeric: int, n_columns: int, seed: int) -> Any:
-    return make_pipeline(
-        make_column_transformer(
-            (
-                make_pipeline(
-                    SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True),
-                    StandardScaler(),
-                ),
-                list(range(n_numeric)),
+def _encoder(n_numeric: int, n_columns: int, **one_hot: Any) -> Any:
+    """Return what makes numbers of categories and of missing values."""
+    return make_column_transformer(
+        (
+            make_pipeline(
+                SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True),
+                StandardScaler(),
             ),
-            # A missing value is a category of its own.
-            (OneHotEncoder(handle_unknown="ignore"), list(range(n_numeric, n_columns))),
+            list(range(n_numeric)),
         ),
-        LogisticRegression(max_iter=1000),
+        # A missing value is a category of its own.
+        (OneHotEncoder(handle_unknown="ignore", **one_hot), list(range(n_numeric, n_columns))),
     )
+
+
+def _logistic_regression(n_numeric: int, n_columns: int, seed: int) -> Any:
+    return make_pipeline(_encoder(n_numeric, n_columns), LogisticRegression(max_iter=1000))
 
 
 def _gradient_boosting(n_numeric: int, n_columns: int, seed: int) -> Any:

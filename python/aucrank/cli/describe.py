@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_card(estimator))
     if hasattr(estimator, "scorecard"):
         print(_describe_means(estimator))
+    if hasattr(estimator, "coef_"):
+        print(_describe_weights(estimator))
     return 0
 
 
@@ -192,6 +194,22 @@ def _describe_means(ranker: Any) -> str:
             f"{number(ranker.base_score_)} where nothing is known",
             "",
             aligned(ranker.scorecard()),
+        ]
+    )
+
+
+def _describe_weights(ranker: Any) -> str:
+    """List the weights of a linear score."""
+    table = ranker.terms()
+    size = plural(table.n_rows, "feature")
+    if table.n_rows == 0:
+        return f"{heading(f'Weights ({size})')}\nall rows have the same score"
+    return "\n".join(
+        [
+            heading(f"Weights ({size}, radius {number(ranker.radius_)})"),
+            f"score: the sum of coef times value{_less(ranker.threshold_)}",
+            "",
+            aligned(table),
         ]
     )
 

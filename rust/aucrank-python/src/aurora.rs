@@ -51,6 +51,12 @@ impl PyAurora {
         self.0.radius()
     }
 
+    /// Folds by which the number of terms was chosen, if it was by folds.
+    #[getter]
+    fn n_folds(&self) -> Option<u16> {
+        self.0.n_folds()
+    }
+
     /// The seed of the fit.
     #[getter]
     fn seed(&self) -> u64 {

@@ -14,6 +14,7 @@ mod inference;
 mod marti;
 mod model;
 mod ramp;
+mod rank_opt;
 mod roc;
 mod run;
 mod state;
@@ -49,6 +50,8 @@ mod _core {
     use super::model::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
     use super::ramp::ramp_auc;
+    #[pymodule_export]
+    use super::rank_opt::{PyRankOpt, fit_rank_opt};
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]

@@ -10,6 +10,7 @@ use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
 use crate::marti::PyBranchingProgram;
+use crate::rank_opt::PyRankOpt;
 use crate::tree::PyTreeRankModel;
 
 pyo3::create_exception!(
@@ -35,6 +36,7 @@ pub enum ModelArg<'py> {
     Scorecard(PyRef<'py, PyScorecard>),
     Aurora(PyRef<'py, PyAurora>),
     ThresholdBinarizer(PyRef<'py, PyThresholdBinarizer>),
+    RankOpt(PyRef<'py, PyRankOpt>),
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
@@ -50,6 +52,7 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
         ModelArg::Scorecard(card) => ModelRef::Scorecard(&card.0),
         ModelArg::Aurora(model) => ModelRef::Aurora(&model.0),
         ModelArg::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(&model.0),
+        ModelArg::RankOpt(model) => ModelRef::RankOpt(&model.0),
     };
     py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
 }
@@ -68,6 +71,7 @@ pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Boun
         Model::Scorecard(card) => Bound::new(py, PyScorecard(card))?.into_any(),
         Model::Aurora(model) => Bound::new(py, PyAurora(model))?.into_any(),
         Model::ThresholdBinarizer(model) => Bound::new(py, PyThresholdBinarizer(model))?.into_any(),
+        Model::RankOpt(model) => Bound::new(py, PyRankOpt(model))?.into_any(),
     };
     Ok((document.header.to_json().map_err(to_format_error)?, model))
 }

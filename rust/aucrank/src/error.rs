@@ -173,6 +173,17 @@ pub enum RankError {
         /// The most that fit.
         most: usize,
     },
+    /// A missing value where a linear score asks for one.
+    #[error(
+        "column {column} is NaN in row {row}; a linear score has no place for missing values: fill them \
+         in first, as SimpleImputer of scikit-learn does"
+    )]
+    MissingValue {
+        /// Column at fault, counted from 0.
+        column: usize,
+        /// First row at fault.
+        row: usize,
+    },
     /// A score that is no sum of step functions of single features.
     #[error("a term of this model asks several features, so that no feature has a part of its own")]
     NotAdditive,
@@ -204,7 +215,8 @@ impl RankError {
             | Self::KindMismatch { column, .. }
             | Self::CategoricalConstraint { column }
             | Self::CategoricalWeight { column }
-            | Self::TooManyCodes { column, .. } => Some(*column),
+            | Self::TooManyCodes { column, .. }
+            | Self::MissingValue { column, .. } => Some(*column),
             Self::InValidation(err) => err.column(),
             _ => None,
         }

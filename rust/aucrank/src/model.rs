@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
-use crate::aurora::{Aurora, ThresholdBinarizer};
+use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
@@ -114,6 +114,8 @@ pub enum Model {
     Aurora(Aurora),
     /// Features as binary terms.
     ThresholdBinarizer(ThresholdBinarizer),
+    /// A fitted `RankOpt`.
+    RankOpt(RankOpt),
 }
 
 /// A borrowed [`Model`].
@@ -138,6 +140,8 @@ pub enum ModelRef<'a> {
     Aurora(&'a Aurora),
     /// Features as binary terms.
     ThresholdBinarizer(&'a ThresholdBinarizer),
+    /// A fitted `RankOpt`.
+    RankOpt(&'a RankOpt),
 }
 
 impl ModelRef<'_> {
@@ -206,6 +210,7 @@ enum Family {
     Scorecard,
     Aurora,
     ThresholdBinarizer,
+    RankOpt,
 }
 
 impl Model {
@@ -223,6 +228,7 @@ impl Model {
             Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
             Family::Aurora => Self::Aurora(serde_json::from_str(text)?),
             Family::ThresholdBinarizer => Self::ThresholdBinarizer(serde_json::from_str(text)?),
+            Family::RankOpt => Self::RankOpt(serde_json::from_str(text)?),
         })
     }
 
@@ -237,6 +243,7 @@ impl Model {
             Self::Scorecard(card) => ModelRef::Scorecard(card),
             Self::Aurora(model) => ModelRef::Aurora(model),
             Self::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(model),
+            Self::RankOpt(model) => ModelRef::RankOpt(model),
         }
     }
 
@@ -253,6 +260,7 @@ impl Model {
             Self::Scorecard(card) => card.n_levels(),
             Self::Aurora(model) => model.n_levels(),
             Self::ThresholdBinarizer(model) => model.n_levels(),
+            Self::RankOpt(model) => model.n_levels(),
         }
     }
 
@@ -272,6 +280,7 @@ impl Model {
             Self::Scorecard(card) => card.check()?,
             Self::Aurora(model) => model.check()?,
             Self::ThresholdBinarizer(model) => model.check()?,
+            Self::RankOpt(model) => model.check()?,
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
@@ -403,6 +412,7 @@ impl Document {
             Model::Rimarc(model) => model.score(columns),
             Model::Scorecard(card) => card.score(columns),
             Model::Aurora(model) => model.score(columns),
+            Model::RankOpt(model) => model.score(columns),
         }
     }
 }
@@ -431,7 +441,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::additive::{Mad2cParams, NewRows, fit_mad2c};
-    use crate::aurora::{BinarizerParams, fit_threshold_binarizer};
+    use crate::aurora::{BinarizerParams, RankOptParams, fit_rank_opt, fit_threshold_binarizer};
     use crate::boost::{
         AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
         ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
@@ -584,6 +594,26 @@ mod tests {
         document
     }
 
+    /// Numbers alone, the third of them constant.
+    const NUMBERS: [f64; 24] = [
+        0.1, 4.0, 1.0, 0.2, 0.5, 1.0, 0.3, 2.5, 1.0, 0.4, 1.0, 1.0, 0.5, 7.0, 1.0, 0.6, 0.0, 1.0,
+        0.7, 3.0, 1.0, 0.8, 1.5, 1.0,
+    ];
+
+    fn numbers() -> Columns<'static> {
+        Columns::from_row_major(&NUMBERS, 3).unwrap()
+    }
+
+    fn linear_document() -> Document {
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let params = RankOptParams::default();
+        let model = fit_rank_opt(&numbers(), &labels, &params, &Interrupt::default()).unwrap();
+        let mut document = document_of("RankOpt", Model::RankOpt(model));
+        let feature = Feature { name: None, kind: FeatureKind::Numeric };
+        document.header.features = vec![feature; 3];
+        document
+    }
+
     /// The score of each row, or what a model that is no ranker makes of it.
     fn outputs(document: &Document) -> Vec<f64> {
         match &document.model {
@@ -593,12 +623,14 @@ mod tests {
                 model.fill(&columns(), &mut on, 1.0).unwrap();
                 on
             }
+            Model::RankOpt(_) => document.score(&numbers()).unwrap(),
             _ => document.score(&columns()).unwrap(),
         }
     }
 
-    fn documents() -> [Document; 11] {
+    fn documents() -> [Document; 12] {
         [
+            linear_document(),
             mad2c_document(),
             terms_document(true),
             terms_document(false),
@@ -920,6 +952,27 @@ mod tests {
             ("categories of a number", &|model| {
                 model["features"][0] = model["features"][1].clone();
             }),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn forged_weights_are_refused_not_believed() {
+        let document = linear_document();
+        let changes: [(&str, Change<'_>); 9] = [
+            ("no number", &|model| model["n_levels"][0] = json!(3)),
+            ("2 weights for 3 features", &|model| model["coefficients"] = json!([1.0, 2.0])),
+            ("0 means for 3 features", &|model| model["means"] = json!([])),
+            ("4 importances for 3", &|model| model["importances"] = json!([0.0, 0.0, 0.0, 0.0])),
+            ("no difference of AUCs", &|model| model["importances"][0] = json!(1.5)),
+            ("positive and ascending", &|model| model["path"][0]["radius"] = json!(-1.0)),
+            ("out of its range", &|model| model["path"][0]["auc"] = json!(1.01)),
+            ("radius 9 was chosen", &|model| model["chosen"] = json!(9)),
+            ("was chosen of 0", &|model| model["path"] = json!([])),
         ];
         for (what, change) in changes {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();

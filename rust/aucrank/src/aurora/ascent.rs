@@ -4,6 +4,7 @@ use super::exact_ramp::ExactRamp;
 use super::grid_ramp::{Circle, GridRamp, RampOnCircle};
 use super::observations::Observations;
 use super::packed::PackedTerms;
+use crate::{Interrupt, RankError};
 
 /// First angle along a great circle.
 const FIRST_ANGLE: f64 = 0.05;
@@ -155,16 +156,18 @@ impl Climber {
         terms: &PackedTerms,
         weights: &mut [f64],
         limits: Limits,
-    ) -> f64 {
+        interrupt: &Interrupt,
+    ) -> Result<f64, RankError> {
         let mut value = self.value_here(observations);
         if weights.len() < 2 {
-            return value;
+            return Ok(value);
         }
         let radius = norm(weights);
         // Of the last circle: tangent gradient at its start, direction at its end.
         let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
         let mut first_angle = FIRST_ANGLE;
         for circle in 0..limits.circles {
+            interrupt.check()?;
             let mut tangent = terms.gradient(&self.slopes);
             project(&mut tangent, weights);
             if norm(&tangent) * radius < limits.least_gain {
@@ -206,7 +209,7 @@ impl Climber {
             }
             value = self.value_here(observations);
         }
-        value
+        Ok(value)
     }
 }
 
@@ -234,4 +237,116 @@ pub(super) fn norm(values: &[f64]) -> f64 {
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aurora::observations::tests::{Rows, literals};
+    use crate::aurora::term::BinaryTerm;
+    use crate::data::mix;
+
+    const LIMITS: Limits = Limits { circles: 30, least_gain: 1e-8 };
+
+    /// Some terms, and weights of length `radius`.
+    fn start(observations: &Observations<'_>, seed: u64, radius: f64) -> (PackedTerms, Vec<f64>) {
+        let mut terms = PackedTerms::default();
+        let mut weights = Vec::new();
+        for (place, literal) in literals(observations).into_iter().enumerate().step_by(3) {
+            terms.push(&observations.on(BinaryTerm::First(literal)));
+            weights.push((mix(seed ^ mix(place as u64)) % 100) as f64 - 49.5);
+        }
+        let factor = radius / norm(&weights);
+        weights.iter_mut().for_each(|weight| *weight *= factor);
+        (terms, weights)
+    }
+
+    fn exact_value(observations: &Observations<'_>, terms: &PackedTerms, weights: &[f64]) -> f64 {
+        let mut climber = Climber::exact();
+        climber.stand(observations, terms, weights);
+        climber.value_here(observations)
+    }
+
+    #[test]
+    fn an_ascent_rises_stays_on_the_sphere_and_keeps_its_scores() {
+        for (n, seed, radius) in [(300, 1, 1.0), (300, 2, 6.0), (4000, 3, 1.5), (4000, 4, 5.0)] {
+            Rows::new(n, seed).observe(None, |observations| {
+                let (terms, mut weights) = start(observations, seed, radius);
+                let before = exact_value(observations, &terms, &weights);
+                let mut climber = Climber::new(observations);
+                climber.stand(observations, &terms, &weights);
+                let value = climber
+                    .climb(observations, &terms, &mut weights, LIMITS, &Interrupt::default())
+                    .unwrap();
+                let after = exact_value(observations, &terms, &weights);
+                assert!(after > before + 0.05, "{before} {after}");
+                assert!((value - after).abs() < 1e-5, "{value} {after}");
+                assert!((norm(&weights) - radius).abs() < 1e-9);
+                let mut scores = vec![0.0; observations.len()];
+                terms.scores(&weights, &mut scores);
+                let off = scores.iter().zip(&climber.here).map(|(a, b)| (a - b).abs());
+                assert!(off.fold(0.0, f64::max) < 1e-9);
+            });
+        }
+    }
+
+    #[test]
+    fn no_circle_of_an_exact_ascent_falls() {
+        Rows::new(500, 5).observe(None, |observations| {
+            let (terms, mut weights) = start(observations, 5, 4.0);
+            let mut last = exact_value(observations, &terms, &weights);
+            for _ in 0..12 {
+                let mut climber = Climber::exact();
+                climber.stand(observations, &terms, &weights);
+                let limits = Limits { circles: 1, least_gain: 0.0 };
+                climber
+                    .climb(observations, &terms, &mut weights, limits, &Interrupt::default())
+                    .unwrap();
+                let value = exact_value(observations, &terms, &weights);
+                assert!(value >= last - 1e-13, "{last} {value}");
+                last = value;
+            }
+        });
+    }
+
+    #[test]
+    fn two_weights_climb_to_the_highest_point_of_their_circle() {
+        Rows::new(800, 6).observe(None, |observations| {
+            let all = literals(observations);
+            let mut terms = PackedTerms::default();
+            for literal in [all[8], all[28]] {
+                terms.push(&observations.on(BinaryTerm::First(literal)));
+            }
+            let at = |angle: f64| [2.0 * angle.cos(), 2.0 * angle.sin()];
+            let highest = (0..2000)
+                .map(|step| {
+                    exact_value(
+                        observations,
+                        &terms,
+                        &at(f64::from(step) * 0.001 * std::f64::consts::PI),
+                    )
+                })
+                .fold(0.0, f64::max);
+            let mut weights = at(0.0).to_vec();
+            let mut climber = Climber::exact();
+            climber.stand(observations, &terms, &weights);
+            let value = climber
+                .climb(observations, &terms, &mut weights, LIMITS, &Interrupt::default())
+                .unwrap();
+            assert!(value > highest - 1e-4, "{value} {highest}");
+        });
+    }
+
+    #[test]
+    fn an_ascent_can_be_stopped() {
+        Rows::new(300, 7).observe(None, |observations| {
+            let (terms, mut weights) = start(observations, 7, 1.0);
+            let interrupt = Interrupt::default();
+            interrupt.stop();
+            let mut climber = Climber::new(observations);
+            climber.stand(observations, &terms, &weights);
+            let found = climber.climb(observations, &terms, &mut weights, LIMITS, &interrupt);
+            assert_eq!(found, Err(RankError::Interrupted));
+        });
+    }
 }

@@ -107,3 +107,62 @@ impl ExactRamp {
         Statistics { ramp: 0.5 + a * ((1.0 - SIDE_SLOPE) * clipped + SIDE_SLOPE * mean), auc }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aurora::observations::tests::Rows;
+    use crate::data::mix;
+    use crate::roc::Ramp;
+
+    /// Few scores, so that ties and differences of just a half-width are common.
+    fn scores(n: usize, seed: u64) -> Vec<f64> {
+        (0..n as u64).map(|row| (mix(seed ^ mix(row)) % 13) as f64 / 4.0).collect()
+    }
+
+    #[test]
+    fn the_statistics_are_means_over_all_pairs() {
+        let rows = Rows::new(150, 1);
+        let weights: Vec<f64> = (0..150).map(|row| f64::from(row % 3)).collect();
+        for weights in [None, Some(&weights[..])] {
+            rows.observe(weights, |observations| {
+                let scores = scores(observations.len(), 2);
+                let (mut ramp, mut auc) = (0.0, 0.0);
+                for pos in 0..observations.n_pos {
+                    for neg in observations.n_pos..observations.len() {
+                        let pair = observations.shares[pos] * observations.shares[neg];
+                        let difference = scores[pos] - scores[neg];
+                        ramp += pair * Ramp::default().at(difference);
+                        auc += pair
+                            * (0.5 * (f64::from(difference > 0.0) + f64::from(difference >= 0.0)));
+                    }
+                }
+                let found = ExactRamp::default().of(observations, &scores);
+                assert!((found.ramp - ramp).abs() < 1e-12, "{} {ramp}", found.ramp);
+                assert!((found.auc - auc).abs() < 1e-12, "{} {auc}", found.auc);
+            });
+        }
+    }
+
+    #[test]
+    fn slopes_are_differences_of_the_statistic() {
+        Rows::new(60, 3).observe(None, |observations| {
+            // No pair lies near a corner.
+            let scores: Vec<f64> =
+                scores(observations.len(), 4).iter().map(|score| score * 0.77).collect();
+            let mut ramp = ExactRamp::default();
+            ramp.of(observations, &scores);
+            let slopes = ramp.slopes().to_vec();
+            for row in 0..scores.len() {
+                let step = 1e-6;
+                let mut moved = scores.clone();
+                moved[row] += step;
+                let above = ramp.of(observations, &moved).ramp;
+                moved[row] -= 2.0 * step;
+                let below = ramp.of(observations, &moved).ramp;
+                let expected = (above - below) / (2.0 * step);
+                assert!((slopes[row] - expected).abs() < 1e-9, "{} {expected}", slopes[row]);
+            }
+        });
+    }
+}

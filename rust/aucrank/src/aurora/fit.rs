@@ -5,13 +5,15 @@ use super::exact_ramp::Statistics;
 use super::model::{Aurora, Parts, PathStep, TriedRadius};
 use super::observations::Observations;
 use super::params::{AuroraParams, Radius, Selection};
-use super::search::{Path, Search, Step, climb_to_the_end};
+use super::search::{Path, Search, Step, climb_to_the_end, scores_of};
 use crate::boost::smoothed;
 use crate::data::{Column, Columns, Folds, Labels, hold_out};
+use crate::roc::DeLong;
 use crate::{Interrupt, RankError};
 
-/// The radii that are tried first (DECISIONS A19, A20), ascending in equal steps of their logarithm.
-const RADII: [f64; 3] = [1.0, 3.162_277_660_168_379_5, 10.0];
+/// The radii that are tried first, ascending in equal steps of their logarithm (DECISIONS A19). The
+/// paper's range of 1 to 10 is that of a ramp whose half-width is 1, twice the one here.
+const RADII: [f64; 3] = [0.5, 1.581_138_830_084_189_8, 5.0];
 /// Radii that are tried at most.
 const MOST_RADII: usize = 5;
 
@@ -88,6 +90,7 @@ struct Chosen {
     /// Means over the splits.
     steps: Vec<PathStep>,
     n_terms: usize,
+    n_folds: Option<u16>,
 }
 
 impl Chosen {
@@ -184,7 +187,8 @@ impl Fit<'_, '_> {
                 }
             }
         }
-        Ok(Chosen { radius, paths, steps, n_terms })
+        let n_folds = (splits.len() > 1).then_some(splits.len() as u16);
+        Ok(Chosen { radius, paths, steps, n_terms, n_folds })
     }
 
     fn search(
@@ -220,39 +224,70 @@ impl Fit<'_, '_> {
     }
 
     /// Tries radii: three at first, then those in the middle of the best and its neighbours (DECISIONS
-    /// A19). The smaller of equal ones.
+    /// A19). Of those that are less than a standard error below the best the smallest is taken: a
+    /// difference that the rows held out cannot tell is no reason for a less smooth statistic.
     fn best_radius(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
-        let mut tried: Vec<TriedRadius> = Vec::new();
-        let mut best: Option<Chosen> = None;
+        let mut tried: Vec<(Chosen, Vec<Vec<f64>>)> = Vec::new();
+        let auc = |chosen: &Chosen| chosen.tried().auc.unwrap_or(0.0);
+        let best = |tried: &[(Chosen, Vec<Vec<f64>>)]| {
+            let higher = |best: usize, other: usize| {
+                if auc(&tried[other].0) > auc(&tried[best].0) { other } else { best }
+            };
+            (0..tried.len()).reduce(higher).unwrap_or(0)
+        };
         let mut radii = RADII.to_vec();
         while let Some(radius) = radii.pop().filter(|_| tried.len() < MOST_RADII) {
             let chosen = self.choose(splits, radius)?;
-            let found = chosen.tried();
-            let better = |best: &Chosen| {
-                let best = best.tried();
-                found.auc > best.auc || found.auc == best.auc && found.radius < best.radius
-            };
-            if best.as_ref().is_none_or(better) {
-                best = Some(chosen);
-            }
-            tried.push(found);
-            let best = best.as_ref().map_or(radius, |best| best.radius);
+            let scores = |(split, path)| self.held_out_scores(split, path, chosen.n_terms);
+            let scores = splits.iter().zip(&chosen.paths).map(scores).collect();
+            tried.push((chosen, scores));
+            tried.sort_by(|a, b| a.0.radius.total_cmp(&b.0.radius));
             if radii.is_empty() {
-                // The middles of the best and its neighbours, the nearer end of the sphere last.
-                let below =
-                    tried.iter().map(|t| t.radius).filter(|&r| r < best).fold(0.0, f64::max);
-                let above = tried.iter().map(|t| t.radius).filter(|&r| r > best);
-                let above = above.fold(f64::INFINITY, f64::min);
-                if above.is_finite() {
-                    radii.push((best * above).sqrt());
-                }
-                if below > 0.0 {
-                    radii.push((below * best).sqrt());
-                }
+                let best = best(&tried);
+                let middle = |a: usize, b: usize| (tried[a].0.radius * tried[b].0.radius).sqrt();
+                radii.extend((best + 1 < tried.len()).then(|| middle(best, best + 1)));
+                radii.extend(best.checked_sub(1).map(|below| middle(below, best)));
             }
         }
-        tried.sort_by(|a, b| a.radius.total_cmp(&b.radius));
-        Ok((best.expect("a first radius"), tried))
+        let best = best(&tried);
+        let mut smallest = best;
+        for other in (0..best).rev() {
+            let gap = auc(&tried[best].0) - auc(&tried[other].0);
+            if gap <= self.standard_error(splits, &tried[best].1, &tried[other].1)? {
+                smallest = other;
+            }
+        }
+        let radii = tried.iter().map(|(chosen, _)| chosen.tried()).collect();
+        Ok((tried.swap_remove(smallest).0, radii))
+    }
+
+    /// Scores of the rows held out, by the first terms of a path.
+    fn held_out_scores(&self, split: &Split, path: &Path, n_terms: usize) -> Vec<f64> {
+        let n_terms = n_terms.min(path.steps.len());
+        let (Some(rows), Some(last)) = (&split.held_out, n_terms.checked_sub(1)) else {
+            return Vec::new();
+        };
+        let rows = self.observations(rows, &split.binarizer);
+        scores_of(&rows, &path.terms[..n_terms], &path.steps[last].weights)
+    }
+
+    /// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean
+    /// over the splits (DeLong, DeLong and Clarke-Pearson, 1988).
+    fn standard_error(
+        &self,
+        splits: &[Split],
+        a: &[Vec<f64>],
+        b: &[Vec<f64>],
+    ) -> Result<f64, RankError> {
+        let mut variance = 0.0;
+        for ((split, a), b) in splits.iter().zip(a).zip(b) {
+            let Some(rows) = &split.held_out else { continue };
+            let rows = self.observations(rows, &split.binarizer);
+            let positive: Vec<bool> = (0..rows.len()).map(|row| row < rows.n_pos).collect();
+            let found = DeLong::weighted(&[&a[..], &b[..]], &positive, &rows.shares)?;
+            variance += found.difference_variance(0, 1).unwrap_or(0.0);
+        }
+        Ok(variance.sqrt() / splits.len() as f64)
     }
 
     /// The weights on all rows (DECISIONS A21, A22).
@@ -299,11 +334,10 @@ impl Fit<'_, '_> {
             Some(last) => {
                 let mut weights = path.steps.swap_remove(last).weights;
                 let rows = self.observations(all, &binarizer);
-                climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights);
+                climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights, self.interrupt)?;
                 weights
             }
         };
-        self.interrupt.check()?;
         Aurora::new(
             Parts {
                 n_levels: self.columns.iter().map(Column::n_levels).collect(),
@@ -315,6 +349,7 @@ impl Fit<'_, '_> {
                 radius: chosen.radius,
                 radii,
                 path: chosen.steps,
+                n_folds: chosen.n_folds,
                 enough: path.enough,
                 seed: self.earlier.map_or(self.params.seed, Aurora::seed),
             },

@@ -179,3 +179,69 @@ impl GridRamp {
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aurora::exact_ramp::ExactRamp;
+    use crate::aurora::observations::tests::Rows;
+    use crate::data::mix;
+
+    fn draws(n: usize, seed: u64, spread: f64) -> Vec<f64> {
+        let draw = |row: usize, what: u64| {
+            mix(seed ^ mix(row as u64 ^ what << 32)) as f64 / 2_f64.powi(64)
+        };
+        (0..n).map(|row| spread * (draw(row, 1) + draw(row, 2) + draw(row, 3) - 1.5)).collect()
+    }
+
+    #[test]
+    fn cells_give_the_statistic_and_its_slope_but_for_a_millionth() {
+        for (seed, spread) in [(1, 0.3), (2, 1.0), (3, 4.0), (4, 12.0)] {
+            Rows::new(6000, seed).observe(None, |observations| {
+                let (here, across) = (draws(6000, seed, spread), draws(6000, seed + 9, spread));
+                let circle =
+                    Circle::new(&here[..observations.len()], &across[..observations.len()]);
+                let (mut grid, mut exact) = (GridRamp::default(), ExactRamp::default());
+                for angle in [0.0, 0.02, 0.7, 2.5, -1.0] {
+                    let found = grid.at(observations, circle, angle);
+                    let expected = exact.at(observations, circle, angle);
+                    let off = (found.value - expected.value).abs();
+                    assert!(off < 3e-6, "{off} at spread {spread}");
+                    let off = (found.slope - expected.slope).abs();
+                    assert!(off < 2e-3 * spread, "{off} at spread {spread}");
+                }
+                grid.at(observations, circle, 0.0);
+                exact.at(observations, circle, 0.0);
+                let mut slopes = Vec::new();
+                grid.slopes(observations, circle.here, &mut slopes);
+                let largest = exact.slopes().iter().fold(0.0, |most: f64, s| most.max(s.abs()));
+                for (found, expected) in slopes.iter().zip(exact.slopes()) {
+                    assert!((found - expected).abs() < 0.05 * largest, "{found} {expected}");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn equal_scores_are_even_odds_and_no_slope_is_lost() {
+        Rows::new(2000, 5).observe(None, |observations| {
+            let here = vec![0.25; observations.len()];
+            let across = vec![0.0; observations.len()];
+            let found = GridRamp::default().at(observations, Circle::new(&here, &across), 0.1);
+            assert!((found.value - 0.5).abs() < 1e-9, "{}", found.value);
+            assert!(found.slope.abs() < 1e-9, "{}", found.slope);
+        });
+    }
+
+    #[test]
+    fn bounds_are_the_least_and_the_greatest() {
+        for n in 1..11 {
+            let values = draws(n, 7, 3.0);
+            let expected = (
+                values.iter().copied().fold(f64::INFINITY, f64::min),
+                values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            );
+            assert_eq!(bounds(&values), expected);
+        }
+    }
+}

@@ -6,6 +6,8 @@
 //!
 //! - [`Binarizer`]: raw features as binary terms, sec. 2.1; [`fit_threshold_binarizer`]: these alone,
 //!   as features for any model;
+//! - [`fit_aurora`]: terms chosen one by one, each followed by an ascent on the sphere, sec. 3;
+//! - [`RankOpt`]: a linear score over raw features, sec. 4.3.
 
 mod ascent;
 mod binarize;
@@ -16,6 +18,7 @@ mod model;
 mod observations;
 mod packed;
 mod params;
+mod rank_opt;
 mod search;
 mod select;
 mod term;
@@ -26,5 +29,6 @@ pub use exact_ramp::Statistics;
 pub use fit::{Observer, Progress, fit_aurora};
 pub use model::{Aurora, PathStep, TriedRadius};
 pub use params::{AuroraParams, Radius, SearchDepth, Selection};
+pub use rank_opt::{PairObjective, RadiusStep, RankOpt, RankOptParams, fit_rank_opt};
 pub use term::{BinaryTerm, Literal};
 pub use threshold_binarizer::{CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer};

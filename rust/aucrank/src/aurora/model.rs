@@ -28,7 +28,6 @@ pub struct Aurora(Parts);
 
 /// What a fitted `AURORA` is made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Parts {
     pub n_levels: Vec<Option<u32>>,
     pub binarizer: Binarizer,
@@ -42,6 +41,8 @@ pub(super) struct Parts {
     pub radius: f64,
     pub radii: Vec<TriedRadius>,
     pub path: Vec<PathStep>,
+    /// Folds by which the number of terms was chosen, if it was by folds.
+    pub n_folds: Option<u16>,
     /// What the next term would have to add.
     pub enough: f64,
     pub seed: u64,
@@ -147,6 +148,12 @@ impl Aurora {
         &self.0.path
     }
 
+    /// Folds by which the number of terms was chosen, if it was by folds.
+    #[must_use]
+    pub fn n_folds(&self) -> Option<u16> {
+        self.0.n_folds
+    }
+
     /// What the next term of the search would have to add.
     #[must_use]
     pub fn enough(&self) -> f64 {
@@ -196,7 +203,8 @@ impl Aurora {
                 .collect();
             let at = |code: usize| -> f64 {
                 let on = terms.iter().filter(|(slot, _)| binary.is_on(*slot, code));
-                on.map(|(_, value)| value).sum()
+                // A sum of nothing would be -0.
+                on.fold(0.0, |sum, (_, value)| sum + value)
             };
             let steps = match &binary.rule {
                 Rule::AtLeast(all) => {

@@ -129,3 +129,142 @@ impl<'a> Observations<'a> {
         self.on_of(literal).chunks(64).map(pack).collect()
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::aurora::BinarizerParams;
+    use crate::data::Column;
+
+    /// Rows of two numbers, a number of few values that may be missing, and a category.
+    pub struct Rows {
+        numbers: Vec<f64>,
+        few: Vec<f64>,
+        codes: Vec<u32>,
+        pub positive: Vec<bool>,
+    }
+
+    impl Rows {
+        pub fn new(n: usize, seed: u64) -> Self {
+            let draw = |row: usize, what: u64, below: u64| {
+                mix(seed ^ mix(row as u64 ^ what << 32)) % below
+            };
+            let numbers: Vec<f64> =
+                (0..2 * n).map(|place| draw(place, 1, 1000) as f64 / 100.0).collect();
+            let few = (0..n).map(|row| match draw(row, 2, 7) {
+                0 => f64::NAN,
+                level => level as f64,
+            });
+            let few: Vec<f64> = few.collect();
+            let codes: Vec<u32> = (0..n).map(|row| draw(row, 3, 4) as u32).collect();
+            let positive = |row: usize| {
+                let high = f64::from(numbers[2 * row] > 5.0 && numbers[2 * row + 1] > 4.0);
+                let likely = high + f64::from(few[row] > 3.0) + f64::from(codes[row] == 2);
+                (draw(row, 4, 100) as f64) < 10.0 + 25.0 * likely
+            };
+            let mut positive: Vec<bool> = (0..n).map(positive).collect();
+            positive[0] = true;
+            positive[1] = false;
+            Self { numbers, few, codes, positive }
+        }
+
+        pub fn columns(&self) -> Columns<'_> {
+            let n = self.positive.len();
+            let mut columns: Vec<Column<'_>> =
+                Columns::from_row_major(&self.numbers, 2).unwrap().iter().copied().collect();
+            let few = Columns::from_column_major(&self.few, n).unwrap();
+            columns.extend(few.iter().copied());
+            columns.push(Column::Codes { codes: &self.codes, n_levels: 4 });
+            Columns::new(columns, n).unwrap()
+        }
+
+        /// Calls `ask` with all of them as observations.
+        pub fn observe<T>(
+            &self,
+            weights: Option<&[f64]>,
+            ask: impl FnOnce(&Observations<'_>) -> T,
+        ) -> T {
+            let columns = self.columns();
+            let labels = Labels::new(&self.positive, weights).unwrap();
+            let params = BinarizerParams::default();
+            let binarizer = Binarizer::new(&columns, &labels, &labels.rows(), &params);
+            ask(&Observations::new(&columns, &labels, &labels.rows(), &binarizer))
+        }
+
+        /// The rows at some places.
+        pub fn at(&self, places: &[usize]) -> Self {
+            Self {
+                numbers: places
+                    .iter()
+                    .flat_map(|&p| self.numbers[2 * p..2 * p + 2].to_vec())
+                    .collect(),
+                few: places.iter().map(|&p| self.few[p]).collect(),
+                codes: places.iter().map(|&p| self.codes[p]).collect(),
+                positive: places.iter().map(|&p| self.positive[p]).collect(),
+            }
+        }
+    }
+
+    /// Every term of one feature.
+    pub fn literals(observations: &Observations<'_>) -> Vec<Literal> {
+        let features = observations.binarizer.features.iter().enumerate();
+        features
+            .flat_map(|(feature, of)| (0..of.n_terms()).map(move |slot| Literal { feature, slot }))
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_seen_alike_in_any_order_and_however_often_they_are_written() {
+        let rows = Rows::new(300, 1);
+        let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 4)).collect();
+        let copies: Vec<usize> =
+            (0..300).rev().flat_map(|row| std::iter::repeat_n(row, row % 4)).collect();
+        let of = |observations: &Observations<'_>| {
+            (observations.codes.clone(), observations.shares.clone(), observations.n_pos)
+        };
+        let weighted = rows.observe(Some(&weights), of);
+        assert_eq!(rows.at(&copies).observe(None, of), weighted);
+        assert!(weighted.1.len() < 225);
+        let share = |part: &[f64]| part.iter().sum::<f64>();
+        assert!((share(&weighted.1[..weighted.2]) - 1.0).abs() < 1e-12);
+        assert!((share(&weighted.1[weighted.2..]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn sums_are_those_of_the_rows_where_a_term_is_on() {
+        Rows::new(400, 2).observe(None, |observations| {
+            let slopes: Vec<f64> =
+                (0..observations.len() as u64).map(|row| (mix(row) % 64) as f64).collect();
+            let by_term: Vec<f64> = (0..observations.binarizer.features.len())
+                .flat_map(|feature| observations.sums_by_term(feature, &slopes))
+                .collect();
+            let literals = literals(observations);
+            assert_eq!(by_term.len(), literals.len());
+            for (&literal, sum) in literals.iter().zip(by_term) {
+                let on = observations.on(BinaryTerm::First(literal));
+                let expected: f64 =
+                    on.iter().zip(&slopes).map(|(&on, slope)| f64::from(on) * slope).sum();
+                assert_eq!(sum, expected, "{literal:?}");
+                let bits = observations.bits(literal);
+                let bit = |row: usize| (bits[row / 64] >> (row % 64) & 1) as u8;
+                assert!((0..on.len()).all(|row| bit(row) == on[row]));
+            }
+        });
+    }
+
+    #[test]
+    fn a_term_of_two_is_on_where_both_or_either_are() {
+        Rows::new(200, 3).observe(None, |observations| {
+            let literals = literals(observations);
+            let (a, b) = (literals[3], literals[literals.len() - 2]);
+            let on = |term| observations.on(term);
+            let (first, second) = (on(BinaryTerm::First(a)), on(BinaryTerm::First(b)));
+            let pairs = || first.iter().zip(&second);
+            let both: Vec<u8> = pairs().map(|(&a, &b)| u8::from(a == 1 && b == 1)).collect();
+            let either: Vec<u8> = pairs().map(|(&a, &b)| u8::from(a == 1 || b == 1)).collect();
+            assert_eq!(on(BinaryTerm::And(a, b)), both);
+            assert_eq!(on(BinaryTerm::Or(a, b)), either);
+            assert!(both.contains(&1) && either.contains(&0) && both != either);
+        });
+    }
+}

@@ -106,3 +106,48 @@ fn table(weights: &[f64]) -> [f64; 256] {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    #[test]
+    fn scores_and_gradients_are_sums_over_terms() {
+        for n_terms in [1, 7, 8, 9, 33, 70] {
+            let n = 2500;
+            let on = |term: usize, row: usize| (mix((term * n + row) as u64) % 3 == 0) as u8;
+            let mut terms = PackedTerms::default();
+            for term in 0..n_terms {
+                terms.push(&(0..n).map(|row| on(term, row)).collect::<Vec<u8>>());
+            }
+            // Whole numbers: sums of them are exact in any order.
+            let weights: Vec<f64> = (0..n_terms).map(|term| (term * term) as f64 - 50.0).collect();
+            let slopes: Vec<f64> = (0..n).map(|row| (row % 101) as f64 - 40.0).collect();
+            let mut scores = vec![f64::NAN; n];
+            terms.scores(&weights, &mut scores);
+            for (row, &score) in scores.iter().enumerate() {
+                let expected: f64 =
+                    (0..n_terms).map(|term| weights[term] * f64::from(on(term, row))).sum();
+                assert_eq!(score, expected, "row {row} of {n_terms} terms");
+            }
+            let gradient: Vec<f64> = (0..n_terms)
+                .map(|term| (0..n).map(|row| slopes[row] * f64::from(on(term, row))).sum())
+                .collect();
+            assert_eq!(terms.gradient(&slopes), gradient);
+        }
+    }
+
+    #[test]
+    fn a_term_of_a_clone_is_its_own() {
+        let mut terms = PackedTerms::default();
+        terms.push(&[1, 0, 1]);
+        let mut clone = terms.clone();
+        clone.push(&[0, 1, 1]);
+        let mut scores = [0.0; 3];
+        terms.scores(&[1.0], &mut scores);
+        assert_eq!(scores, [1.0, 0.0, 1.0]);
+        clone.scores(&[1.0, 4.0], &mut scores);
+        assert_eq!(scores, [1.0, 4.0, 5.0]);
+    }
+}

@@ -33,14 +33,15 @@ pub struct AuroraParams {
     pub seed: u64,
 }
 
-/// The length of the weights, in units of twice the half-width of the ramp: from 1 to 10 in the paper.
+/// The length of the weights, in units of twice the half-width of the ramp.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Radius {
     /// This one; positive.
     Fixed(f64),
-    /// The one of highest AUC on the rows held out, among at most five from 1 to 10: both ends and
-    /// the middle, then the middles around the best (DECISIONS A19).
+    /// One of at most five from 1/2 to 5: both ends and the middle, then the middles around the one of
+    /// highest AUC on the rows held out (DECISIONS A19). The smallest that is less than a standard
+    /// error below that.
     Auto,
 }
 

@@ -59,27 +59,32 @@ impl<'a, 'b> Scored<'a, 'b> {
 
     /// Climbs from `weights`; what counts in the end is the exact statistic, which never falls: where
     /// an ascent on the grid loses, an exact one takes its place.
-    fn climb(&mut self, weights: &mut Vec<f64>, least_gain: f64) -> Statistics {
+    fn climb(
+        &mut self,
+        weights: &mut Vec<f64>,
+        least_gain: f64,
+        interrupt: &Interrupt,
+    ) -> Result<Statistics, RankError> {
         let limits = Limits { circles: MOST_CIRCLES, least_gain };
         let start = weights.clone();
         let before = self.statistics(&start);
         let mut climber = Climber::new(self.observations);
         climber.stand(self.observations, &self.terms, weights);
-        climber.climb(self.observations, &self.terms, weights, limits);
+        climber.climb(self.observations, &self.terms, weights, limits, interrupt)?;
         let after = self.statistics(weights);
         if after.ramp >= before.ramp {
-            return after;
+            return Ok(after);
         }
         weights.clone_from(&start);
         let mut climber = Climber::exact();
         climber.stand(self.observations, &self.terms, weights);
-        climber.climb(self.observations, &self.terms, weights, limits);
+        climber.climb(self.observations, &self.terms, weights, limits, interrupt)?;
         let after = self.statistics(weights);
         if after.ramp >= before.ramp {
-            return after;
+            return Ok(after);
         }
         weights.clone_from(&start);
-        self.statistics(weights)
+        Ok(self.statistics(weights))
     }
 }
 
@@ -88,10 +93,23 @@ pub(super) fn climb_to_the_end(
     observations: &Observations<'_>,
     terms: &[BinaryTerm],
     weights: &mut Vec<f64>,
-) {
+    interrupt: &Interrupt,
+) -> Result<(), RankError> {
     let mut scored = Scored::new(observations);
     terms.iter().for_each(|&term| scored.push(term));
-    scored.climb(weights, LEAST_LAST_GAIN);
+    scored.climb(weights, LEAST_LAST_GAIN, interrupt).map(drop)
+}
+
+/// Scores of rows by some terms.
+pub(super) fn scores_of(
+    observations: &Observations<'_>,
+    terms: &[BinaryTerm],
+    weights: &[f64],
+) -> Vec<f64> {
+    let mut scored = Scored::new(observations);
+    terms.iter().for_each(|&term| scored.push(term));
+    scored.terms.scores(weights, &mut scored.scores);
+    scored.scores
 }
 
 /// A search for terms on some rows, which looks at others after each.
@@ -147,7 +165,7 @@ impl Search<'_, '_> {
             };
             let Some(Climbed { term, mut weights, .. }) = next else { break };
             rows.push(term);
-            let train = rows.climb(&mut weights, LEAST_GAIN);
+            let train = rows.climb(&mut weights, LEAST_GAIN, self.interrupt)?;
             let last = path.steps.last().map(|last| last.train);
             if given.is_none() && last.is_some_and(|last| train.ramp < last.ramp) {
                 // A gain on the grid alone.

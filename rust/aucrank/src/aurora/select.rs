@@ -164,8 +164,22 @@ impl Position<'_, '_> {
 
     /// The ascent that a term would have from the short list.
     pub fn climb_to(&self, term: BinaryTerm) -> Result<Climbed, RankError> {
-        let on = self.observations.on(term);
-        let gradient = on.iter().zip(self.slopes).map(|(&on, slope)| f64::from(on) * slope).sum();
+        // The sums of `first_order` and `second_order`, to the last bit.
+        let of_pair = |a: Literal, b: Literal| {
+            let [a, b] = [a, b].map(|literal| self.observations.bits(literal));
+            let single = |bits: &[u64]| sum_where(bits, bits, self.slopes);
+            (sum_where(&a, &b, self.slopes), single(&a) + single(&b))
+        };
+        let gradient = match term {
+            BinaryTerm::First(Literal { feature, slot }) => {
+                self.observations.sums_by_term(feature, self.slopes)[slot]
+            }
+            BinaryTerm::And(a, b) => of_pair(a, b).0,
+            BinaryTerm::Or(a, b) => {
+                let (both, singles) = of_pair(a, b);
+                singles - both
+            }
+        };
         self.climb(&mut Climber::new(self.observations), Candidate { term, gradient })
     }
 
@@ -185,7 +199,13 @@ impl Position<'_, '_> {
             let mut terms = self.terms.clone();
             terms.push(&on);
             let limits = Limits { circles: self.depth.circles - 1, least_gain: self.least_gain };
-            climbed.value = climber.climb(self.observations, &terms, &mut climbed.weights, limits);
+            climbed.value = climber.climb(
+                self.observations,
+                &terms,
+                &mut climbed.weights,
+                limits,
+                self.interrupt,
+            )?;
         }
         Ok(climbed)
     }

@@ -216,16 +216,16 @@ mod tests {
     fn the_window_is_a_triangle_of_fifteen_cut_at_the_ends() {
         let mut values = vec![0.0; 40];
         values[20] = 64.0;
-        let smoothed = smoothed(&values);
+        let found = smoothed(&values);
         // Its weights add up to 64.
         let expected: Vec<f64> =
             (0..40_i32).map(|i| f64::from((8 - (i - 20).abs()).max(0))).collect();
-        assert_eq!(smoothed, expected);
+        assert_eq!(found, expected);
         // At the end 8 + 7 + ... + 1 is left.
-        let first = smooth(&[36.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let first = smoothed(&[36.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(first[0].to_bits(), 8.0_f64.to_bits());
-        assert_eq!(smooth(&[0.5; 3]), [0.5; 3]);
-        assert!(smooth(&[]).is_empty());
+        assert_eq!(smoothed(&[0.5; 3]), [0.5; 3]);
+        assert!(smoothed(&[]).is_empty());
     }
 
     #[test]

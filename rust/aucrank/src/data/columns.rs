@@ -278,14 +278,26 @@ impl<'a> Columns<'a> {
 
     /// The error for the first column that holds infinity, with its first row.
     pub(crate) fn infinite_value(&self) -> Option<RankError> {
+        let (column, row, value) = self.first_number(f64::is_infinite)?;
+        Some(RankError::InfiniteValue { column, row, value })
+    }
+
+    /// The error for the first column of numbers of which one is missing, with its first row.
+    pub(crate) fn missing_value(&self) -> Option<RankError> {
+        let (column, row, _) = self.first_number(f64::is_nan)?;
+        Some(RankError::MissingValue { column, row })
+    }
+
+    /// Column, row and value of the first number of a kind, column by column.
+    fn first_number(&self, is_sought: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         self.iter().enumerate().find_map(|(column, values)| {
             let value = |row| match values {
                 Column::F64(values) => values.get(row),
                 Column::F32(values) => values.get(row),
                 Column::Codes { .. } => 0.0,
             };
-            let row = (0..self.n_rows).find(|&row| value(row).is_infinite())?;
-            Some(RankError::InfiniteValue { column, row, value: value(row) })
+            let row = (0..self.n_rows).find(|&row| is_sought(value(row)))?;
+            Some((column, row, value(row)))
         })
     }
 

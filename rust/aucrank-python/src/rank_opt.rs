@@ -1,0 +1,98 @@
+//! `RankOpt` of `aucrank::aurora` as a Python class and a function.
+
+use aucrank::aurora::{self, RankOpt, RankOptParams};
+use aucrank::data::Labels;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::columns::ColumnsArg;
+use crate::run::{on_pool, read_params, to_json};
+
+/// A linear score.
+#[pyclass(name = "RankOpt", module = "aucrank._core", frozen)]
+pub struct PyRankOpt(pub RankOpt);
+
+#[pymethods]
+impl PyRankOpt {
+    #[classattr]
+    fn family() -> &'static str {
+        "rank_opt"
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    #[getter]
+    fn base_score(&self) -> f64 {
+        self.0.base_score()
+    }
+
+    #[getter]
+    fn radius(&self) -> f64 {
+        self.0.chosen().radius
+    }
+
+    fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.coefficients().to_vec().into_pyarray(py)
+    }
+
+    fn means<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.means().to_vec().into_pyarray(py)
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().to_vec().into_pyarray(py)
+    }
+
+    /// The JSON form of the radii that were tried.
+    fn path(&self) -> PyResult<String> {
+        to_json(self.0.path())
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
+    }
+
+    /// What each feature adds to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
+    }
+}
+
+/// Fits `RankOpt`; `params` is the JSON form of [`RankOptParams`].
+#[pyfunction]
+pub fn fit_rank_opt<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<PyRankOpt> {
+    let params: RankOptParams = read_params(params)?;
+    let columns = columns.borrow(&n_levels)?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let model = on_pool(py, n_threads, |interrupt| {
+        aurora::fit_rank_opt(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+    });
+    model.map(PyRankOpt)
+}

@@ -1,0 +1,272 @@
+//! What `RankOpt` has learned, and its scores.
+
+use serde::{Deserialize, Serialize};
+
+use crate::RankError;
+use crate::data::Columns;
+
+/// Factor by which sums that overflow are made smaller on the way.
+const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
+
+/// The ascent at one radius.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RadiusStep {
+    /// Length of the weights of the standardised features.
+    pub radius: f64,
+    /// What the objective came to: the mean over all pairs of training rows.
+    pub objective: f64,
+    /// AUC of the training rows.
+    pub auc: f64,
+    /// Iterations of the ascent.
+    pub n_iterations: usize,
+    /// Whether the ascent has ended by itself.
+    pub has_converged: bool,
+}
+
+/// A linear score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RankOpt(Parts);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Parts {
+    n_levels: Vec<Option<u32>>,
+    coefficients: Vec<f64>,
+    means: Vec<f64>,
+    importances: Vec<f64>,
+    threshold: f64,
+    path: Vec<RadiusStep>,
+    chosen: usize,
+}
+
+impl RankOpt {
+    pub(super) fn new(
+        coefficients: Vec<f64>,
+        means: Vec<f64>,
+        importances: Vec<f64>,
+        path: Vec<RadiusStep>,
+        chosen: usize,
+    ) -> Self {
+        let n_levels = vec![None; coefficients.len()];
+        Self(Parts { n_levels, coefficients, means, importances, threshold: 0.0, path, chosen })
+    }
+
+    pub(super) fn set_threshold(&mut self, threshold: f64) {
+        self.0.threshold = threshold;
+    }
+
+    /// For each feature its number of categories: none of them has any.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.0.n_levels
+    }
+
+    /// Weight of each feature as it is, not standardised; 0 for a constant one.
+    #[must_use]
+    pub fn coefficients(&self) -> &[f64] {
+        &self.0.coefficients
+    }
+
+    /// Mean of each feature in the training rows.
+    #[must_use]
+    pub fn means(&self) -> &[f64] {
+        &self.0.means
+    }
+
+    /// What the AUC of the training rows loses where a feature counts as its mean.
+    #[must_use]
+    pub fn importances(&self) -> &[f64] {
+        &self.0.importances
+    }
+
+    /// The weighted sum from which on a row is called positive.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.0.threshold
+    }
+
+    /// The radii that were tried.
+    #[must_use]
+    pub fn path(&self) -> &[RadiusStep] {
+        &self.0.path
+    }
+
+    /// The radius that was chosen.
+    #[must_use]
+    pub fn chosen(&self) -> &RadiusStep {
+        &self.0.path[self.0.chosen]
+    }
+
+    /// Score of a row whose features are the means of the training rows.
+    #[must_use]
+    pub fn base_score(&self) -> f64 {
+        self.score_of(&self.0.means)
+    }
+
+    /// Score of a row without missing values.
+    #[must_use]
+    pub fn score_of(&self, row: &[f64]) -> f64 {
+        let Parts { coefficients, threshold, .. } = &self.0;
+        let terms = || coefficients.iter().zip(row).filter(|(weight, _)| **weight != 0.0);
+        // In the order of the features: equal rows tie exactly, and SQL adds up the same.
+        let sum = terms().fold(0.0, |sum, (weight, value)| sum + weight * value);
+        let score = sum - threshold;
+        if score.is_finite() {
+            return score;
+        }
+        // Terms beyond the largest number, of either sign. The sum may be within; at least it keeps its
+        // sign.
+        let small = terms().map(|(weight, value)| {
+            (weight * SMALLER * value).clamp(f64::MIN, f64::MAX) / row.len() as f64
+        });
+        let score = small.sum::<f64>() - threshold * SMALLER / row.len() as f64;
+        (score / SMALLER * row.len() as f64).clamp(f64::MIN, f64::MAX)
+    }
+
+    /// Score of each row, above 0 where it is called positive.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or a value is missing
+    /// or infinite.
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.for_rows(columns, 1, |row, score| score[0] = self.score_of(row))
+    }
+
+    /// What each feature adds to the score of each row, row by row: its weight times its distance from
+    /// the mean of the training rows. A row adds up to its score less [`RankOpt::base_score`], but for
+    /// rounding.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankOpt::score`].
+    pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        let Parts { coefficients, means, .. } = &self.0;
+        self.for_rows(columns, coefficients.len(), |row, parts| {
+            let features = coefficients.iter().zip(means).zip(row);
+            for (part, ((weight, mean), value)) in parts.iter_mut().zip(features) {
+                let from_mean = weight * (value - mean);
+                let part_by_part = || weight * value - weight * mean;
+                *part = if from_mean.is_finite() { from_mean } else { part_by_part() };
+            }
+        })
+    }
+
+    /// Fills `width` numbers for each row.
+    fn for_rows(
+        &self,
+        columns: &Columns<'_>,
+        width: usize,
+        work: impl Fn(&[f64], &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        let n_features = columns.n_features();
+        let mut out = vec![0.0; columns.n_rows() * width];
+        columns.by_tile(&mut out, width, |(): &mut (), _, values, out| {
+            for (row, out) in values.chunks_exact(n_features).zip(out.chunks_exact_mut(width)) {
+                if row.iter().any(|value| value.is_nan()) {
+                    out.fill(f64::NAN);
+                } else {
+                    work(row, out);
+                }
+            }
+        })?;
+        if out.iter().any(|number| number.is_nan())
+            && let Some(err) = columns.missing_value()
+        {
+            return Err(err);
+        }
+        Ok(out)
+    }
+
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let Parts { n_levels, coefficients, means, importances, threshold, path, chosen } = &self.0;
+        if n_levels.iter().any(Option::is_some) {
+            return Err("a linear score weighs a feature that is no number".to_owned());
+        }
+        for (what, part) in
+            [("weights", coefficients), ("means", means), ("importances", importances)]
+        {
+            let (found, expected) = (part.len(), n_levels.len());
+            if found != expected {
+                return Err(format!("{found} {what} for {expected} features"));
+            }
+            if !part.iter().all(|number| number.is_finite()) {
+                return Err(format!("one of the {what} is not finite"));
+            }
+        }
+        if !importances.iter().all(|importance| importance.abs() <= 1.0) {
+            return Err("an importance is no difference of AUCs".to_owned());
+        }
+        if !threshold.is_finite() {
+            return Err("the threshold is not finite".to_owned());
+        }
+        let is_share = |number: f64| (0.0..=1.0).contains(&number);
+        let radius_fits = |step: &RadiusStep| step.radius > 0.0 && step.radius.is_finite();
+        if !path.iter().all(radius_fits) || !path.is_sorted_by(|a, b| a.radius < b.radius) {
+            return Err("the radii are not positive and ascending".to_owned());
+        }
+        if !path.iter().all(|step| is_share(step.auc) && step.objective.is_finite()) {
+            return Err("the AUC or the objective of a radius is out of its range".to_owned());
+        }
+        if *chosen >= path.len() {
+            return Err(format!("radius {chosen} was chosen of {}", path.len()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(coefficients: &[f64], threshold: f64) -> RankOpt {
+        let step = RadiusStep {
+            radius: 1.0,
+            objective: 0.7,
+            auc: 0.8,
+            n_iterations: 3,
+            has_converged: true,
+        };
+        let means = vec![1.0; coefficients.len()];
+        let importances = vec![0.1; coefficients.len()];
+        let mut model = RankOpt::new(coefficients.to_vec(), means, importances, vec![step], 0);
+        model.set_threshold(threshold);
+        model
+    }
+
+    #[test]
+    fn scores_are_weighted_sums_and_parts_add_up_to_them() {
+        let model = model(&[2.0, 0.0, -0.5], 0.25);
+        let columns = Columns::from_row_major(&[1.0, 9.0, 4.0, 0.5, -9.0, 0.0], 3).unwrap();
+        assert_eq!(model.score(&columns).unwrap(), [-0.25, 0.75]);
+        assert_eq!(model.base_score(), 1.25);
+        assert_eq!(model.explain(&columns).unwrap(), [0.0, 0.0, -1.5, -1.0, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn the_largest_numbers_keep_their_sign() {
+        let model = model(&[1e10, -1e10, 1.0], 0.0);
+        let columns =
+            Columns::from_row_major(&[1e308, 1e308, 5.0, 1e308, 1e307, 0.0, -1e308, 0.0, 0.0], 3)
+                .unwrap();
+        let scores = model.score(&columns).unwrap();
+        assert!(scores.iter().all(|score| score.is_finite()), "{scores:?}");
+        assert!(scores[1] > 1e300 && scores[2] < -1e300 && scores[0].abs() < 1e300, "{scores:?}");
+        assert!(model.explain(&columns).unwrap().iter().all(|part| !part.is_nan()));
+    }
+
+    #[test]
+    fn a_missing_value_is_named() {
+        let model = model(&[2.0, 0.0], 0.0);
+        let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, f64::NAN], 2).unwrap();
+        let expected = Err(RankError::MissingValue { column: 1, row: 1 });
+        assert_eq!(model.score(&columns), expected);
+        assert_eq!(model.explain(&columns), expected);
+    }
+}

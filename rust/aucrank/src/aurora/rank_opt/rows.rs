@@ -1,0 +1,295 @@
+//! Training rows as the ascent reads them: standardised, equal rows merged, in blocks.
+//!
+//! A block holds its features one after the other, so that scores and gradients are sums of columns
+//! that lie side by side. Rows are in the order of their content, which makes every sum of floats the
+//! same for any order of the input, any number of copies and any number of threads.
+
+use rayon::prelude::*;
+
+use crate::data::{Column, Columns, Labels, Moments, content_hashes};
+use crate::{Interrupt, RankError};
+
+/// Rows of a block.
+const BLOCK_ROWS: usize = 1024;
+
+/// Partial sums of a dot product.
+const LANES: usize = 8;
+
+/// Distinct rows, the negative ones first.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// Blocks one after the other; the last one may be shorter.
+    values: Vec<f64>,
+    n_features: usize,
+    n_neg: usize,
+    positive: Vec<bool>,
+    units: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+impl Rows {
+    /// The rows of positive weight, by the features listed, each less its mean and over its standard
+    /// deviation.
+    pub(super) fn new(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        features: &[usize],
+        moments: &[Moments],
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let hashed = content_hashes(columns, &labels.rows(), 0, interrupt)?;
+        let class = |(hash, row)| (labels.positive()[row as usize], hash, row);
+        let mut by_content: Vec<(bool, u64, u32)> = hashed.into_iter().map(class).collect();
+        by_content.par_sort_unstable();
+        let (mut first_rows, mut positive, mut units) = (Vec::new(), Vec::new(), Vec::new());
+        for copies in by_content.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let weight = |&(_, _, row): &(bool, u64, u32)| {
+                let sums = labels.sums(row as usize);
+                sums.pos + sums.neg
+            };
+            first_rows.push(copies[0].2 as usize);
+            positive.push(copies[0].0);
+            units.push(copies.iter().map(weight).sum::<u64>() as f64);
+        }
+        let total = labels.total();
+        let share = |(&units, &positive): (&f64, &bool)| {
+            units / if positive { total.pos } else { total.neg } as f64
+        };
+        let mut values = vec![0.0; first_rows.len() * features.len()];
+        if !features.is_empty() {
+            let blocks = values.par_chunks_mut(BLOCK_ROWS * features.len());
+            blocks.zip(first_rows.par_chunks(BLOCK_ROWS)).try_for_each(|(block, rows)| {
+                interrupt.check()?;
+                for (place, &feature) in block.chunks_exact_mut(rows.len()).zip(features) {
+                    standardise(&columns[feature], moments[feature], rows, place);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Self {
+            values,
+            n_features: features.len(),
+            n_neg: positive.iter().filter(|&&positive| !positive).count(),
+            shares: units.iter().zip(&positive).map(share).collect(),
+            positive,
+            units,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.positive.len()
+    }
+
+    /// Number of negative rows; they come first.
+    pub(super) fn n_neg(&self) -> usize {
+        self.n_neg
+    }
+
+    pub(super) fn positive(&self) -> &[bool] {
+        &self.positive
+    }
+
+    /// Weight of each row, in units of [`Labels::exponent`].
+    pub(super) fn units(&self) -> &[f64] {
+        &self.units
+    }
+
+    /// Weight of each row as a share of that of its class.
+    pub(super) fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    /// The blocks, each with its number of rows.
+    fn blocks(&self) -> impl IndexedParallelIterator<Item = (&[f64], usize)> {
+        let size = (BLOCK_ROWS * self.n_features).max(1);
+        self.values.par_chunks(size).map(|block| (block, block.len() / self.n_features.max(1)))
+    }
+
+    /// Sum of the features of each row, each by its weight.
+    pub(super) fn scores(
+        &self,
+        weights: &[f64],
+        scores: &mut [f64],
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        scores.par_chunks_mut(BLOCK_ROWS).for_each(|scores| scores.fill(0.0));
+        self.blocks().zip(scores.par_chunks_mut(BLOCK_ROWS)).try_for_each(
+            |((block, n_rows), scores)| {
+                interrupt.check()?;
+                for (column, weight) in block.chunks_exact(n_rows).zip(weights) {
+                    for (score, value) in scores.iter_mut().zip(column) {
+                        *score += weight * value;
+                    }
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Slope in the weight of each feature, from those in the score of each row.
+    pub(super) fn gradient(
+        &self,
+        slopes: &[f64],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, RankError> {
+        let parts =
+            self.blocks().zip(slopes.par_chunks(BLOCK_ROWS)).map(|((block, n_rows), slopes)| {
+                interrupt.check()?;
+                Ok(block.chunks_exact(n_rows).map(|column| dot(column, slopes)).collect())
+            });
+        let parts: Vec<Vec<f64>> = parts.collect::<Result<_, RankError>>()?;
+        let mut gradient = vec![0.0; self.n_features];
+        for part in parts {
+            for (sum, part) in gradient.iter_mut().zip(part) {
+                *sum += part;
+            }
+        }
+        Ok(gradient)
+    }
+
+    /// The scores as they are without one feature, which counts as its mean.
+    pub(super) fn without(&self, feature: usize, weight: f64, scores: &[f64]) -> Vec<f64> {
+        let mut without = scores.to_vec();
+        let blocks = self.blocks().zip(without.par_chunks_mut(BLOCK_ROWS));
+        blocks.for_each(|((block, n_rows), scores)| {
+            let column = &block[feature * n_rows..(feature + 1) * n_rows];
+            for (score, value) in scores.iter_mut().zip(column) {
+                *score -= weight * value;
+            }
+        });
+        without
+    }
+}
+
+fn standardise(column: &Column<'_>, moments: Moments, rows: &[usize], places: &mut [f64]) {
+    let Moments { mean, deviation } = moments;
+    let each = |values: &dyn Fn(usize) -> f64, places: &mut [f64]| {
+        for (place, &row) in places.iter_mut().zip(rows) {
+            let (value, from_mean) = (values(row), values(row) - mean);
+            // Where the largest numbers of both signs meet, a difference may overflow.
+            *place = if from_mean.is_finite() {
+                from_mean / deviation
+            } else {
+                value / deviation - mean / deviation
+            };
+        }
+    };
+    match column {
+        Column::F64(values) => each(&|row| values.get(row), places),
+        Column::F32(values) => each(&|row| values.get(row), places),
+        Column::Codes { .. } => unreachable!("refused"),
+    }
+}
+
+/// Sum of products, in an order that depends on the length alone.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    lanes.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+impl Rows {
+    /// Rows without features, each class in the order given.
+    pub(super) fn of_weights(positive: &[bool], weights: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..positive.len()).collect();
+        order.sort_by_key(|&row| positive[row]);
+        let n_neg = positive.iter().filter(|&&positive| !positive).count();
+        let units: Vec<f64> = order.iter().map(|&row| weights[row]).collect();
+        let (neg, pos) = units.split_at(n_neg);
+        let share = |units: &[f64]| -> Vec<f64> {
+            let total: f64 = units.iter().sum();
+            units.iter().map(|units| units / total).collect()
+        };
+        Self {
+            values: Vec::new(),
+            n_features: 0,
+            n_neg,
+            shares: [share(neg), share(pos)].concat(),
+            positive: order.iter().map(|&row| positive[row]).collect(),
+            units,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    fn rows_of(values: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Rows {
+        let columns = Columns::from_row_major(values, 2).unwrap();
+        let labels = Labels::new(positive, weights).unwrap();
+        let interrupt = Interrupt::default();
+        let moments = Moments::of(&columns, &labels, &interrupt).unwrap();
+        Rows::new(&columns, &labels, &[0, 1], &moments, &interrupt).unwrap()
+    }
+
+    fn sample(n: usize) -> (Vec<f64>, Vec<bool>) {
+        let draw = |i: usize, bound: u64| (mix(i as u64) % bound) as f64;
+        let values = (0..2 * n).map(|i| draw(i, 1000) + if i % 2 == 0 { 5e3 } else { 0.0 });
+        (values.collect(), (0..n).map(|i| draw(i + 3 * n, 3) == 0.0).collect())
+    }
+
+    #[test]
+    fn each_class_and_each_feature_is_standardised_and_weighed() {
+        let (values, positive) = sample(3000);
+        let rows = rows_of(&values, &positive, None);
+        assert_eq!(rows.units().iter().sum::<f64>(), 3000.0);
+        assert_eq!(rows.n_neg(), rows.positive().iter().filter(|p| !**p).count());
+        let interrupt = Interrupt::default();
+        let mut scores = vec![0.0; rows.len()];
+        for weights in [[1.0, 0.0], [0.0, 1.0]] {
+            rows.scores(&weights, &mut scores, &interrupt).unwrap();
+            let mean = dot(&scores, rows.units()) / 3000.0;
+            let square: f64 = scores.iter().zip(rows.units()).map(|(s, u)| u * s * s).sum();
+            assert!(mean.abs() < 1e-12 && (square / 3000.0 - 1.0).abs() < 1e-7);
+        }
+        for class in [false, true] {
+            let shares = rows.shares().iter().zip(rows.positive()).filter(|(_, p)| **p == class);
+            assert!((shares.map(|(share, _)| share).sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn scores_and_gradient_are_a_matrix_and_its_transpose() {
+        let (values, positive) = sample(2500);
+        let rows = rows_of(&values, &positive, None);
+        let interrupt = Interrupt::default();
+        let slopes: Vec<f64> = (0..rows.len()).map(|i| (i % 17) as f64 - 8.0).collect();
+        let gradient = rows.gradient(&slopes, &interrupt).unwrap();
+        let mut scores = vec![0.0; rows.len()];
+        rows.scores(&[0.25, -2.0], &mut scores, &interrupt).unwrap();
+        let (one, other) = (dot(&scores, &slopes), 0.25 * gradient[0] - 2.0 * gradient[1]);
+        assert!((one - other).abs() < 1e-9 * one.abs().max(1.0), "{one} {other}");
+        let mut single = scores.clone();
+        rows.scores(&[0.0, -2.0], &mut single, &interrupt).unwrap();
+        let without = rows.without(0, 0.25, &scores);
+        assert!(without.iter().zip(&single).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn copies_are_one_row_of_their_weight_whatever_the_order() {
+        let (values, positive) = sample(50);
+        let weights: Vec<f64> = (0..50).map(|i| (mix(i) % 4) as f64).collect();
+        let of_weights = rows_of(&values, &positive, Some(&weights));
+        let (mut repeated, mut labels) = (Vec::new(), Vec::new());
+        for row in (0..50).rev() {
+            for _ in 0..weights[row] as usize {
+                repeated.extend_from_slice(&values[2 * row..2 * row + 2]);
+                labels.push(positive[row]);
+            }
+        }
+        let of_copies = rows_of(&repeated, &labels, None);
+        assert_eq!(of_copies.values, of_weights.values);
+        assert_eq!(of_copies.units, of_weights.units);
+        assert_eq!(of_copies.shares, of_weights.shares);
+        assert_eq!(of_copies.positive, of_weights.positive);
+    }
+}
