@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sqlite3
+from pathlib import Path
 
 import aucrank
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+
+FOLDER = Path(__file__).parents[2] / "shared" / "data"
 
 QUICK = {"radius": 1.5, "depth": "shallow", "max_features": 12, "random_state": 0}
 
@@ -420,6 +423,22 @@ def test_a_card_of_its_terms_ranks_as_it_does():
         new.to_sql("clients", connection, index=False)
         points = [p for (p,) in connection.execute(f"SELECT {card.to_sql()} FROM clients")]
     assert points == card.points(new.astype({"plan": "category", "rate": "category"})).tolist()
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
+def test_a_card_of_german_loans_scores_in_sql_as_in_python():
+    X = pd.read_parquet(FOLDER / "german.parquet")
+    y = X.pop("target").to_numpy()
+    estimator = AURORA(radius=1.0, order=1, max_features=20, random_state=0)
+    card = Scorecard(estimator=estimator).fit(X[:700], y[:700])
+    asked = {rule.split()[0] for rule in clone(estimator).fit(X[:700], y[:700]).terms()["rule"]}
+    assert set(card.card()["feature"]) - {""} <= set(X.columns)
+    assert asked <= set(card.card()["feature"])
+    assert roc_auc_score(y[700:], card.points(X[700:])) > 0.72
+    with sqlite3.connect(":memory:") as connection:
+        X[700:].astype(object).to_sql("loans", connection, index=False)
+        points = [p for (p,) in connection.execute(f"SELECT {card.to_sql()} FROM loans")]
+    assert points == card.points(X[700:]).tolist()
 
 
 def test_a_card_takes_no_pairs():

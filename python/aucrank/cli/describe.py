@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_rounds(estimator))
     if hasattr(estimator, "program_"):
         print(_describe_program(estimator))
-    if hasattr(estimator, "path_"):
+    if model.is_ranker and hasattr(estimator, "n_terms_"):
         print(_describe_selected_terms(estimator))
     if not model.is_ranker and hasattr(estimator, "bins"):
         print(_describe_bins(estimator))
@@ -150,10 +150,12 @@ def _describe_program(ranker: Any) -> str:
 def _describe_selected_terms(ranker: Any) -> str:
     """List the terms that were selected, and tell the score that they make."""
     size = f"{plural(ranker.n_terms_, 'term')}, radius {number(ranker.radius_)}"
+    # Rules say the features, too.
+    terms = {name: column for name, column in ranker.terms().items() if name != "features"}
     return "\n".join(
         [
             heading(f"Terms, as they were found ({size})"),
-            aligned(ranker.terms()),
+            aligned(terms),
             heading("The score in words"),
             ranker.rules(),
         ]
