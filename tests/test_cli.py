@@ -432,7 +432,8 @@ def test_describe_lists_the_terms_that_were_selected_and_the_score_in_words(caps
     params = ("radius=1.5", "max_features=6", "selection=None")
     _, out, model = described(capsys, "AURORA", *params)
     assert f"\nTerms, as they were found ({model.n_terms_} terms, radius 1.5)\n" in out
-    rows = table(out.partition("Terms, as")[2], "rule")
+    told = out.partition("Terms, as")[2].partition("\nThe score in words")[0]
+    rows = table(told, "rule")
     terms = model.terms()
     assert [" ".join(row[:-2]) for row in rows] == terms["rule"].tolist()
     for row, coefficient, gain in zip(rows, terms["coefficient"], terms["gain"], strict=True):

@@ -74,7 +74,13 @@ def draw_path(path: Table, ax: Sequence[Axes] | None) -> PathDisplay:
             panel.axvline(n_terms, color="0.5", linestyle=":", label=f"{n_terms} terms kept")
         panel.set_xlabel("number of terms")
         panel.set_ylabel(label)
-    axes[0].legend(frameon=False, loc="lower right")
+    if ax is None:
+        # Beside the panels: there is no corner that the lines leave free for sure.
+        handles, labels = axes[0].get_legend_handles_labels()
+        place = "outside upper center"
+        figure.legend(handles, labels, frameon=False, loc=place, ncols=len(labels))
+    else:
+        axes[0].legend(frameon=False)
     return PathDisplay(axes, figure)
 
 
