@@ -230,7 +230,7 @@ print(len(set(expected)) > 10)
         "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
         "MartiRank(n_jobs=2)",
         "RIMARC(n_jobs=2, weight_folds=3, random_state=0)",
-        "AURORA(radius=1.5, depth='shallow', max_features=8, selection=None, n_jobs=2)",
+        "AURORA(radius=1.5, depth='shallow', max_features=15, selection=None, n_jobs=2)",
         "RankOpt(n_jobs=2)",
     ],
     ids=lambda model: model.partition("(")[0],
