@@ -168,7 +168,7 @@ class AuroraTermsMixin:
 
         Returns
         -------
-        ndarray of float64, shape (n, n_terms_)
+        ndarray of float64, shape (n, n_terms)
             The coefficient of each term, in the order of `terms`, where it is on, and 0 where it
             is not. A row adds up to its `decision_function` plus ``threshold_``: to the last bit,
             in any order, since all coefficients are multiples of a power of two.

@@ -77,7 +77,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         for categories.
     n_terms_ : int
         Number of terms: of columns that `transform` returns.
-    feature_indices_ : ndarray of int64, shape (n_terms_,)
+    feature_indices_ : ndarray of int64, shape (n_terms,)
         For each term the position of the feature that it asks.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the positive class. Absent if fit was given no ``y``.
@@ -302,7 +302,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
         Returns
         -------
-        ndarray or scipy.sparse.csr_matrix of shape (n, n_terms_)
+        ndarray or scipy.sparse.csr_matrix of shape (n, n_terms)
             1 where a term is on and 0 elsewhere. A data frame if `set_output` has asked for one.
 
         Raises
