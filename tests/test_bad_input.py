@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 from aucrank import (
+    AURORA,
     RIMARC,
     AUCBoost,
     MartiRank,
@@ -353,13 +354,22 @@ EVERY = {name: cls() for name, cls in public_estimators().items()} | {
     "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
     "Scorecard of few bins": Scorecard(min_bin_share=0.2, high_points="negative"),
     "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=20), special_values=[0.0]),
+    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
+    "AURORA over folds": AURORA(
+        radius=1.5, depth="shallow", max_features=4, selection="cv", n_folds=2
+    ),
+    "Scorecard of AURORA": Scorecard(
+        estimator=AURORA(radius=1.5, depth="shallow", max_features=8, order=1)
+    ),
     "RIMARC over folds": RIMARC(weight_folds=5, shrinkage=1.0),
     "RIMARC of missing values": RIMARC(missing="value", special_values=[0.0]),
     "RankOpt of the ramp": RankOpt(objective="ramp"),
 }
 every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
 # Of few rows some models warn.
-FEW = pytest.mark.filterwarnings("ignore:A class has", "ignore:Every tree", "ignore:No weak")
+FEW = pytest.mark.filterwarnings(
+    "ignore:A class has", "ignore:Every tree", "ignore:No weak", "ignore:No term"
+)
 
 
 def refuses(model, X, y, message, error=ValueError, **more):

@@ -428,6 +428,19 @@ def test_a_linear_score_of_categories_is_refused_in_words(capsys):
     assert "column 'purpose' is categorical" in err
 
 
+def test_describe_lists_the_terms_that_were_selected_and_the_score_in_words(capsys):
+    params = ("radius=1.5", "max_features=6", "selection=None")
+    _, out, model = described(capsys, "AURORA", *params)
+    assert f"\nTerms, as they were found ({model.n_terms_} terms, radius 1.5)\n" in out
+    told = out.partition("Terms, as")[2].partition("\nThe score in words")[0]
+    rows = table(told, "rule")
+    terms = model.terms()
+    assert [" ".join(row[:-2]) for row in rows] == terms["rule"].tolist()
+    for row, coefficient, gain in zip(rows, terms["coefficient"], terms["gain"], strict=True):
+        assert [float(cell) for cell in row[-2:]] == pytest.approx([coefficient, gain], abs=5e-5)
+    assert model.rules() in out
+
+
 @pytest.mark.parametrize("name", ["AUCBoost", "RankBoost"])
 def test_describe_lists_the_terms_of_a_booster(name, capsys):
     said, out, model = described(capsys, name, "n_rounds=20")

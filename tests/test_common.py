@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from aucrank import (
+    AURORA,
     RIMARC,
     AUCBoost,
     MartiRank,
@@ -68,6 +69,10 @@ ESTIMATORS = [
     RIMARC(),
     RIMARC(shrinkage=2.0, weight_folds=3, n_jobs=2),
     RIMARC(missing="value", special_values=[-1.0, 0.0], shrinkage=0.5),
+    AURORA(radius=1.5, depth="shallow", max_features=8),
+    AURORA(radius=1.5, depth="shallow", max_features=5, order=1, selection=None, n_jobs=2),
+    AURORA(depth={"shortlist": 3, "midpoints": 5, "combined": 4}, max_features=4, selection="cv"),
+    Scorecard(estimator=AURORA(radius=1.5, depth="shallow", max_features=8, order=1)),
     RankOpt(),
     RankOpt(objective="ramp", radii=(0.5, 3.0), n_jobs=2),
 ]
@@ -85,6 +90,7 @@ BOOTSTRAP = {
     "ignore:The tree has . leaves, too few",
     "ignore:Every tree has seen",
     "ignore:No weak ranker",
+    "ignore:No term tells",
 )
 @parametrize_with_checks(
     ESTIMATORS,

@@ -15,7 +15,17 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, Scorecard, TreeRank, _core
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankOpt,
+    Scorecard,
+    TreeRank,
+    _core,
+)
 from aucrank._threads import effective_n_threads
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
@@ -115,7 +125,7 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
 LONG_BOOST = """
 import signal
 import numpy as np
-from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, SMartiRank
+from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, SMartiRank
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -129,6 +139,8 @@ params = repr(model)
 short = dict(n_rounds=1, weak_ranker="feature")
 if isinstance(model, RIMARC):
     short = dict(weight_folds=None)
+if isinstance(model, AURORA):
+    short = dict(max_features=1, radius=1.0)
 if isinstance(model, RankOpt):
     short = dict(radii=[1.0])
 long = model.get_params(deep=False)
@@ -160,6 +172,8 @@ LONG_BOOSTS = {
     # Its score of the training rows takes longer than its rounds.
     "SMartiRank of trees": "SMartiRank(n_rounds=100, weak_ranker='tree', epsilon=1e-9)",
     "RIMARC": "RIMARC(weight_folds=20_000)",
+    "AURORA": "AURORA(max_features=10_000, depth='deep')",
+    "AURORA over folds": "AURORA(selection='cv', n_folds=50, radius=2.0, n_jobs=2)",
     "RankOpt": "RankOpt(radii=np.linspace(1, 100, 10_000), tol=0)",
     "RankOpt of the ramp": "RankOpt(radii=np.linspace(1, 100, 10_000), objective='ramp')",
 }
@@ -187,7 +201,7 @@ def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
 FORK = """
 import multiprocessing
 import numpy as np
-from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, TreeRank
+from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, TreeRank
 from sklearn.linear_model import LogisticRegression
 
 rng = np.random.default_rng(0)
@@ -216,6 +230,7 @@ print(len(set(expected)) > 10)
         "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
         "MartiRank(n_jobs=2)",
         "RIMARC(n_jobs=2, weight_folds=3, random_state=0)",
+        "AURORA(radius=1.5, depth='shallow', max_features=15, selection=None, n_jobs=2)",
         "RankOpt(n_jobs=2)",
     ],
     ids=lambda model: model.partition("(")[0],
@@ -259,6 +274,7 @@ def test_threads_may_share_a_fitted_model():
         AUCBoost(weak_ranker=DecisionTreeClassifier(max_depth=2), n_rounds=10, random_state=0),
         MartiRank(weak_ranker=LogisticRegression(C=1e-3), n_rounds=4, n_jobs=2),
         RIMARC(weight_folds=3, n_jobs=2, random_state=0),
+        AURORA(radius=1.5, depth="shallow", max_features=4, n_jobs=2, random_state=0),
         RankOpt(n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,
@@ -285,6 +301,7 @@ def test_threads_may_fit_estimators_of_their_own(model):
         AUCBoost(weak_ranker=LogisticRegression(C=1e-3), n_rounds=5, n_jobs=2),
         MartiRank(n_rounds=4, weak_ranker="tree", n_jobs=2),
         RIMARC(n_jobs=2),
+        AURORA(radius=1.5, depth="shallow", max_features=4, n_jobs=2),
         RankOpt(n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,

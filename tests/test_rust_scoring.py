@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import (
+    AURORA,
     MAD2C,
     RIMARC,
     AUCBoost,
@@ -166,6 +167,10 @@ BOOSTED = {
         high_points="negative",
         min_bin_share=0.02,
         special_values={"age": [40.0], "spent, €": [0.0]},
+    ),
+    "terms": AURORA(radius=1.5, depth="shallow", max_features=30, selection=None),
+    "card of terms": Scorecard(
+        estimator=AURORA(radius=1.5, depth="shallow", max_features=20, order=1)
     ),
     "means": RIMARC(),
     "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),

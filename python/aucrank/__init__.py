@@ -19,10 +19,11 @@ from aucrank._show_versions import show_versions
 if TYPE_CHECKING:
     from aucrank.additive import MAD2C, RIMARC, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
-    from aucrank.ramp import RankOpt, ThresholdBinarizer
+    from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
 
 __all__ = [
+    "AURORA",
     "MAD2C",
     "RIMARC",
     "AUCBoost",

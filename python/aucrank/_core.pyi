@@ -206,6 +206,7 @@ def fit_rank_boost(
     n_threads: int,
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
+
 class Aurora:
     family: ClassVar[str]
     @property

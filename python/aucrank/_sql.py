@@ -82,6 +82,12 @@ class SqlWriter:
         digits = text.lstrip("-").replace(".", "").strip("0")
         return text if "e" in text or len(digits) <= _PLAIN_DIGITS else f"{text}e0"
 
+    def double(self, value: float) -> str:
+        """Return a number such that every database takes it for a double, sums of it included."""
+        text = self.number(value)
+        # Decimals would be added as they are written, not as doubles.
+        return f"{text}e0" if "." in text and "e" not in text else text
+
     def condition(self, cuts: list[dict[str, Any]], place: int = 0) -> str:
         """Return a condition that is true for the rows on the left of a split."""
         test = cuts[place]["cut"]["test"]

@@ -17,6 +17,7 @@ from aucrank._validation import encode_binary, match_labels
 from aucrank.additive._bin_plot import FeatureDisplay
 from aucrank.additive._drift import DriftDisplay
 from aucrank.boosting._program_plot import BranchingProgramDisplay
+from aucrank.ramp._path_plot import PathDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,7 @@ __all__ = [
     "DriftDisplay",
     "FeatureDisplay",
     "LevelSetDisplay",
+    "PathDisplay",
     "RankingTreeDisplay",
     "TermsDisplay",
 ]

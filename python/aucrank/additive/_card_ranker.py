@@ -37,7 +37,7 @@ def check_ranker(estimator: Any) -> None:
     ranker = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
     if not (isinstance(ranker, BaseRanker) and hasattr(type(ranker), "_step_functions")):
         raise TypeError(
-            "estimator must be a RIMARC, RankBoost or AUCBoost, a fitted one of them in a"
+            "estimator must be a RIMARC, RankBoost, AUCBoost or AURORA, a fitted one of them in a"
             f" sklearn.frozen.FrozenEstimator, or None; got {estimator!r}"
         )
     weak_ranker = getattr(ranker, "weak_ranker", "feature")
@@ -48,6 +48,11 @@ def check_ranker(estimator: Any) -> None:
         )
     if ranker is not estimator:
         check_is_fitted(ranker)
+    elif getattr(ranker, "order", 1) != 1:
+        raise ValueError(
+            f"estimator is a {type(ranker).__name__} with order={ranker.order!r}, but a scorecard"
+            " needs terms that ask a single feature: order=1"
+        )
 
 
 def special_values_of(estimator: Any, special_values: Any) -> Any:

@@ -34,10 +34,11 @@ class Scorecard(
 
     Parameters
     ----------
-    estimator : RIMARC, RankBoost or AUCBoost, default=None
+    estimator : RIMARC, RankBoost, AUCBoost or AURORA, default=None
         The ranker that the card stands for. It is cloned and fitted, unless it comes fitted in a
         `sklearn.frozen.FrozenEstimator`, whose columns and classes must be those of the fit.
-        Boosters must have a ``weak_ranker`` that asks one feature. None for
+        Boosters must have a ``weak_ranker`` that asks one feature, and `AURORA` ``order=1`` or, if
+        it is fitted, terms of single features alone. None for
         ``RIMARC(missing="value")``, of which every missing value has points by its own share of
         positives; for ``RIMARC(missing="ignore")`` see Notes.
     base_points : float, default=600.0

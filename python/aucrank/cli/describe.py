@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
         print(_describe_rounds(estimator))
     if hasattr(estimator, "program_"):
         print(_describe_program(estimator))
+    if model.is_ranker and hasattr(estimator, "n_terms_"):
+        print(_describe_selected_terms(estimator))
     if not model.is_ranker and hasattr(estimator, "bins"):
         print(_describe_bins(estimator))
     elif not model.is_ranker:
@@ -88,7 +90,7 @@ def _features(model: SavedModel) -> str:
     if hasattr(model.estimator, "n_bins_"):
         columns["bins"] = model.estimator.n_bins_
         columns["AUC"] = model.estimator.aucs_
-    if hasattr(model.estimator, "n_terms_"):
+    if hasattr(model.estimator, "feature_indices_"):
         places = model.estimator.feature_indices_
         columns["terms"] = np.bincount(places, minlength=len(model.features))
     return aligned(columns)
@@ -141,6 +143,21 @@ def _describe_program(ranker: Any) -> str:
             "a row starts at #0 of layer 1; called positive, it goes from #i to #i+1, else to #i",
             "",
             program.to_text(),
+        ]
+    )
+
+
+def _describe_selected_terms(ranker: Any) -> str:
+    """List the terms that were selected, and tell the score that they make."""
+    size = f"{plural(ranker.n_terms_, 'term')}, radius {number(ranker.radius_)}"
+    # Rules say the features, too.
+    terms = {name: column for name, column in ranker.terms().items() if name != "features"}
+    return "\n".join(
+        [
+            heading(f"Terms, as they were found ({size})"),
+            aligned(terms),
+            heading("The score in words"),
+            ranker.rules(),
         ]
     )
 

@@ -1,18 +1,26 @@
 """AURORA: a linear score over binary terms that climbs the ramp statistic."""
 
 import json
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
-from aucrank._input import Columns
-from aucrank._params import check_choice, check_int, check_real
+from aucrank._callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
+from aucrank._earlier import Earlier
+from aucrank._input import Columns, KindsByColumn
+from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._schema import Schema
+from aucrank._table import Table
+from aucrank._warn import warn_caller
+from aucrank.ramp._aurora_terms import AuroraTermsMixin
+from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
+from aucrank.ramp._watch import Watch
 
 #: Depths of search by name (tables 1 and 2 of the paper): the shallow one is some 2/3 of the
 #: standard one, the deep one 1.5 times it.
@@ -22,12 +30,160 @@ DEPTHS = {
     "deep": {"shortlist": 30, "midpoints": 112, "combined": 60, "circles": 4},
 }
 
+#: Least numbers of a depth.
+_LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
+
 #: What a term has to add to the ramp statistic at first (DECISIONS A16).
 _FIRST_GAIN = 0.01
 
 
-class AURORA(BaseRanker):
-    """Linear score over binary terms that maximises the ramp statistic."""
+class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
+    """Linear score over binary terms that maximises the ramp statistic, an AUC with a slope.
+
+    Every feature becomes binary terms such as ``age >= 35``, ``colour = red`` and ``age is
+    missing``; so do pairs of them, joined by "and" or "or". A search adds one term after another
+    to a linear score: each time the one that raises the ramp statistic of the training rows most,
+    after which all coefficients climb together ([1]_). How many terms are kept is chosen by rows
+    that were held out. `terms` lists them, `rules` tells the score in words, `explain` adds it up.
+
+    Parameters
+    ----------
+    max_features : int, default=200
+        Most terms that a search finds; at least 1.
+    order : {1, 2}, default=2
+        How many features a term may ask: 1 for a score that is a step function of each feature,
+        which `plot_terms` draws and a `Scorecard` takes; 2 for pairs, too.
+    radius : float or "auto", default="auto"
+        Length of the vector of coefficients, in units of the width of the ramp; positive. With a
+        short one all pairs of rows count about alike, with a long one those whose scores differ
+        little. "auto" tries up to five from 1/2 to 5, five searches instead of one, and takes the
+        smallest whose AUC on the rows held out is less than a standard error below the best.
+    depth : {"shallow", "standard", "deep"} or dict, default="standard"
+        How closely candidates are looked at. A dictionary may have the keys ``shortlist``
+        (candidates by each of two measures that are tried by an ascent, at least 1),
+        ``midpoints`` (candidates of steepest gradient that get the second measure), ``combined``
+        (terms of one feature that are combined in pairs) and ``circles`` (great circles of an
+        ascent from the shortlist, at least 1); those of "standard" take the place of absent ones.
+    selection : {"validation", "cv"} or None, default="validation"
+        How the number of terms is chosen. "validation": by the ramp statistic of rows held out,
+        smoothed by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the
+        terms then climb on all rows. "cv": by the mean over folds, each held out in turn; so many
+        terms are then searched for on all rows. None to keep all terms, of all rows; it needs a
+        ``radius``.
+    validation_fraction : float, default=0.25
+        Share of the distinct rows of each class that is held out, for ``selection="validation"``;
+        above 0 and below 1.
+    n_folds : int, default=4
+        Number of folds, for ``selection="cv"``; from 2 to 65,534.
+    min_gain : float, default=1e-6
+        What a term has to add to the ramp statistic at last; positive. At first it has to add
+        0.01, or this if it is more, which is halved whenever no term does.
+    tol : float or None, default=None
+        A search ends with a term that raises the AUC of the training rows by less than this. None
+        for no such end: the ramp statistic may rise where the AUC does not.
+    max_levels : int, default=22
+        A number with at most so many distinct values is discrete: it has a threshold between each
+        two neighbours. One with more is continuous: it has thresholds at its percentiles.
+    percentiles : int or array-like of float, default=5
+        Where continuous numbers are cut: percentiles from 0 to 100, or every k-th of them below
+        100; 5 stands for 5, 10, ..., 95.
+    min_level_share : float, default=0.001
+        Neighbouring values of a discrete number that each hold a smaller share of the rows have no
+        threshold between them.
+    max_spike_share : float, default=0.01
+        Of the rows with one value of a continuous number, no more than this share of all rows, but
+        at least one, count for the percentiles. 1 lets all of them count.
+    feature_types : dict, array-like of shape (n_features,) or None, default=None
+        "discrete", "continuous" or "categorical" for columns whose type is not to be told from the
+        data: by name, or in a list with None for the others.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask; and those that ``feature_types`` says.
+    warm_start : bool, default=False
+        Whether `fit` goes on where the search of the last fit ended, up to ``max_features``. On
+        the same rows, 10 terms and 10 more are the 20 terms of one fit, bit for bit, also without
+        a ``random_state``: the model keeps its seed, and its radius and thresholds too. It does
+        not go with ``selection="cv"``.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds which rows are held out.
+    verbose : int, default=0
+        If 1, print a line after every tenth term, and what was kept; if more, after every term.
+
+    Attributes
+    ----------
+    n_terms_ : int
+        Number of terms of the score.
+    threshold_ : float
+        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest.
+    radius_ : float
+        Length of the vector of coefficients.
+    radii_ : Table
+        The radii that were tried, ascending: ``radius``; ``n_terms``, how many would be kept;
+        ``validation_auc``, the AUC of the rows held out, NaN where there were none; and ``kept``.
+    path_ : Table
+        How the score ranks after each term of the search: ``n_terms``, from 1; ``train_ramp`` and
+        ``train_auc``, the statistics of the rows learned from; where rows were held out,
+        ``validation_ramp``, ``validation_auc`` and ``smoothed``, by which the number of terms was
+        chosen; and ``kept``, true for that number. Over folds they are means.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the terms of each feature have added to the ramp statistic, in units of AUC; those of
+        a pair are divided equally. They add up to the ramp statistic of the rows learned from,
+        less 1/2.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    ThresholdBinarizer : The binary terms of single features, for other models.
+    Scorecard : Whole points for the steps of a score of single features.
+    aucrank.metrics.ramp_auc : The statistic that is climbed.
+
+    Notes
+    -----
+    The ramp statistic is the mean over pairs of a positive and a negative row of a ramp: 0 where
+    the negative row scores higher by 1/2 or more, 1 where the positive one does, and straight in
+    between, but for a slope of 1/1000 at both sides.
+
+    A term of one feature comes before pairs: they are looked at where no single feature adds
+    enough. Pairs are made of the most promising terms of one feature, those of the score included.
+    Of equally good terms the first is taken. The statistic never falls along ``path_``.
+
+    All terms of a missing value are 0 but the one that says so, which a feature has if training
+    rows missed it; a category that was not seen in fit counts as missing. Rows are held out by
+    their content: copies of a row stay together.
+
+    Callbacks of scikit-learn 1.9 (``set_callbacks``) see a fit as a task with one part for each
+    search, and in it one for each term; the ``metadata`` of a term are its ``radius``, ``fold``,
+    ``n_terms``, ``train_ramp``, ``train_auc``, ``validation_ramp`` and ``validation_auc``. A
+    callback that asks to stop after a term ends the search, and what it has found is used.
+
+    Equal rows have equal scores to the last bit, and neither the order of the rows nor ``n_jobs``
+    matters.
+
+    References
+    ----------
+    .. [1] Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp
+       approximation", SIAM International Conference on Data Mining, 2006.
+
+    Examples
+    --------
+    >>> from aucrank import AURORA
+    >>> from aucrank.datasets import make_xor
+    >>> train, test = make_xor(1000, random_state=0), make_xor(1000, random_state=1)
+    >>> model = AURORA(max_features=20, radius=3.0, random_state=0).fit(train.X, train.y)
+    >>> round(model.score(test.X, test.y), 2)
+    0.9
+    >>> singles = AURORA(max_features=20, order=1, radius=3.0, random_state=0)
+    >>> round(singles.fit(train.X, train.y).score(test.X, test.y), 2)
+    0.57
+    """
 
     _family: ClassVar[str] = "aurora"
     _model: _core.Aurora
@@ -48,6 +204,7 @@ class AURORA(BaseRanker):
         percentiles: Any = 5,
         min_level_share: float = 0.001,
         max_spike_share: float = 0.01,
+        feature_types: Any = None,
         categorical_features: Any = "from_dtype",
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -67,17 +224,45 @@ class AURORA(BaseRanker):
         self.percentiles = percentiles
         self.min_level_share = min_level_share
         self.max_spike_share = max_spike_share
+        self.feature_types = feature_types
         self.categorical_features = categorical_features
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _check_params(self) -> None:
+        self._core_params(0, None)
+        check_int(self.verbose, "verbose", low=0)
+        if check_bool(self.warm_start, "warm_start") and self.selection == "cv":
+            raise ValueError(
+                'warm_start does not go with selection="cv": the terms of the last fit have seen'
+                " the rows that each fold would hold out"
+            )
+
+    def _extra_categories(self) -> KindsByColumn | None:
+        return said_to_be_categorical(self.feature_types)
+
+    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         """Return the parameters as the core takes them, each checked."""
-        selection: Any = check_choice(
-            self.selection, "selection", ("validation", "cv", None)
-        )
+        selection = self._selection()
+        gain = check_real(self.min_gain, "min_gain", low=0.0, low_open=True, high_open=True)
+        return {
+            "binarizer": binarizer_params(self, schema),
+            "max_features": check_int(self.max_features, "max_features", low=1),
+            "order": check_int(self.order, "order", low=1, high=2),
+            "radius": self._radius(),
+            "depth": _check_depth(self.depth),
+            "first_gain": max(_FIRST_GAIN, gain or 0.0),
+            "last_gain": gain,
+            "tol": check_real(self.tol, "tol", low=0.0, high_open=True, optional=True),
+            "selection": selection,
+            "seed": seed,
+        }
+
+    def _selection(self) -> Any:
+        choices = ("validation", "cv", None)
+        chosen = check_choice(self.selection, "selection", choices)
         fraction = check_real(
             self.validation_fraction,
             "validation_fraction",
@@ -87,43 +272,62 @@ class AURORA(BaseRanker):
             high_open=True,
         )
         n_folds = check_int(self.n_folds, "n_folds", low=2, high=65_534)
-        if selection == "validation":
-            selection = {"hold_out": fraction}
-        elif selection == "cv":
-            selection = {"cross_validation": n_folds}
-        else:
-            selection = "keep"
-        if isinstance(self.radius, str):
-            radius: Any = check_choice(self.radius, "radius", ("auto",))
-        else:
-            radius = {
-                "fixed": check_real(
-                    self.radius, "radius", low=0.0, low_open=True, high_open=True
-                )
-            }
-        gain = check_real(self.min_gain, "min_gain", low=0.0, low_open=True, high_open=True)
-        return {
-            "binarizer": {
-                "max_levels": check_int(self.max_levels, "max_levels", low=2),
-                "min_level_share": self.min_level_share,
-                "percentiles": [float(p) for p in range(5, 100, 5)],
-                "max_spike_share": self.max_spike_share,
-                "feature_types": [],
-                "missing_indicator": True,
-            },
-            "max_features": check_int(self.max_features, "max_features", low=1),
-            "order": check_int(self.order, "order", low=1, high=2),
-            "radius": radius,
-            "depth": DEPTHS[self.depth] if isinstance(self.depth, str) else dict(self.depth),
-            "first_gain": max(_FIRST_GAIN, gain or 0.0),
-            "last_gain": gain,
-            "tol": self.tol,
-            "selection": selection,
-            "seed": seed,
-        }
+        if chosen is None:
+            return "keep"
+        return {"hold_out": fraction} if chosen == "validation" else {"cross_validation": n_folds}
 
-    def _check_params(self) -> None:
-        self._core_params(0)
+    def _radius(self) -> Any:
+        if not isinstance(self.radius, str):
+            radius = check_real(self.radius, "radius", low=0.0, low_open=True, high_open=True)
+            return {"fixed": radius}
+        if self.radius != "auto":
+            raise ValueError(f"radius must be a number or 'auto', got {self.radius!r}")
+        if self.selection is None:
+            raise ValueError(
+                "radius='auto' is chosen by rows held out, of which selection=None has none: pass"
+                " a number, such as 3.0"
+            )
+        return "auto"
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Search for terms, and fit their coefficients.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid; or if
+            ``warm_start`` is set and columns, classes or the radius are not those of the last fit.
+        """
+        earlier = Earlier.of(self)
+        context = begin_fit(self, self._most_searches(), X, y, sample_weight)
+        watch = Watch(self, context)
+        self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier, watch=watch))
+        end_fit(self, context, X, y, sample_weight)
+        return self
+
+    def _most_searches(self) -> int | None:
+        """Return how many searches a fit has at most, None where only the core can tell."""
+        if isinstance(self.radius, str):
+            return None
+        # One for each fold, and the last on all rows.
+        return self.n_folds + 1 if self.selection == "cv" else 1
 
     def _fit_model(
         self,
@@ -133,8 +337,141 @@ class AURORA(BaseRanker):
         weight: NDArray[np.float64] | None,
         seed: int,
         n_threads: int,
+        earlier: Earlier | None = None,
+        watch: Watch | None = None,
     ) -> _core.Aurora:
-        params = json.dumps(self._core_params(seed))
-        return _core.fit_aurora(
-            columns, schema.n_levels, positive, weight, params, None, n_threads
+        if earlier is not None:
+            self._check_earlier(earlier, schema)
+        watch = Watch(self) if watch is None else watch
+        model = _core.fit_aurora(
+            columns,
+            schema.n_levels,
+            positive,
+            weight,
+            json.dumps(self._core_params(seed, schema)),
+            None if earlier is None else earlier.model,
+            n_threads,
+            watch,
         )
+        watch.end_search()
+        if doubt := self._doubt(model):
+            warn_caller(doubt)
+        if self.verbose > 0:
+            found = f"{model.n_terms} of {model.n_found} terms kept"
+            print(f"[AURORA] {found}, at radius {model.radius:.4g}")
+        return model
+
+    def _check_earlier(self, earlier: Earlier, schema: Schema) -> None:
+        earlier.check(self, schema, "max_features", earlier.model.n_found, "terms")
+        if self.radius not in ("auto", earlier.model.radius):
+            raise ValueError(
+                f"warm_start goes on with the radius of the last fit, {earlier.model.radius!r};"
+                f" got radius={self.radius!r}"
+            )
+
+    def _doubt(self, model: _core.Aurora) -> str | None:
+        """Return what the user should be warned of, if anything: one thing at most."""
+        if model.n_terms == 0:
+            return "No term tells the classes apart, so all scores are equal."
+        if self.selection is None:
+            return None
+        if json.loads(model.path())[0]["validation"] is None:
+            kept = "all terms were kept" + (
+                f", and the radius is {model.radius:.4g}" if self.radius == "auto" else ""
+            )
+            return f"A class has one distinct row, so no rows can be held out: {kept}."
+        if self.selection == "cv" and model.n_folds != self.n_folds:
+            return (
+                f"A class has {model.n_folds} distinct rows, so there are as many folds, not"
+                f" n_folds={self.n_folds}."
+            )
+        return None
+
+    @property
+    def _fitted_model(self) -> _core.Aurora:
+        check_is_fitted(self)
+        return self._model
+
+    @property
+    def n_terms_(self) -> int:
+        """Return the number of terms of the score.
+
+        Returns
+        -------
+        int
+            At most ``max_features``.
+        """
+        return self._fitted_model.n_terms
+
+    @property
+    def threshold_(self) -> float:
+        """Return the sum of coefficients from which on a row is called positive.
+
+        Returns
+        -------
+        float
+            `decision_function` is the sum less this.
+        """
+        return self._fitted_model.threshold
+
+    @property
+    def radius_(self) -> float:
+        """Return the length of the vector of coefficients.
+
+        Returns
+        -------
+        float
+            The ``radius``, or the one that was chosen.
+        """
+        return self._fitted_model.radius
+
+    @property
+    def radii_(self) -> Table:
+        """Return the radii that were tried.
+
+        Returns
+        -------
+        Table
+            Columns ``radius``, ascending; ``n_terms``, how many would be kept; ``validation_auc``,
+            the AUC of the rows held out with so many terms, over folds the mean, NaN where none
+            were held out; and ``kept``, true for the one that was taken.
+        """
+        model = self._fitted_model
+        tried = json.loads(model.radii())
+        radius = np.array([one["radius"] for one in tried], dtype=np.float64)
+        # None becomes NaN.
+        aucs = np.array([one["auc"] for one in tried], dtype=np.float64)
+        n_terms = np.array([one["n_terms"] for one in tried], dtype=np.int64)
+        return Table(
+            radius=radius, n_terms=n_terms, validation_auc=aucs, kept=radius == model.radius
+        )
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return what the terms of each feature have added to the ramp statistic.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            In units of AUC; what a term of two features has added is divided equally. They add up
+            to the ramp statistic that the search reached on the rows learned from, less 1/2.
+        """
+        return self._fitted_model.importances()
+
+
+def _check_depth(depth: Any) -> dict[str, Any]:
+    """Return how closely candidates are looked at, as the core takes it."""
+    if isinstance(depth, str) and depth in DEPTHS:
+        return dict(DEPTHS[depth])
+    if not isinstance(depth, Mapping):
+        known = ", ".join(repr(name) for name in DEPTHS)
+        raise ValueError(
+            f"depth must be one of {known}, or a dict with the keys {', '.join(_LEAST)}; got"
+            f" {depth!r}"
+        )
+    if unknown := [key for key in depth if key not in _LEAST]:
+        raise ValueError(f"depth may have the keys {', '.join(_LEAST)}; got {unknown[0]!r}")
+    return {
+        key: check_int(depth.get(key, DEPTHS["standard"][key]), f"{key} of depth", low=least)
+        for key, least in _LEAST.items()
+    }

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from itertools import groupby
 from math import nan
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,13 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._core_estimator import CoreEstimator, CoreModel
 from aucrank._input import Columns, KindsByColumn, count_rows
-from aucrank._params import check_bool, check_int, check_real
-from aucrank._rules import distinct_numbers
+from aucrank._params import check_bool
 from aucrank._schema import Schema
 from aucrank._table import Table, whole
 from aucrank._warn import warn_caller
+from aucrank.ramp._binary_terms import (
+    binarizer_params,
+    category_of,
+    said_to_be_categorical,
+    threshold_of,
+    words_of_terms,
+)
 
-_TYPES = ("discrete", "continuous", "categorical")
 _DTYPES = ("float64", "float32", "uint8", "bool")
 
 
@@ -74,7 +77,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         for categories.
     n_terms_ : int
         Number of terms: of columns that `transform` returns.
-    feature_indices_ : ndarray of int64, shape (n_terms_,)
+    feature_indices_ : ndarray of int64, shape (n_terms,)
         For each term the position of the feature that it asks.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the positive class. Absent if fit was given no ``y``.
@@ -160,27 +163,13 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         self.n_jobs = n_jobs
 
     def _check_params(self) -> None:
-        check_int(self.max_levels, "max_levels", low=1)
-        check_real(self.min_level_share, "min_level_share", low=0.0, high=1.0)
-        check_real(self.max_spike_share, "max_spike_share", low=0.0, high=1.0)
+        binarizer_params(self, None)
         check_bool(self.missing_indicator, "missing_indicator")
         check_bool(self.sparse_output, "sparse_output")
         _check_dtype(self.dtype)
-        _check_percentiles(self.percentiles)
-        _check_types(self.feature_types)
 
     def _extra_categories(self) -> KindsByColumn | None:
-        if self.feature_types is None:
-            return None
-
-        def categorical(names: list[str] | None, n_features: int) -> set[int]:
-            types = _types_by_column(self.feature_types, names, n_features)
-            return {place for place, of in enumerate(types) if of == "categorical"}
-
-        # Asked only where it says something: the columns of an array stay as they are then.
-        listed = self.feature_types
-        said = listed.values() if isinstance(listed, dict) else _as_list(listed)
-        return categorical if "categorical" in said else None
+        return said_to_be_categorical(self.feature_types)
 
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -223,21 +212,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         seed: int,
         n_threads: int,
     ) -> _core.ThresholdBinarizer:
-        types = _types_by_column(self.feature_types, schema.names, len(schema.features))
-        for place, (of, feature) in enumerate(zip(types, schema.features, strict=True)):
-            if of in ("discrete", "continuous") and feature.levels is not None:
-                raise ValueError(
-                    f"feature_types says {of!r} of column {schema.label(place)}, which is"
-                    " categorical"
-                )
-        params = {
-            "max_levels": int(self.max_levels),
-            "min_level_share": float(self.min_level_share),
-            "percentiles": _check_percentiles(self.percentiles),
-            "max_spike_share": float(self.max_spike_share),
-            "feature_types": [None if of == "categorical" else of for of in types],
-            "missing_indicator": bool(self.missing_indicator),
-        }
+        params = binarizer_params(self, schema)
         return _core.fit_threshold_binarizer(
             columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
         )
@@ -252,8 +227,8 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         check_is_fitted(self)
         found: list[list[float]] = [[] for _ in self._schema.features]
         for term in self._terms:
-            if _threshold(term) is not None:
-                found[term["feature"]].append(_threshold(term))
+            if threshold_of(term) is not None:
+                found[term["feature"]].append(threshold_of(term))
         return [
             np.array(thresholds, dtype=np.float64) if feature.levels is None else None
             for thresholds, feature in zip(found, self._schema.features, strict=True)
@@ -303,12 +278,13 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         unit = 2.0**self._model.exponent
         positive = np.array([term["on"]["pos"] for term in self._terms], dtype=np.float64)
         negative = np.array([term["on"]["neg"] for term in self._terms], dtype=np.float64)
-        thresholds = [_threshold(term) for term in self._terms]
+        thresholds = [threshold_of(term) for term in self._terms]
+        categories = [category_of(term, self._schema) for term in self._terms]
         table = Table(
             term=np.array(list(self._words(names)), dtype=np.str_),
             feature=np.array([names[term["feature"]] for term in self._terms], dtype=np.str_),
             threshold=np.array([nan if t is None else t for t in thresholds], dtype=np.float64),
-            category=np.array([self._category(term) for term in self._terms], dtype=np.str_),
+            category=np.array(categories, dtype=np.str_),
             size=whole((positive + negative) * unit),
         )
         if self._model.has_labels:
@@ -326,7 +302,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
         Returns
         -------
-        ndarray or scipy.sparse.csr_matrix of shape (n, n_terms_)
+        ndarray or scipy.sparse.csr_matrix of shape (n, n_terms)
             1 where a term is on and 0 elsewhere. A data frame if `set_output` has asked for one.
 
         Raises
@@ -383,38 +359,13 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def _words(self, names: list[str]) -> Iterator[str]:
         """Write each term, given the names of the features."""
-        for feature, group in groupby(self._terms, key=lambda term: term["feature"]):
-            terms = list(group)
-            thresholds = [t for term in terms if (t := _threshold(term)) is not None]
-            bounds = iter(distinct_numbers(thresholds))
-            for term in terms:
-                if term["test"] == "missing":
-                    yield f"{names[feature]} is missing"
-                elif "equals" in term["test"]:
-                    yield f"{names[feature]} = {self._category(term)}"
-                else:
-                    yield f"{names[feature]} >= {next(bounds)}"
-
-    def _category(self, term: dict[str, Any]) -> str:
-        """Return the category that a term asks for, in quotes where others are numbers."""
-        levels = self._schema.features[term["feature"]].levels
-        if levels is None or term["test"] == "missing":
-            return ""
-        level = levels[term["test"]["equals"]]
-        # Numbers come before strings.
-        is_mixed = isinstance(level, str) and not isinstance(levels[0], str)
-        return repr(level) if is_mixed else str(level)
+        return words_of_terms(self._terms, self._schema, names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # What comes out is of the type that `dtype` says.
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _threshold(term: dict[str, Any]) -> Any:
-    """Return the threshold of a term, None if it has none."""
-    return None if term["test"] == "missing" else term["test"].get("at_least")
 
 
 def _check_dtype(dtype: Any) -> np.dtype[Any]:
@@ -427,71 +378,3 @@ def _check_dtype(dtype: Any) -> np.dtype[Any]:
     if dtype is None or found.name not in _DTYPES:
         raise ValueError(rule)
     return found
-
-
-def _check_percentiles(percentiles: Any) -> list[float]:
-    """Return the percentiles that the parameter stands for, each once, ascending."""
-    rule = "percentiles must be an int from 1 to 99 or a list of numbers from 0 to 100"
-    if isinstance(percentiles, Integral) and not isinstance(percentiles, bool):
-        step = int(percentiles)
-        if not 1 <= step <= 99:
-            raise ValueError(f"{rule}, got {percentiles!r}")
-        return [float(k) for k in range(step, 100, step)]
-    try:
-        listed = np.asarray(percentiles)
-    except ValueError as err:
-        raise ValueError(f"{rule}, got {percentiles!r}") from err
-    if listed.ndim != 1 or not len(listed) or listed.dtype.kind not in "iuf":
-        raise ValueError(f"{rule}, got {percentiles!r}")
-    # NaN is neither.
-    outside = [value for value in listed.tolist() if not 0 <= value <= 100]
-    if outside:
-        raise ValueError(f"{rule}, got {outside[0]!r}")
-    return [float(value) for value in np.unique(listed)]
-
-
-def _as_list(feature_types: Any) -> list[Any]:
-    listed = np.asarray(feature_types, dtype=object)
-    if listed.ndim != 1:
-        raise ValueError(
-            "feature_types must be None, a dict or an array-like of shape (n_features,), got"
-            f" {feature_types!r}"
-        )
-    return list(listed)
-
-
-def _check_types(feature_types: Any) -> None:
-    """Check what can be told of the parameter without the data."""
-    if feature_types is None:
-        return
-    is_dict = isinstance(feature_types, dict)
-    for of in feature_types.values() if is_dict else _as_list(feature_types):
-        if not (of is None or isinstance(of, str)) or of not in (*_TYPES, None):
-            raise ValueError(
-                "feature_types must hold 'discrete', 'continuous', 'categorical' or None, got"
-                f" {of!r}"
-            )
-
-
-def _types_by_column(
-    feature_types: Any, names: list[str] | None, n_features: int
-) -> list[str | None]:
-    """Return the type of each column, None where the data tells it."""
-    if feature_types is None:
-        return [None] * n_features
-    if isinstance(feature_types, dict):
-        if names is None:
-            raise ValueError(
-                "feature_types is a dict, but X has no column names: pass a list with one entry for"
-                " each column"
-            )
-        unknown = [name for name in feature_types if name not in names]
-        if unknown:
-            raise ValueError(f"feature_types names columns that X does not have: {unknown!r}")
-        return [feature_types.get(name) for name in names]
-    types = _as_list(feature_types)
-    if len(types) != n_features:
-        raise ValueError(
-            f"feature_types has shape ({len(types)},), but X has {n_features} features"
-        )
-    return types

@@ -1,0 +1,640 @@
+"""AURORA: what never changes a score, what a search finds, and what the model tells of itself."""
+
+import copy
+import pickle
+import sqlite3
+from pathlib import Path
+
+import aucrank
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import AURORA, Scorecard, ThresholdBinarizer
+from aucrank.datasets import load_breast_cancer, make_xor
+from aucrank.metrics import ramp_auc, roc_auc_score
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+
+FOLDER = Path(__file__).parents[2] / "shared" / "data"
+
+QUICK = {"radius": 1.5, "depth": "shallow", "max_features": 12, "random_state": 0}
+
+
+def clients(n=400, seed=0):
+    """Rows with numbers, categories and missing values, whose class depends on pairs too."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 80, n).astype(float)
+    income = rng.lognormal(8, 1, n).round(2)
+    plan = rng.choice(["free", "pro", "it's new", 'the "old"'], n)
+    rate = rng.integers(1, 5, n)
+    risk = (age > 50) * 1.0 + ((plan == "pro") ^ (income > 3000)) + 0.3 * (rate == 2)
+    y = risk + rng.normal(size=n) > 1
+    age[rng.random(n) < 0.2] = np.nan
+    X = pd.DataFrame(
+        {
+            "age": age,
+            "in come": income,
+            "plan": pd.Categorical(np.where(rng.random(n) < 0.1, None, plan)),
+            "rate": pd.Categorical(rate),
+        }
+    )
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = clients()
+    return AURORA(**QUICK).fit(X, y), X, y
+
+
+def scores(model, X, y, **fit):
+    return clone(model).fit(X, y, **fit).decision_function(X)
+
+
+MODELS = {
+    "held out": AURORA(**QUICK),
+    "folds": AURORA(**QUICK, selection="cv", n_folds=3),
+    "all": AURORA(**QUICK, selection=None),
+    "singles": AURORA(**QUICK, order=1),
+    "radii": AURORA(**(QUICK | {"radius": "auto"})),
+}
+models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+# What a score does not depend on.
+
+
+@models
+def test_threads_rows_and_copies_do_not_matter(model):
+    X, y = clients(200)
+    expected = scores(model, X, y)
+    assert len(np.unique(expected)) > 1
+    assert_array_equal(scores(clone(model).set_params(n_jobs=2), X, y), expected)
+    order = np.random.default_rng(1).permutation(len(X))
+    assert_array_equal(scores(model, X.iloc[order], y[order]), expected[order])
+    times = np.random.default_rng(2).integers(0, 3, len(X))
+    places = np.repeat(np.arange(len(X)), times)
+    copied = scores(model, X.iloc[places], y[places])
+    assert_array_equal(scores(model, X, y, sample_weight=times)[places], copied)
+
+
+@models
+def test_a_row_of_weight_zero_is_not_there(model):
+    X, y = clients(200)
+    kept = np.random.default_rng(3).random(len(X)) < 0.8
+    fitted = clone(model).fit(X, y, sample_weight=kept)
+    expected = clone(model).fit(X[kept], y[kept]).decision_function(X)
+    assert_array_equal(fitted.decision_function(X), expected)
+
+
+def test_monotone_transforms_keep_the_ranking_of_the_training_rows():
+    # Few values: the thresholds lie midway, so that no row changes its side.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 15, (300, 3)).astype(float)
+    y = X[:, 0] + X[:, 1] * (X[:, 2] > 6) + 4 * rng.normal(size=300) > 12
+    model = AURORA(**QUICK, selection=None)
+    assert_array_equal(scores(model, np.c_[np.exp(X[:, :2]), X[:, 2] ** 3], y), scores(model, X, y))
+
+
+def test_scores_do_not_depend_on_the_names_of_the_classes():
+    X, y = clients(200)
+    assert_array_equal(scores(MODELS["all"], X, np.where(y, "b", "a")), scores(MODELS["all"], X, y))
+
+
+def test_swapped_classes_rank_the_other_way():
+    X, y = clients()
+    one, other = (AURORA(**QUICK, selection=None).fit(X, labels) for labels in (y, ~y))
+    # The first terms are the same, and turned round.
+    assert one.terms()["rule"][0] == other.terms()["rule"][0]
+    assert one.terms()["coefficient"][0] * other.terms()["coefficient"][0] < 0
+    correlation = np.corrcoef(one.decision_function(X), other.decision_function(X))[0, 1]
+    assert correlation < -0.9
+
+
+# What a search finds.
+
+
+def test_pairs_are_found_where_single_features_tell_nothing():
+    train, test = make_xor(1500, random_state=0), make_xor(3000, random_state=1)
+    pairs = AURORA(radius=3.0, max_features=20, random_state=0).fit(train.X, train.y)
+    singles = clone(pairs).set_params(order=1).fit(train.X, train.y)
+    assert pairs.score(test.X, test.y) > test.auc_star - 0.03
+    # No sum of two functions of one feature each ranks better than 3/4 without noise, 0.7 with it.
+    assert singles.score(test.X, test.y) < 0.7
+    assert any(" and " in rule or " or " in rule for rule in pairs.terms()["rule"])
+    assert all(features in ("x0", "x1") for features in singles.terms()["features"])
+
+
+def test_the_first_term_is_the_one_that_ranks_best_alone():
+    X, y = clients()
+    model = AURORA(**QUICK, selection=None).fit(X, y)
+    binarizer = ThresholdBinarizer().fit(X, y)
+    aucs = np.abs(binarizer.terms()["auc"] - 0.5)
+    assert model.terms()["rule"][0] == binarizer.terms()["term"][aucs.argmax()]
+
+
+@models
+def test_the_ramp_statistic_never_falls_along_a_search_and_gains_add_up(model):
+    X, y = clients()
+    fitted = clone(model).fit(X, y)
+    path = fitted.path_
+    assert (np.diff(path["train_ramp"]) >= 0).all()
+    assert path["kept"].sum() == 1
+    assert path["n_terms"][path["kept"]] == fitted.n_terms_
+    gains = fitted.terms()["gain"].sum()
+    assert fitted.feature_importances_.sum() == pytest.approx(gains, abs=1e-12)
+    if fitted.selection != "cv":
+        # Over folds the path is a mean, and the terms are those of another search.
+        reached = path["train_ramp"][fitted.n_terms_ - 1]
+        assert gains == pytest.approx(reached - 0.5, abs=1e-12)
+
+
+def test_the_path_ends_at_the_statistics_of_the_score():
+    X, y = clients()
+    model = AURORA(**QUICK, selection=None).fit(X, y)
+    total = model.explain(X).sum(axis=1)
+    # The last ascent goes on where that of the search ended.
+    assert model.path_["train_ramp"][-1] <= ramp_auc(y, total) + 1e-12
+    assert model.path_["train_auc"][-1] == pytest.approx(roc_auc_score(y, total), abs=0.02)
+    assert np.linalg.norm(model.terms()["coefficient"]) == pytest.approx(model.radius_, abs=1e-6)
+
+
+def test_the_number_of_terms_is_that_of_the_highest_smoothed_statistic():
+    X, y = clients()
+    path = AURORA(**(QUICK | {"max_features": 30})).fit(X, y).path_
+    taps = 8 - np.abs(np.arange(-7, 8))
+    expected = np.convolve(path["validation_ramp"], taps)[7:-7]
+    expected /= np.convolve(np.ones(path.n_rows), taps)[7:-7]
+    assert path["smoothed"] == pytest.approx(expected, abs=1e-12)
+    assert path["kept"].argmax() == path["smoothed"].argmax()
+
+
+def test_at_most_five_radii_are_tried_and_one_is_kept():
+    X, y = clients()
+    model = MODELS["radii"]
+    tried = clone(model).fit(X, y).radii_
+    assert 3 <= tried.n_rows <= 5
+    assert (np.diff(tried["radius"]) > 0).all()
+    kept = clone(model).fit(X, y)
+    assert tried["radius"][tried["kept"]] == kept.radius_
+    assert tried["n_terms"][tried["kept"]] == kept.n_terms_
+    assert kept.path_["validation_auc"][kept.n_terms_ - 1] == tried["validation_auc"][tried["kept"]]
+    # The same search as with that radius from the start.
+    alone = clone(model).set_params(radius=kept.radius_).fit(X, y)
+    assert_array_equal(alone.decision_function(X), kept.decision_function(X))
+
+
+def test_a_search_ends_with_a_term_that_adds_too_little():
+    X, y = clients()
+    model = AURORA(radius=1.5, depth="shallow", selection=None, tol=0.01).fit(X, y)
+    rises = np.diff(model.path_["train_auc"])
+    assert (rises[:-1] >= 0.01).all()
+    assert rises[-1] < 0.01
+    few = AURORA(radius=1.5, depth="shallow", selection=None, min_gain=0.02).fit(X, y)
+    assert (few.terms()["gain"] > 0.02).all()
+    assert 0 < few.n_terms_ < model.n_terms_
+
+
+# Warm start.
+
+
+@pytest.mark.parametrize("selection", ["validation", None])
+def test_ten_terms_and_ten_more_are_the_twenty_of_one_fit(selection):
+    X, y = clients()
+    settings = {"radius": 2.0, "depth": "shallow", "selection": selection, "n_jobs": 2}
+    # Without a random state, whose seed the model keeps.
+    warm = AURORA(**settings, max_features=10, warm_start=True).fit(X, y)
+    seed = warm._model.seed
+    warm.set_params(max_features=20).fit(X, y)
+    assert warm._model.seed == seed
+    warm = AURORA(**settings, max_features=10, warm_start=True, random_state=5).fit(X, y)
+    warm.set_params(max_features=20).fit(X, y)
+    once = AURORA(**settings, max_features=20, random_state=5).fit(X, y)
+    assert_array_equal(warm.decision_function(X), once.decision_function(X))
+    for name, column in once.path_.items():
+        assert_array_equal(warm.path_[name], column)
+    assert_array_equal(warm.feature_importances_, once.feature_importances_)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_features": 3}, "max_features=3 must be at least the 12 terms of the last fit"),
+        ({"radius": 2.0}, r"goes on with the radius of the last fit, 1\.5; got radius=2\.0"),
+        ({"selection": "cv"}, 'warm_start does not go with selection="cv"'),
+    ],
+    ids=["fewer", "radius", "folds"],
+)
+def test_what_a_warm_start_cannot_go_on_with(params, message):
+    X, y = clients()
+    model = AURORA(**QUICK, warm_start=True, selection=None).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**params).fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+# What the model tells of itself.
+
+
+def test_terms_are_called_as_the_binarizer_calls_them(fitted):
+    model, X, y = fitted
+    known = set(AURORA(**QUICK, selection=None).fit(X, y).terms()["rule"])
+    said = {
+        part for rule in known for joined in rule.split(" and ") for part in joined.split(" or ")
+    }
+    assert said <= set(ThresholdBinarizer().fit(X).get_feature_names_out())
+    assert set(model.terms()) == {"rule", "features", "coefficient", "gain"}
+    assert len(model.terms()["rule"]) == model.n_terms_
+
+
+def test_a_score_is_the_sum_of_the_terms_that_are_on():
+    X, y = clients()
+    model = AURORA(**QUICK, selection=None).fit(X, y)
+    assert any(" and " in rule or " or " in rule for rule in model.terms()["rule"])
+    binarizer = ThresholdBinarizer(dtype="bool").fit(X)
+    on = dict(zip(binarizer.get_feature_names_out(), binarizer.transform(X).T, strict=True))
+    columns = []
+    for rule in model.terms()["rule"]:
+        if " and " in rule:
+            columns.append(np.logical_and(*(on[part] for part in rule.split(" and "))))
+        else:
+            columns.append(np.any([on[part] for part in rule.split(" or ")], axis=0))
+    expected = np.column_stack(columns) * model.terms()["coefficient"]
+    assert_array_equal(model.explain(X), expected)
+    assert_array_equal(expected.sum(axis=1) - model.threshold_, model.decision_function(X))
+    # In any order.
+    assert_array_equal(model.explain(X)[:, ::-1].sum(axis=1), expected.sum(axis=1))
+
+
+def strangers(n=300):
+    X = clients(n, seed=1)[0].astype({"plan": object, "rate": float})
+    X.loc[::7, "plan"] = "never seen"
+    X.loc[::11, "rate"] = 17.0
+    X.loc[::13, "rate"] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("name", ["all", "singles"])
+def test_a_database_gives_the_same_doubles(database, name):
+    X, y = clients()
+    model = clone(MODELS[name]).set_params(max_features=40, selection=None).fit(X, y)
+    assert any("is missing" in rule for rule in model.terms()["rule"])
+    new = strangers()
+    query = f"SELECT {model.to_sql()} FROM clients"
+    if database == "sqlite":
+        with sqlite3.connect(":memory:") as connection:
+            new.to_sql("clients", connection, index=False)
+            found = [score for (score,) in connection.execute(query)]
+    else:
+        duckdb = pytest.importorskip("duckdb")
+        # NULL, not NaN.
+        frame = new.astype(object).where(new.notna(), None)
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(
+                'CREATE TABLE clients (age DOUBLE, "in come" DOUBLE, plan VARCHAR, rate DOUBLE)'
+            )
+            connection.executemany(
+                "INSERT INTO clients VALUES (?, ?, ?, ?)", frame.to_numpy().tolist()
+            )
+            found = [score for (score,) in connection.execute(query).fetchall()]
+    expected = model.decision_function(new.astype({"plan": "category", "rate": "category"}))
+    assert found == expected.tolist()
+    assert len(set(found)) > 10
+
+
+def test_the_score_in_words_names_every_term_once(fitted):
+    model, _, _ = fitted
+    text = model.rules()
+    told = [line.split(None, 1)[1] for line in text.splitlines() if line.startswith("  ")]
+    assert sorted(told) == sorted(model.terms()["rule"])
+    assert "For True:" in text
+    assert "For False:" in text
+    short = model.rules(2)
+    assert f"And {model.n_terms_ - 2} more" in short
+    assert sum(line.startswith("  ") for line in short.splitlines()) == 2
+    with pytest.raises(ValueError, match="n_terms must be at least 1"):
+        model.rules(0)
+
+
+def test_an_unseen_category_is_a_missing_one(fitted):
+    model, X, _ = fitted
+    strange = X.assign(plan="mauve")
+    missing = X.assign(plan=pd.Categorical([None] * len(X), categories=["pro"]))
+    assert_array_equal(model.decision_function(strange), model.decision_function(missing))
+    assert_array_equal(model.explain(strange), model.explain(missing))
+
+
+@pytest.mark.parametrize("store", ["file", "pickle", "copy"])
+@models
+def test_every_store_gives_back_all_of_a_model(store, model, tmp_path):
+    X, y = clients()
+    model = clone(model).fit(X, y)
+    if store == "file":
+        model.save(tmp_path / "model.json")
+        back = aucrank.load(tmp_path / "model.json")
+    else:
+        back = pickle.loads(pickle.dumps(model)) if store == "pickle" else copy.copy(model)
+    assert back.get_params() == model.get_params()
+    assert_array_equal(back.decision_function(X), model.decision_function(X))
+    assert_array_equal(back.explain(X), model.explain(X))
+    assert_array_equal(back.feature_importances_, model.feature_importances_)
+    assert (back.threshold_, back.radius_) == (model.threshold_, model.radius_)
+    assert back.rules() == model.rules()
+    assert back.to_sql() == model.to_sql()
+    for table in ("terms", "path_", "radii_"):
+        one, other = getattr(back, table), getattr(model, table)
+        one, other = (one(), other()) if table == "terms" else (one, other)
+        assert list(one) == list(other)
+        for name, column in other.items():
+            assert_array_equal(one[name], column)
+
+
+def test_a_model_that_was_stored_goes_on_as_the_first_one_would():
+    X, y = clients()
+    model = AURORA(**QUICK, warm_start=True).fit(X, y)
+    back = pickle.loads(pickle.dumps(model)).set_params(max_features=16).fit(X, y)
+    model.set_params(max_features=16).fit(X, y)
+    assert_array_equal(back.decision_function(X), model.decision_function(X))
+
+
+# Pictures.
+
+
+@pytest.fixture
+def plt():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+@models
+def test_the_picture_of_the_path_shows_its_numbers(model, plt):
+    X, y = clients()
+    model = clone(model).fit(X, y)
+    display = model.plot_path()
+    for axes, name in zip(display.axes_, ("ramp", "auc"), strict=True):
+        lines = {line.get_label(): line for line in axes.lines}
+        assert_array_equal(lines["training rows"].get_ydata(), model.path_[f"train_{name}"])
+        assert f"{model.n_terms_} terms kept" in lines
+        assert ("rows held out" in lines) == (model.selection is not None)
+        if model.selection is not None:
+            held_out = lines["rows held out"].get_ydata()
+            assert_array_equal(held_out, model.path_[f"validation_{name}"])
+    _, axes = plt.subplots(1, 2)
+    assert model.plot_path(ax=axes).axes_ == list(axes)
+    with pytest.raises(ValueError, match="there are 2 panels to draw but 1 axes"):
+        model.plot_path(ax=axes[:1])
+
+
+def test_a_score_of_single_features_is_drawn_by_feature(plt):
+    X, y = clients()
+    model = clone(MODELS["singles"]).fit(X, y)
+    (panel,) = model.plot_terms(["age"]).axes_
+    assert panel.get_xlabel() == "age"
+    values = panel.patches[0].get_data().values
+    at = X.assign(age=np.linspace(0, 100, len(X)))
+    place = model.terms()["features"] == "age"
+    assert set(values) == set(model.explain(at)[:, place].sum(axis=1))
+    pairs = AURORA(**QUICK, selection=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"asks two features: .* fit with order=1"):
+        pairs.plot_terms()
+
+
+# Scorecards.
+
+
+def test_a_card_of_its_terms_ranks_as_it_does():
+    X, y = clients()
+    estimator = AURORA(**QUICK, order=1)
+    card = Scorecard(estimator=estimator, pdo=200).fit(X, y)
+    ranker = clone(estimator).fit(X, y)
+    assert card.score(X, y) == pytest.approx(ranker.score(X, y), abs=0.01)
+    frozen = Scorecard(estimator=FrozenEstimator(ranker), pdo=200).fit(X, y)
+    assert_array_equal(frozen.points(X), card.points(X))
+    with sqlite3.connect(":memory:") as connection:
+        new = strangers()
+        new.to_sql("clients", connection, index=False)
+        points = [p for (p,) in connection.execute(f"SELECT {card.to_sql()} FROM clients")]
+    assert points == card.points(new.astype({"plan": "category", "rate": "category"})).tolist()
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
+def test_a_card_of_german_loans_scores_in_sql_as_in_python():
+    X = pd.read_parquet(FOLDER / "german.parquet")
+    y = X.pop("target").to_numpy()
+    estimator = AURORA(radius=1.0, order=1, max_features=20, selection=None)
+    card = Scorecard(estimator=estimator).fit(X[:700], y[:700])
+    asked = {rule.split()[0] for rule in clone(estimator).fit(X[:700], y[:700]).terms()["rule"]}
+    assert set(card.card()["feature"]) - {""} <= set(X.columns)
+    assert asked <= set(card.card()["feature"])
+    assert roc_auc_score(y[700:], card.points(X[700:])) > 0.72
+    with sqlite3.connect(":memory:") as connection:
+        X[700:].astype(object).to_sql("loans", connection, index=False)
+        points = [p for (p,) in connection.execute(f"SELECT {card.to_sql()} FROM loans")]
+    assert points == card.points(X[700:]).tolist()
+
+
+def test_a_card_takes_no_pairs():
+    X, y = clients()
+    with pytest.raises(ValueError, match=r"AURORA with order=2, .* order=1"):
+        Scorecard(estimator=AURORA(**QUICK)).fit(X, y)
+    pairs = AURORA(**QUICK, selection=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"asks two features: .* fit with order=1"):
+        Scorecard(estimator=FrozenEstimator(pairs)).fit(X, y)
+
+
+# Those who watch.
+
+
+def test_lines_tell_how_a_fit_goes_on(capsys):
+    X, y = clients()
+    model = AURORA(**QUICK, verbose=1).fit(X, y)
+    tenth, last = capsys.readouterr().out.splitlines()
+    found = {name: column[9] for name, column in model.path_.items()}
+    assert tenth == (
+        f"[AURORA] radius 1.5: 10 terms, ramp {found['train_ramp']:.4f}, AUC"
+        f" {found['train_auc']:.4f}; held out: ramp {found['validation_ramp']:.4f}, AUC"
+        f" {found['validation_auc']:.4f}"
+    )
+    assert last == f"[AURORA] {model.n_terms_} of 12 terms kept, at radius 1.5"
+    clone(MODELS["folds"]).set_params(verbose=2).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(", fold 3: " in line for line in lines) == 12
+    AURORA(**QUICK).fit(X, y)
+    assert capsys.readouterr().out == ""
+
+
+class Recorder:
+    """A callback of scikit-learn that remembers, and stops a search after some terms."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.seen = stop_after, []
+
+    def setup(self, estimator, context):
+        self.seen.append("setup")
+
+    def teardown(self, estimator, context):
+        self.seen.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.seen.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None, fitted_estimator=None):
+        self.seen.append(f"end {context.task_name}")
+        if context.task_name == "fit":
+            self.fitted = fitted_estimator
+        if context.task_name == "term":
+            self.metadata = metadata
+            return metadata["n_terms"] == self.stop_after
+        return False
+
+
+def test_callbacks_of_scikit_learn_see_terms_and_may_stop():
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+    X, y = clients()
+    recorder = Recorder(stop_after=3)
+    model = AURORA(**QUICK, n_jobs=2).set_callbacks(recorder).fit(X, y)
+    terms = ["begin term", "end term"] * 3
+    whole = ["setup", "begin fit", "begin search", *terms, "end search", "end fit", "teardown"]
+    assert recorder.seen == whole
+    assert model.path_.n_rows == 3
+    assert recorder.metadata == {
+        "radius": 1.5,
+        "fold": None,
+        "n_terms": 3,
+        **{name: model.path_[name][2] for name in ("train_ramp", "train_auc")},
+        **{name: model.path_[name][2] for name in ("validation_ramp", "validation_auc")},
+    }
+    assert_array_equal(recorder.fitted.decision_function(X), model.decision_function(X))
+    # One search for each fold, and one on all rows.
+    recorder = Recorder()
+    clone(MODELS["folds"]).set_callbacks(recorder).fit(X, y)
+    assert recorder.seen.count("end search") == recorder.seen.count("begin search") == 4
+
+
+def test_a_callback_that_fails_ends_the_fit():
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+
+    class Faulty(Recorder):
+        def on_fit_task_end(self, estimator, context):
+            raise ZeroDivisionError("no")
+
+    X, y = clients()
+    recorder = Faulty()
+    model = AURORA(**QUICK).set_callbacks(recorder)
+    with pytest.raises(ZeroDivisionError, match="no"):
+        model.fit(X, y)
+    assert recorder.seen[-1] == "teardown"
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_monitors_of_scikit_learn_score_the_fitted_model():
+    callback = pytest.importorskip("sklearn.callback", reason="they came with scikit-learn 1.9")
+    X, y = clients()
+    monitor = callback.ScoringMonitor(scoring="roc_auc")
+    model = AURORA(**QUICK).set_callbacks(monitor).fit(X, y)
+    (log,) = monitor.get_logs().data
+    assert log["roc_auc"] == pytest.approx(model.score(X, y), abs=1e-12)
+
+
+# Data that teach little, and parameters that make no sense.
+
+
+def test_nothing_to_learn_gives_equal_scores_and_one_warning():
+    X = np.ones((40, 2))
+    y = np.arange(40) % 2
+    with pytest.warns(UserWarning, match="No term tells the classes apart") as warned:
+        model = AURORA().fit(X, y)
+    assert len(warned) == 1
+    assert (model.n_terms_, model.path_.n_rows, model.terms().n_rows) == (0, 0, 0)
+    assert_array_equal(model.decision_function(X), np.zeros(40))
+    assert model.explain(X).shape == (40, 0)
+    assert_array_equal(model.feature_importances_, [0, 0])
+    assert "all rows score 0" in model.rules()
+    with sqlite3.connect(":memory:") as connection:
+        assert connection.execute(f"SELECT {model.to_sql()}").fetchone() == (0.0,)
+    with pytest.raises(ValueError, match="the search has found no term"):
+        model.plot_path()
+
+
+@pytest.mark.parametrize("selection", ["validation", "cv"])
+@pytest.mark.parametrize("radius", ["auto", 2.0])
+def test_one_row_of_a_class_is_not_held_out(selection, radius):
+    X, y = np.arange(30.0)[:, None], np.arange(30) == 29
+    model = AURORA(selection=selection, radius=radius)
+    with pytest.warns(UserWarning, match="no rows can be held out: all terms were kept") as warned:
+        model.fit(X, y)
+    assert len(warned) == 1
+    assert model.score(X, y) > 0.95
+    assert "validation_auc" not in model.path_
+    assert np.isnan(model.radii_["validation_auc"]).all()
+
+
+def test_fewer_rows_than_folds_are_told():
+    X, y = np.arange(30.0)[:, None], np.arange(30) >= 27
+    with pytest.warns(UserWarning, match="has 3 distinct rows, .* not n_folds=5") as warned:
+        AURORA(selection="cv", n_folds=5, radius=2.0).fit(X, y)
+    assert len(warned) == 1
+
+
+def test_feature_types_say_how_columns_are_cut():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.integers(0, 3, 300), rng.normal(size=300)]
+    y = (X[:, 0] == 1) ^ (rng.random(300) < 0.1)
+    model = AURORA(**QUICK, feature_types=["categorical", None]).fit(X, y)
+    assert model.terms()["rule"][0] in ("x0 = 1", "x0 = 1.0")
+    cut = AURORA(**QUICK, percentiles=[50], feature_types=["discrete", "continuous"]).fit(X, y)
+    thresholds = {rule for rule in cut.terms()["rule"] if "x1 >=" in rule and " or " not in rule}
+    assert len({part for rule in thresholds for part in rule.split(" and ") if "x1" in part}) <= 1
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"max_features": 0}, ValueError, "max_features must be at least 1, got 0"),
+        ({"max_features": 2.0}, TypeError, r"max_features must be an int, got 2\.0"),
+        ({"order": 3}, ValueError, "order must be from 1 to 2, got 3"),
+        ({"radius": 0.0}, ValueError, r"radius must be in \(0\.0, inf\), got 0\.0"),
+        ({"radius": "big"}, ValueError, "radius must be a number or 'auto', got 'big'"),
+        ({"radius": None}, TypeError, "radius must be a number, got None"),
+        ({"selection": None}, ValueError, "radius='auto' is chosen by rows held out"),
+        ({"selection": "window"}, ValueError, "selection must be one of .*; got 'window'"),
+        ({"depth": "abyss"}, ValueError, "depth must be one of 'shallow', .*; got 'abyss'"),
+        ({"depth": {"width": 3}}, ValueError, "depth may have the keys .*; got 'width'"),
+        ({"depth": {"shortlist": 0}}, ValueError, "shortlist of depth must be at least 1, got 0"),
+        ({"depth": {"circles": 1.5}}, TypeError, r"circles of depth must be an int, got 1\.5"),
+        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must be in .*got 1\.0"),
+        ({"n_folds": 1}, ValueError, "n_folds must be from 2 to 65534, got 1"),
+        ({"min_gain": 0.0}, ValueError, r"min_gain must be in \(0\.0, inf\), got 0\.0"),
+        ({"tol": -0.1}, ValueError, r"tol must be in \[0\.0, inf\), got -0\.1"),
+        ({"max_levels": 0}, ValueError, "max_levels must be at least 1, got 0"),
+        ({"percentiles": 0}, ValueError, "percentiles must be an int from 1 to 99 .*, got 0"),
+        ({"min_level_share": 2.0}, ValueError, r"min_level_share must be in .*, got 2\.0"),
+        ({"max_spike_share": -1}, ValueError, "max_spike_share must be in .*, got -1"),
+        ({"feature_types": ["odd"]}, ValueError, "feature_types must hold .*, got 'odd'"),
+        ({"feature_types": [None]}, ValueError, r"feature_types has shape \(1,\), but X has 30"),
+        ({"warm_start": 1}, TypeError, "warm_start must be True or False, got 1"),
+        ({"verbose": -1}, ValueError, "verbose must be at least 0, got -1"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_parameters_that_make_no_sense(params, error, message):
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(error, match=message):
+        AURORA(**params).fit(X, y)
+
+
+def test_a_depth_may_be_given_in_parts():
+    X, y = clients()
+    standard = {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 3}
+    model = AURORA(**(QUICK | {"depth": "standard"}))
+    for depth in (standard, {}, {"circles": 3}):
+        found = scores(clone(model).set_params(depth=depth), X, y)
+        assert_array_equal(found, scores(model, X, y))
