@@ -161,11 +161,12 @@ def test_the_path_ends_at_the_statistics_of_the_score():
     assert np.linalg.norm(model.terms()["coefficient"]) == pytest.approx(model.radius_, abs=1e-6)
 
 
-def test_the_number_of_terms_is_that_of_the_highest_smoothed_statistic():
+@pytest.mark.parametrize("criterion", ["auc", "ramp"])
+def test_the_number_of_terms_is_that_of_the_highest_smoothed_statistic(criterion):
     X, y = clients()
-    path = AURORA(**(QUICK | {"max_features": 30})).fit(X, y).path_
+    path = AURORA(**(QUICK | {"max_features": 30}), criterion=criterion).fit(X, y).path_
     taps = 8 - np.abs(np.arange(-7, 8))
-    expected = np.convolve(path["validation_ramp"], taps)[7:-7]
+    expected = np.convolve(path[f"validation_{criterion}"], taps)[7:-7]
     expected /= np.convolve(np.ones(path.n_rows), taps)[7:-7]
     assert path["smoothed"] == pytest.approx(expected, abs=1e-12)
     assert path["kept"].argmax() == path["smoothed"].argmax()
@@ -181,6 +182,13 @@ def test_at_most_five_radii_are_tried_and_one_is_kept():
     assert tried["radius"][tried["kept"]] == kept.radius_
     assert tried["n_terms"][tried["kept"]] == kept.n_terms_
     assert kept.path_["validation_auc"][kept.n_terms_ - 1] == tried["validation_auc"][tried["kept"]]
+    # The smallest that is no more than its error below the best.
+    gaps = tried["validation_auc"].max() - tried["validation_auc"]
+    best = tried["validation_auc"].argmax()
+    close = gaps <= tried["standard_error"]
+    close[best:] = False
+    close[best] = True
+    assert tried["kept"].argmax() == close.argmax()
     # The same search as with that radius from the start.
     alone = clone(model).set_params(radius=kept.radius_).fit(X, y)
     assert_array_equal(alone.decision_function(X), kept.decision_function(X))

@@ -65,11 +65,16 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         (terms of one feature that are combined in pairs) and ``circles`` (great circles of an
         ascent from the shortlist, at least 1); those of "standard" take the place of absent ones.
     selection : {"validation", "cv"} or None, default="validation"
-        How the number of terms is chosen. "validation": by the ramp statistic of rows held out,
+        How the number of terms is chosen. "validation": by how well rows held out are ranked,
         smoothed by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the
         terms then climb on all rows. "cv": by the mean over folds, each held out in turn; so many
         terms are then searched for on all rows. None to keep all terms, of all rows; it needs a
         ``radius``.
+    criterion : {"auc", "ramp"}, default="auc"
+        What says how well rows held out are ranked: their AUC, or their ramp statistic as in the
+        paper. With a short ``radius`` the ramp statistic rises with the differences of scores, too,
+        and keeps fewer terms: on forest cover of 6,000 rows 60 instead of 200, and 0.4 less AUC in
+        a hundred.
     validation_fraction : float, default=0.25
         Share of the distinct rows of each class that is held out, for ``selection="validation"``;
         above 0 and below 1.
@@ -122,7 +127,8 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         Length of the vector of coefficients.
     radii_ : Table
         The radii that were tried, ascending: ``radius``; ``n_terms``, how many would be kept;
-        ``validation_auc``, the AUC of the rows held out, NaN where there were none; and ``kept``.
+        ``validation_auc``, the AUC of the rows held out, NaN where there were none;
+        ``standard_error``, of how far that is below the best, NaN where one was tried; ``kept``.
     path_ : Table
         How the score ranks after each term of the search: ``n_terms``, from 1; ``train_ramp`` and
         ``train_auc``, the statistics of the rows learned from; where rows were held out,
@@ -196,6 +202,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         radius: float | str = "auto",
         depth: Any = "standard",
         selection: str | None = "validation",
+        criterion: str = "auc",
         validation_fraction: float = 0.25,
         n_folds: int = 4,
         min_gain: float = 1e-6,
@@ -216,6 +223,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         self.radius = radius
         self.depth = depth
         self.selection = selection
+        self.criterion = criterion
         self.validation_fraction = validation_fraction
         self.n_folds = n_folds
         self.min_gain = min_gain
@@ -257,6 +265,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             "last_gain": gain,
             "tol": check_real(self.tol, "tol", low=0.0, high_open=True, optional=True),
             "selection": selection,
+            "criterion": check_choice(self.criterion, "criterion", ("auc", "ramp")),
             "seed": seed,
         }
 
@@ -434,16 +443,23 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         Table
             Columns ``radius``, ascending; ``n_terms``, how many would be kept; ``validation_auc``,
             the AUC of the rows held out with so many terms, over folds the mean, NaN where none
-            were held out; and ``kept``, true for the one that was taken.
+            were held out; ``standard_error``, of how far that is below the best, of scores of the
+            same rows (DeLong), NaN where one radius was tried; and ``kept``, true for the one that
+            was taken, the smallest that is no more than its error below the best.
         """
         model = self._fitted_model
         tried = json.loads(model.radii())
         radius = np.array([one["radius"] for one in tried], dtype=np.float64)
         # None becomes NaN.
         aucs = np.array([one["auc"] for one in tried], dtype=np.float64)
+        errors = np.array([one["standard_error"] for one in tried], dtype=np.float64)
         n_terms = np.array([one["n_terms"] for one in tried], dtype=np.int64)
         return Table(
-            radius=radius, n_terms=n_terms, validation_auc=aucs, kept=radius == model.radius
+            radius=radius,
+            n_terms=n_terms,
+            validation_auc=aucs,
+            standard_error=errors,
+            kept=radius == model.radius,
         )
 
     @property

@@ -298,8 +298,8 @@ class AuroraTermsMixin:
         Table
             Columns ``n_terms``, from 1; ``train_ramp`` and ``train_auc``, of the rows learned
             from; where rows were held out, ``validation_ramp``, ``validation_auc`` and
-            ``smoothed``, the ramp statistic after smoothing; ``kept``, true for the number of
-            terms that was chosen.
+            ``smoothed``, the one that is the ``criterion`` after smoothing; ``kept``, true for the
+            number of terms that was chosen.
         """
         model = self._fitted_terms()
         path = json.loads(model.path())
@@ -352,7 +352,7 @@ class AuroraTermsMixin:
         >>> [ax.get_ylabel() for ax in display.axes_]
         ['ramp statistic', 'AUC']
         """
-        return draw_path(self.path_, ax)
+        return draw_path(self.path_, self._fitted_terms().criterion, ax)
 
     def _fitted_terms(self) -> _core.Aurora:
         check_is_fitted(self)

@@ -34,13 +34,15 @@ class PathDisplay:
     figure_: Figure | SubFigure
 
 
-def draw_path(path: Table, ax: Sequence[Axes] | None) -> PathDisplay:
+def draw_path(path: Table, criterion: str, ax: Sequence[Axes] | None) -> PathDisplay:
     """Draw ramp statistic and AUC by number of terms.
 
     Parameters
     ----------
     path : Table
         The ``path_`` of an `AURORA`.
+    criterion : {"auc", "ramp"}
+        By what the number of terms was chosen.
     ax : sequence of matplotlib.axes.Axes or None
         Where, one for each of the two; None makes a figure.
 
@@ -69,14 +71,15 @@ def draw_path(path: Table, ax: Sequence[Axes] | None) -> PathDisplay:
         figure = axes[0].figure
     kept = path["n_terms"][path["kept"]]
     for panel, (name, label) in zip(axes, _STATISTICS.items(), strict=True):
-        _draw(panel, path, name)
+        _draw(panel, path, name, criterion)
         for n_terms in kept:
             panel.axvline(n_terms, color="0.5", linestyle=":", label=f"{n_terms} terms kept")
         panel.set_xlabel("number of terms")
         panel.set_ylabel(label)
     if ax is None:
         # Beside the panels: there is no corner that the lines leave free for sure.
-        handles, labels = axes[0].get_legend_handles_labels()
+        chooser = axes[list(_STATISTICS).index(criterion)]
+        handles, labels = chooser.get_legend_handles_labels()
         place = "outside upper center"
         figure.legend(handles, labels, frameon=False, loc=place, ncols=len(labels))
     else:
@@ -84,7 +87,7 @@ def draw_path(path: Table, ax: Sequence[Axes] | None) -> PathDisplay:
     return PathDisplay(axes, figure)
 
 
-def _draw(panel: Any, path: Table, name: str) -> None:
+def _draw(panel: Any, path: Table, name: str, criterion: str) -> None:
     # A single point is a line that nobody sees.
     marker = "o" if path.n_rows == 1 else None
     n_terms = path["n_terms"]
@@ -93,5 +96,5 @@ def _draw(panel: Any, path: Table, name: str) -> None:
         return
     held_out = path[f"validation_{name}"]
     panel.plot(n_terms, held_out, color="C1", marker=marker, label="rows held out")
-    if name == "ramp":
+    if name == criterion:
         panel.plot(n_terms, path["smoothed"], color="C1", linestyle="--", label="smoothed")

@@ -1,6 +1,6 @@
 //! `AURORA` of the room `aucrank::aurora` as a Python class and a function.
 
-use aucrank::aurora::{self, Aurora, AuroraParams, Observer, Progress};
+use aucrank::aurora::{self, Aurora, AuroraParams, Criterion, Observer, Progress};
 use aucrank::data::Labels;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -49,6 +49,15 @@ impl PyAurora {
     #[getter]
     fn radius(&self) -> f64 {
         self.0.radius()
+    }
+
+    /// The statistic of rows held out by which the number of terms was chosen, if rows were held out.
+    #[getter]
+    fn criterion(&self) -> &'static str {
+        match self.0.criterion() {
+            Criterion::Ramp => "ramp",
+            Criterion::Auc => "auc",
+        }
     }
 
     /// Folds by which the number of terms was chosen, if it was by folds.

@@ -441,7 +441,10 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::additive::{Mad2cParams, NewRows, fit_mad2c};
-    use crate::aurora::{BinarizerParams, RankOptParams, fit_rank_opt, fit_threshold_binarizer};
+    use crate::aurora::{
+        AuroraParams, BinarizerParams, Criterion as PathCriterion, Radius, RankOptParams,
+        SearchDepth, Selection, fit_aurora, fit_rank_opt, fit_threshold_binarizer,
+    };
     use crate::boost::{
         AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
         ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
@@ -628,8 +631,30 @@ mod tests {
         }
     }
 
-    fn documents() -> [Document; 12] {
+    fn aurora_document() -> Document {
+        let labels = Labels::new(&POSITIVE, None).unwrap();
+        let params = AuroraParams {
+            binarizer: BinarizerParams::default(),
+            max_features: 4,
+            order: 2,
+            radius: Radius::Fixed(1.0),
+            depth: SearchDepth::default(),
+            first_gain: 0.01,
+            last_gain: 1e-6,
+            tol: None,
+            selection: Selection::Keep,
+            criterion: PathCriterion::Auc,
+            seed: 0,
+        };
+        let model = fit_aurora(&columns(), &labels, &params, None, None, &Interrupt::default());
+        let model = model.unwrap();
+        assert_eq!(model.all_terms().len(), 4);
+        document_of("AURORA", Model::Aurora(model))
+    }
+
+    fn documents() -> [Document; 13] {
         [
+            aurora_document(),
             linear_document(),
             mad2c_document(),
             terms_document(true),
@@ -973,6 +998,37 @@ mod tests {
             ("out of its range", &|model| model["path"][0]["auc"] = json!(1.01)),
             ("radius 9 was chosen", &|model| model["chosen"] = json!(9)),
             ("was chosen of 0", &|model| model["path"] = json!([])),
+        ];
+        for (what, change) in changes {
+            let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
+            assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
+            assert!(err.to_string().contains(what), "{what}: {err}");
+        }
+    }
+
+    #[test]
+    fn forged_binary_scores_are_refused_not_believed() {
+        let document = aurora_document();
+        assert!(forged(&document, |_| ()).is_ok());
+        let changes: [(&str, Change<'_>); 12] = [
+            ("binary terms are not those", &|model| model["n_levels"] = json!([])),
+            ("thresholds of a category", &|model| model["n_levels"][0] = json!(3)),
+            ("ascending", &|model| {
+                model["binarizer"]["features"][0]["rule"]["at_least"][0] = json!(5.0);
+            }),
+            ("no term 99 of feature 0", &|model| {
+                model["terms"][1] = json!({"first": {"feature": 0, "slot": 99}});
+            }),
+            ("no term 0 of feature 7", &|model| {
+                model["terms"][1] = json!({"first": {"feature": 7, "slot": 0}});
+            }),
+            ("5 weights do not fit", &|model| model["values"] = json!([1.0, 1.0, 1.0, 1.0, 1.0])),
+            ("4 weights do not fit", &|model| model["gains"] = json!([0.5])),
+            ("4 weights do not fit", &|model| model["path"] = json!([])),
+            ("multiples of 2^-32", &|model| model["values"][0] = json!(0.1)),
+            ("multiples of 2^-32", &|model| model["values"][0] = json!(1e300)),
+            ("out of its range", &|model| model["threshold"] = json!(1e300)),
+            ("the radius", &|model| model["radius"] = json!(-1.0)),
         ];
         for (what, change) in changes {
             let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();

@@ -4,7 +4,7 @@ use super::binarize::Binarizer;
 use super::exact_ramp::Statistics;
 use super::model::{Aurora, Parts, PathStep, TriedRadius};
 use super::observations::Observations;
-use super::params::{AuroraParams, Radius, Selection};
+use super::params::{AuroraParams, Criterion, Radius, Selection};
 use super::search::{Path, Search, Step, climb_to_the_end, scores_of};
 use crate::boost::smoothed;
 use crate::data::{Column, Columns, Folds, Labels, hold_out};
@@ -186,10 +186,14 @@ impl Fit<'_, '_> {
         let mut steps = mean_steps(&paths);
         let mut n_terms = steps.len();
         if splits.iter().any(|split| split.held_out.is_some()) {
-            let ramps: Vec<f64> =
-                steps.iter().filter_map(|step| step.validation).map(|found| found.ramp).collect();
+            let criterion = |found: Statistics| match self.params.criterion {
+                Criterion::Ramp => found.ramp,
+                Criterion::Auc => found.auc,
+            };
+            let found: Vec<f64> =
+                steps.iter().filter_map(|step| step.validation).map(criterion).collect();
             let mut best = f64::NEG_INFINITY;
-            for ((n, value), step) in (1..).zip(smoothed(&ramps)).zip(&mut steps) {
+            for ((n, value), step) in (1..).zip(smoothed(&found)).zip(&mut steps) {
                 step.smoothed = Some(value);
                 if value > best {
                     (n_terms, best) = (n, value);
@@ -359,6 +363,7 @@ impl Fit<'_, '_> {
                 radius: chosen.radius,
                 radii,
                 path: chosen.steps,
+                criterion: self.params.criterion,
                 n_folds: chosen.n_folds,
                 enough: path.enough,
                 seed: self.earlier.map_or(self.params.seed, Aurora::seed),

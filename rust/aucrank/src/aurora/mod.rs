@@ -28,7 +28,7 @@ pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, FeatureType, Rule}
 pub use exact_ramp::Statistics;
 pub use fit::{Observer, Progress, fit_aurora};
 pub use model::{Aurora, PathStep, TriedRadius};
-pub use params::{AuroraParams, Radius, SearchDepth, Selection};
+pub use params::{AuroraParams, Criterion, Radius, SearchDepth, Selection};
 pub use rank_opt::{PairObjective, RadiusStep, RankOpt, RankOptParams, fit_rank_opt};
 pub use term::{BinaryTerm, Literal};
 pub use threshold_binarizer::{CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer};

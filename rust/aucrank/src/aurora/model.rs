@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::binarize::{Binarizer, BinaryFeature, Rule};
 use super::exact_ramp::Statistics;
+use super::params::Criterion;
 use super::term::{BinaryTerm, Literal};
 use crate::RankError;
 use crate::boost::{FeatureTerm, Steps};
@@ -41,7 +42,9 @@ pub(super) struct Parts {
     pub radius: f64,
     pub radii: Vec<TriedRadius>,
     pub path: Vec<PathStep>,
-    /// Folds by which the number of terms was chosen, if it was by folds.
+    /// By what the number of terms was chosen.
+    pub criterion: Criterion,
+    /// Folds by which it was, if it was by folds.
     pub n_folds: Option<u16>,
     /// What the next term would have to add.
     pub enough: f64,
@@ -56,7 +59,7 @@ pub struct PathStep {
     pub train: Statistics,
     /// The rows held out.
     pub validation: Option<Statistics>,
-    /// The ramp statistic of the rows held out after smoothing, by which the number of terms is chosen.
+    /// The statistic of the rows held out by which the number of terms is chosen, after smoothing.
     pub smoothed: Option<f64>,
 }
 
@@ -148,6 +151,12 @@ impl Aurora {
     #[must_use]
     pub fn path(&self) -> &[PathStep] {
         &self.0.path
+    }
+
+    /// The statistic of rows held out by which the number of terms was chosen, if rows were held out.
+    #[must_use]
+    pub fn criterion(&self) -> Criterion {
+        self.0.criterion
     }
 
     /// Folds by which the number of terms was chosen, if it was by folds.
@@ -321,13 +330,13 @@ impl Aurora {
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
         let Parts { n_levels, binarizer, terms, values, gains, path, .. } = &self.0;
-        let of_feature = |feature: &BinaryFeature| match feature.rule {
-            Rule::AtLeast(_) => None,
-            Rule::Equals { n_levels, .. } => Some(n_levels),
-        };
-        if !binarizer.features.iter().map(of_feature).eq(n_levels.iter().copied()) {
+        if binarizer.features.len() != n_levels.len() {
             return Err("the binary terms are not those of the features".to_owned());
         }
+        for (place, (feature, &n_levels)) in binarizer.features.iter().zip(n_levels).enumerate() {
+            feature.check(n_levels).map_err(|what| format!("feature {place}: {what}"))?;
+        }
+        binarizer.check_codes().map_err(|err| err.to_string())?;
         for literal in terms.iter().flat_map(BinaryTerm::literals) {
             let feature = binarizer.features.get(literal.feature);
             if feature.is_none_or(|feature| literal.slot >= feature.n_terms()) {
@@ -339,6 +348,9 @@ impl Aurora {
         }
         if values.len() > terms.len() || gains.len() != values.len() || path.len() < values.len() {
             return Err(format!("{} weights do not fit the terms", values.len()));
+        }
+        if !(self.0.radius > 0.0 && self.0.radius.is_finite() && self.0.enough > 0.0) {
+            return Err("the radius, or what a term has to add, is not positive".to_owned());
         }
         let sum: f64 = values.iter().map(|value| value.abs()).sum();
         let is_whole = |value: &f64| (value / VALUE_UNIT).fract() == 0.0;

@@ -29,6 +29,8 @@ pub struct AuroraParams {
     pub tol: Option<f64>,
     /// How the number of terms is chosen.
     pub selection: Selection,
+    /// By which statistic of the rows held out.
+    pub criterion: Criterion,
     /// Seeds the rows held out.
     pub seed: u64,
 }
@@ -67,8 +69,8 @@ impl Default for SearchDepth {
     }
 }
 
-/// How the number of terms is chosen: by the ramp statistic of rows that were not learned from, smoothed
-/// by a triangular window of 15 terms; of equal ones the fewest (sec. 3.5).
+/// How the number of terms is chosen: by a statistic of rows that were not learned from, smoothed by a
+/// triangular window of 15 terms; of equal ones the fewest (sec. 3.5).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
@@ -80,6 +82,17 @@ pub enum Selection {
     CrossValidation(u16),
     /// Not at all: all terms that the search finds on all rows are kept.
     Keep,
+}
+
+/// What the number of terms is chosen by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Criterion {
+    /// The ramp statistic, as in the paper (DECISIONS A18).
+    Ramp,
+    /// The AUC, which the length of the weights does not change.
+    #[default]
+    Auc,
 }
 
 impl AuroraParams {

@@ -355,29 +355,7 @@ fn check_feature(
     sums: &[ClassSums],
     total: ClassSums,
 ) -> Result<(), String> {
-    match (&feature.rule, n_levels) {
-        (Rule::AtLeast(thresholds), None) => {
-            if !thresholds.iter().all(|threshold| threshold.is_finite()) {
-                return Err("a threshold is not a finite number".to_owned());
-            }
-            if !thresholds.is_sorted_by(|low, high| low < high) {
-                return Err("thresholds are not in strictly ascending order".to_owned());
-            }
-        }
-        (Rule::Equals { levels, n_levels: found }, Some(n_levels)) => {
-            if *found != n_levels {
-                return Err(format!("terms of {found} categories, expected {n_levels}"));
-            }
-            if !levels.is_sorted_by(|low, high| low < high) {
-                return Err("categories are not in strictly ascending order".to_owned());
-            }
-            if let Some(level) = levels.last().filter(|&&level| level >= n_levels) {
-                return Err(format!("a term of category {level}, and there are {n_levels}"));
-            }
-        }
-        (Rule::AtLeast(_), Some(_)) => return Err("thresholds of a category".to_owned()),
-        (Rule::Equals { .. }, None) => return Err("categories of a number".to_owned()),
-    }
+    feature.check(n_levels)?;
     let (found, expected) = (sums.len(), feature.n_codes());
     if found != expected {
         return Err(format!("rows of {found} values, expected {expected}"));
