@@ -207,6 +207,7 @@ def fit_rank_boost(
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
 
+@final
 class Aurora:
     family: ClassVar[str]
     @property

@@ -449,6 +449,9 @@ impl RankingTree {
             if next.pop() != Some(number) {
                 return Err(format!("node {number} is not in its place"));
             }
+            if node.sums.pos == 0 && node.sums.neg == 0 {
+                return Err(format!("node {number} has no rows"));
+            }
             let Some(split) = &node.split else { continue };
             let sums_of = |child: usize| self.nodes.get(child).map(|node| node.sums);
             let children = (sums_of(split.left), sums_of(split.right));
