@@ -372,7 +372,7 @@ def test_columns_that_a_frozen_ranker_was_not_fitted_to(change, message):
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
     [
-        (TreeRank(), TypeError, "estimator must be a RIMARC, RankBoost or AUCBoost"),
+        (TreeRank(), TypeError, "estimator must be a RIMARC, RankBoost, AUCBoost or AURORA"),
         (LogisticRegression(), TypeError, "estimator must be"),
         (FrozenEstimator(LogisticRegression()), TypeError, "estimator must be"),
         ("rimarc", TypeError, "estimator must be"),
