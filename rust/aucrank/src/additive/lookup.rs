@@ -225,7 +225,11 @@ impl<'a> Lookups<'a> {
         width: usize,
         work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, &mut [T]) + Sync,
     ) -> Result<(), RankError> {
-        let tiles = out.par_chunks_mut(TILE_ROWS * width.max(1)).enumerate();
+        if width == 0 {
+            // There is nothing to work on, but infinity is an error all the same.
+            return check(columns, true);
+        }
+        let tiles = out.par_chunks_mut(TILE_ROWS * width).enumerate();
         let parts = tiles.map(|(number, out)| {
             let start = number * TILE_ROWS;
             (start..start + out.len() / width, out)

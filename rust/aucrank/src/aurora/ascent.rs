@@ -7,7 +7,7 @@ use super::packed::PackedTerms;
 use crate::{Interrupt, RankError};
 
 /// First angle along a great circle.
-const FIRST_ANGLE: f64 = 0.05;
+pub(super) const FIRST_ANGLE: f64 = 0.05;
 /// Largest step of an angle.
 const LARGEST_STEP: f64 = std::f64::consts::PI / 3.0;
 /// Evaluations along a great circle.

@@ -1,28 +1,17 @@
-//! Raw features as binary terms.
-//!
-//! No column is sorted whole. A number that takes few values shows them in one pass. Any other is dealt
-//! into cells of equal width, and only cells in which a value may be a spike, or a percentile falls,
-//! are looked into: about as many rows as there are percentiles, where nothing is heaped.
+//! Which binary terms a raw feature has.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Column, Columns, Labels, MISSING_CODE, midpoint};
+use super::binary_feature::{BinaryFeature, Rule};
+use super::known_values::{Known, between};
+use crate::data::{Column, Columns, Labels};
 use crate::{Interrupt, RankError};
 
 /// Columns that are copied together where they do not lie side by side: they share lines of the cache.
 const BLOCK: usize = 8;
-
-/// Rows copied of one column before the next one.
-const TILE_ROWS: usize = 256;
-
-/// Most cells that a column is dealt into: their counts stay in the cache.
-const MOST_CELLS: usize = 1 << 16;
-
-/// Rows for each cell, at least.
-const ROWS_OF_CELL: usize = 16;
 
 /// How the terms of a feature are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,132 +91,6 @@ impl BinarizerParams {
             return refuse("feature_types", found, "absent for a category");
         }
         Ok(())
-    }
-}
-
-/// What the terms of a feature ask.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    /// `x >= t` for each threshold, ascending.
-    AtLeast(Vec<f64>),
-    /// `x = level` for each of these codes, ascending; the feature has `n_levels`.
-    Equals {
-        /// Codes.
-        levels: Vec<u32>,
-        /// Number of categories.
-        n_levels: u32,
-    },
-}
-
-/// A raw feature as binary terms: those of its rule, then that of missing values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BinaryFeature {
-    /// What its terms ask.
-    pub rule: Rule,
-    /// Whether there is a term for missing values.
-    pub missing: bool,
-}
-
-impl BinaryFeature {
-    /// Number of terms.
-    #[must_use]
-    pub fn n_terms(&self) -> usize {
-        let known = match &self.rule {
-            Rule::AtLeast(thresholds) => thresholds.len(),
-            Rule::Equals { levels, .. } => levels.len(),
-        };
-        known + usize::from(self.missing)
-    }
-
-    /// Number of codes that rows may have.
-    #[must_use]
-    pub fn n_codes(&self) -> usize {
-        match &self.rule {
-            Rule::AtLeast(thresholds) => thresholds.len() + 2,
-            Rule::Equals { n_levels, .. } => *n_levels as usize + 1,
-        }
-    }
-
-    /// Whether a term is on for rows of a code.
-    #[inline]
-    #[must_use]
-    pub fn is_on(&self, term: usize, code: usize) -> bool {
-        let missing = self.n_codes() - 1;
-        match &self.rule {
-            Rule::AtLeast(thresholds) if term < thresholds.len() => code > term && code < missing,
-            Rule::Equals { levels, .. } if term < levels.len() => levels[term] as usize == code,
-            _ => code == missing,
-        }
-    }
-
-    /// Whether it may be read from a file, for a feature of this number of categories.
-    pub(super) fn check(&self, n_levels: Option<u32>) -> Result<(), String> {
-        match (&self.rule, n_levels) {
-            (Rule::AtLeast(thresholds), None) => {
-                if !thresholds.iter().all(|threshold| threshold.is_finite()) {
-                    return Err("a threshold is not a finite number".to_owned());
-                }
-                if !thresholds.is_sorted_by(|low, high| low < high) {
-                    return Err("thresholds are not in strictly ascending order".to_owned());
-                }
-            }
-            (Rule::Equals { levels, n_levels: found }, Some(n_levels)) => {
-                if *found != n_levels {
-                    return Err(format!("terms of {found} categories, expected {n_levels}"));
-                }
-                if !levels.is_sorted_by(|low, high| low < high) {
-                    return Err("categories are not in strictly ascending order".to_owned());
-                }
-                if let Some(level) = levels.last().filter(|&&level| level >= n_levels) {
-                    return Err(format!("a term of category {level}, and there are {n_levels}"));
-                }
-            }
-            (Rule::AtLeast(_), Some(_)) => return Err("thresholds of a category".to_owned()),
-            (Rule::Equals { .. }, None) => return Err("categories of a number".to_owned()),
-        }
-        Ok(())
-    }
-
-    /// Whether two terms ask for thresholds: then both are on where the higher one is, and one of them
-    /// is where the lower one is.
-    pub(super) fn are_thresholds(&self, a: usize, b: usize) -> bool {
-        matches!(&self.rule, Rule::AtLeast(thresholds) if a.max(b) < thresholds.len())
-    }
-
-    /// The code of a number.
-    #[inline]
-    fn code_of_number(&self, value: f64) -> usize {
-        let Rule::AtLeast(thresholds) = &self.rule else { return self.n_codes() - 1 };
-        if value.is_nan() {
-            return thresholds.len() + 1;
-        }
-        thresholds.partition_point(|&threshold| threshold <= value)
-    }
-
-    /// The codes of some rows of a column: those of a number count the thresholds that it has reached,
-    /// those of categories are their own, and the last is that of missing values. They are whole where
-    /// [`Binarizer::check_codes`] is content.
-    #[must_use]
-    pub fn codes(&self, column: &Column<'_>, rows: &[u32]) -> Vec<u16> {
-        let missing = (self.n_codes() - 1) as u16;
-        match column {
-            Column::F64(values) => rows
-                .iter()
-                .map(|&row| self.code_of_number(values.get(row as usize)) as u16)
-                .collect(),
-            Column::F32(values) => rows
-                .iter()
-                .map(|&row| self.code_of_number(values.get(row as usize)) as u16)
-                .collect(),
-            Column::Codes { codes, .. } => rows
-                .iter()
-                .map(|&row| match codes[row as usize] {
-                    MISSING_CODE => missing,
-                    code => (code as u16).min(missing),
-                })
-                .collect(),
-        }
     }
 }
 
@@ -362,267 +225,13 @@ fn numeric(known: &Known, of_type: Option<FeatureType>, params: &BinarizerParams
     BinaryFeature { rule: Rule::AtLeast(thresholds), missing }
 }
 
-/// A value and how many rows have it.
-type Level = (f64, u64);
-
-/// Joins equal values, which lie side by side.
-fn joined(values: impl Iterator<Item = Level>) -> Vec<Level> {
-    let mut levels: Vec<Level> = Vec::new();
-    for (value, count) in values {
-        match levels.last_mut() {
-            #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
-            Some(last) if last.0 == value => last.1 += count,
-            _ => levels.push((value, count)),
-        }
-    }
-    levels
-}
-
-/// Thresholds between neighbouring levels, unless both are rare (DECISIONS A2, A3).
-fn between(levels: &[Level], min_share: f64) -> Vec<f64> {
-    let n: u64 = levels.iter().map(|level| level.1).sum();
-    let is_rare = |level: &Level| (level.1 as f64) < min_share * n as f64;
-    levels
-        .windows(2)
-        .filter(|pair| !(is_rare(&pair[0]) && is_rare(&pair[1])))
-        .map(|pair| midpoint(pair[0].0, pair[1].0))
-        .collect()
-}
-
-/// The known values of a number in some rows.
-struct Known {
-    values: Vec<f64>,
-    /// How many rows each stands for; `None` for one each.
-    copies: Option<Vec<u64>>,
-    any_missing: bool,
-}
-
-impl Known {
-    fn read(
-        columns: &Columns<'_>,
-        block: Range<usize>,
-        copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
-        rows: &[u32],
-    ) -> Vec<Self> {
-        let new = || Self {
-            values: Vec::with_capacity(rows.len()),
-            copies: copies.map(|_| Vec::with_capacity(rows.len())),
-            any_missing: false,
-        };
-        let mut all: Vec<Self> = block.clone().map(|_| new()).collect();
-        for rows in rows.chunks(TILE_ROWS) {
-            for (feature, known) in block.clone().zip(&mut all) {
-                match columns[feature] {
-                    Column::F64(values) => known.add(|row| values.get(row), copies, rows),
-                    Column::F32(values) => known.add(|row| values.get(row), copies, rows),
-                    Column::Codes { .. } => unreachable!("a block of numbers"),
-                }
-            }
-        }
-        all
-    }
-
-    fn add(
-        &mut self,
-        value: impl Fn(usize) -> f64,
-        copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
-        rows: &[u32],
-    ) {
-        for &row in rows {
-            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers are equal bits.
-            let value = value(row as usize) + 0.0;
-            if value.is_nan() {
-                self.any_missing = true;
-                continue;
-            }
-            self.values.push(value);
-            if let (Some(all), Some(copies)) = (&mut self.copies, copies) {
-                all.push(copies(row as usize));
-            }
-        }
-    }
-
-    fn copies(&self, place: usize) -> u64 {
-        self.copies.as_ref().map_or(1, |copies| copies[place])
-    }
-
-    fn levels(&self) -> impl Iterator<Item = Level> {
-        self.values.iter().enumerate().map(|(place, &value)| (value, self.copies(place)))
-    }
-
-    /// All values in ascending order.
-    fn all_levels(&self) -> Vec<Level> {
-        sorted(self.levels().collect())
-    }
-
-    /// All values in ascending order, if there are no more than `most`.
-    fn few_levels(&self, most: usize) -> Option<Vec<Level>> {
-        let mut levels: Vec<Level> = Vec::new();
-        let mut last = 0;
-        for (value, count) in self.levels() {
-            // Neighbouring rows are often alike.
-            #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
-            let is_last = levels.get(last).is_some_and(|level| level.0 == value);
-            if !is_last {
-                last = levels.partition_point(|level| level.0 < value);
-                #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
-                let is_new = levels.get(last).is_none_or(|level| level.0 != value);
-                if is_new {
-                    if levels.len() == most {
-                        return None;
-                    }
-                    levels.insert(last, (value, 0));
-                }
-            }
-            levels[last].1 += count;
-        }
-        Some(levels)
-    }
-
-    /// Percentiles, by linear interpolation, of values that count for no more than a share of the rows
-    /// each (DECISIONS A4, A5); only those that part the rows, and each in another way (DECISIONS A6).
-    fn percentiles(&self, percentiles: &[f64], max_spike_share: f64) -> Vec<f64> {
-        if self.values.is_empty() {
-            return Vec::new();
-        }
-        let n: u64 = match &self.copies {
-            None => self.values.len() as u64,
-            Some(copies) => copies.iter().sum(),
-        };
-        let cap = ((max_spike_share * n as f64).floor() as u64).max(1);
-        let cells = Cells::new(self, cap);
-        let last = cells.n() - 1;
-        let places = percentiles.iter().map(|percentile| {
-            let place = percentile / 100.0 * last as f64;
-            (place.floor() as u64, place.fract())
-        });
-        let places: Vec<(u64, f64)> = places.collect();
-        let wanted = places.iter().flat_map(|&(below, _)| [below, (below + 1).min(last)]);
-        let values = cells.values_at(self, wanted);
-        let mut thresholds = Vec::new();
-        let mut first_on = cells.low;
-        for (&(_, share), pair) in places.iter().zip(values.chunks(2)) {
-            let (low, high) = (pair[0], pair[1]);
-            let threshold = interpolated(low, high, share);
-            // The least value that reaches it: it tells how the rows are parted.
-            let on = if threshold > low { high } else { low };
-            if on > first_on {
-                first_on = on;
-                thresholds.push(threshold);
-            }
-        }
-        thresholds
-    }
-}
-
-fn sorted(mut values: Vec<Level>) -> Vec<Level> {
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    joined(values.into_iter())
-}
-
-/// A number between two others, from the nearer one, as numpy has it.
-fn interpolated(low: f64, high: f64, share: f64) -> f64 {
-    let width = high - low;
-    if width.is_infinite() {
-        return low * (1.0 - share) + high * share;
-    }
-    if share >= 0.5 { high - width * (1.0 - share) } else { low + width * share }
-}
-
-/// Values under cells of equal width. The cell of a value is found by rounded arithmetic that never falls
-/// where the value rises: cells of whatever width are right, and slow at worst.
-struct Cells {
-    low: f64,
-    per_unit: f64,
-    /// Rows before each cell and after the last, no value counted more than so many times.
-    starts: Vec<u64>,
-    /// Values of the cells in which some value may count too often.
-    heaped: Vec<(u32, Vec<Level>)>,
-    cap: u64,
-}
-
-impl Cells {
-    fn new(known: &Known, cap: u64) -> Self {
-        let values = &known.values;
-        let n_cells = (values.len() / ROWS_OF_CELL).clamp(1, MOST_CELLS);
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Infinite or 0 for widths that no double holds, which is right too.
-        let per_unit = n_cells as f64 / (high - low);
-        let mut cells =
-            Self { low, per_unit, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
-        let mut counts = vec![0_u64; n_cells];
-        for (value, count) in known.levels() {
-            counts[cells.cell(value)] += count;
-        }
-        cells.heaped = cells.gather(known, |cell| counts[cell] > cap);
-        for (cell, levels) in &cells.heaped {
-            counts[*cell as usize] = levels.iter().map(|level| level.1.min(cap)).sum();
-        }
-        for (cell, count) in counts.iter().enumerate() {
-            cells.starts[cell + 1] = cells.starts[cell] + count;
-        }
-        cells
-    }
-
-    #[inline]
-    fn cell(&self, value: f64) -> usize {
-        // No number, which two infinities make, is 0.
-        let cell = ((value - self.low) * self.per_unit) as u32;
-        (cell as usize).min(self.starts.len() - 2)
-    }
-
-    /// Rows that count.
-    fn n(&self) -> u64 {
-        self.starts[self.starts.len() - 1]
-    }
-
-    /// The values of some cells, in ascending order.
-    fn gather(&self, known: &Known, is_wanted: impl Fn(usize) -> bool) -> Vec<(u32, Vec<Level>)> {
-        let is_wanted: Vec<bool> = (0..self.starts.len() - 1).map(is_wanted).collect();
-        if !is_wanted.contains(&true) {
-            return Vec::new();
-        }
-        let levels = known.levels().filter(|&(value, _)| is_wanted[self.cell(value)]);
-        let levels = sorted(levels.collect());
-        let cells = levels.chunk_by(|a, b| self.cell(a.0) == self.cell(b.0));
-        cells.map(|levels| (self.cell(levels[0].0) as u32, levels.to_vec())).collect()
-    }
-
-    /// The values that have these places among all in ascending order.
-    fn values_at(&self, known: &Known, places: impl Iterator<Item = u64>) -> Vec<f64> {
-        let cell_of = |place: u64| self.starts.partition_point(|&start| start <= place) - 1;
-        let places: Vec<(u64, usize)> = places.map(|place| (place, cell_of(place))).collect();
-        let find = |cells: &[(u32, Vec<Level>)], cell: usize| {
-            cells.binary_search_by_key(&(cell as u32), |cell| cell.0).ok()
-        };
-        let mut is_light = vec![false; self.starts.len() - 1];
-        for &(_, cell) in &places {
-            is_light[cell] = find(&self.heaped, cell).is_none();
-        }
-        let light = self.gather(known, |cell| is_light[cell]);
-        let value_at = |&(place, cell): &(u64, usize)| {
-            let levels = match find(&self.heaped, cell) {
-                Some(found) => &self.heaped[found].1,
-                None => &light[find(&light, cell).expect("gathered")].1,
-            };
-            let mut end = self.starts[cell];
-            let reaches = |level: &&Level| {
-                end += level.1.min(self.cap);
-                end > place
-            };
-            let mut levels = levels.iter();
-            levels.find(reaches).expect("a place before the next cell").0
-        };
-        places.iter().map(value_at).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::aurora::known_values::interpolated;
+    use crate::data::MISSING_CODE;
 
     /// The terms of one column of numbers, where each row counts as often as it is told.
     fn feature(values: &[f64], copies: Option<&[u64]>, params: &BinarizerParams) -> BinaryFeature {
@@ -873,10 +482,12 @@ mod tests {
                 let codes = found.codes(&columns[0], &rows);
                 for (&value, &code) in values.iter().zip(&codes) {
                     for (term, threshold) in thresholds.iter().enumerate() {
-                        prop_assert_eq!(found.is_on(term, code.into()), value >= *threshold);
+                        let is_on = found.codes_on(term).contains(&code.into());
+                        prop_assert_eq!(is_on, value >= *threshold);
                     }
                     if found.missing {
-                        prop_assert_eq!(found.is_on(thresholds.len(), code.into()), value.is_nan());
+                        let is_on = found.codes_on(thresholds.len()).contains(&code.into());
+                        prop_assert_eq!(is_on, value.is_nan());
                     }
                 }
                 for code in 0..=thresholds.len() {

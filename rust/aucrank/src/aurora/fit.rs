@@ -91,6 +91,15 @@ struct Split {
     held_out: Option<Vec<u32>>,
 }
 
+/// Rows held out, and their scores.
+struct HeldOut {
+    scores: Vec<f64>,
+    /// The share of each in the weight of its class.
+    shares: Vec<f64>,
+    /// So many are positive: the first.
+    n_pos: usize,
+}
+
 /// What was found at a radius.
 struct Chosen {
     radius: f64,
@@ -240,9 +249,9 @@ impl Fit<'_, '_> {
     /// A19). Of those that are less than a standard error below the best the smallest is taken: a
     /// difference that the rows held out cannot tell is no reason for a less smooth statistic.
     fn best_radius(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
-        let mut tried: Vec<(Chosen, Vec<Vec<f64>>)> = Vec::new();
+        let mut tried: Vec<(Chosen, Vec<HeldOut>)> = Vec::new();
         let auc = |chosen: &Chosen| chosen.tried().auc.unwrap_or(0.0);
-        let best = |tried: &[(Chosen, Vec<Vec<f64>>)]| {
+        let best = |tried: &[(Chosen, Vec<HeldOut>)]| {
             let higher = |best: usize, other: usize| {
                 if auc(&tried[other].0) > auc(&tried[best].0) { other } else { best }
             };
@@ -251,9 +260,9 @@ impl Fit<'_, '_> {
         let mut radii = RADII.to_vec();
         while let Some(radius) = radii.pop().filter(|_| tried.len() < MOST_RADII) {
             let chosen = self.choose(splits, radius)?;
-            let scores = |(split, path)| self.held_out_scores(split, path, chosen.n_terms);
-            let scores = splits.iter().zip(&chosen.paths).map(scores).collect();
-            tried.push((chosen, scores));
+            let held_out = |(split, path)| self.held_out(split, path, chosen.n_terms);
+            let held_out = splits.iter().zip(&chosen.paths).filter_map(held_out).collect();
+            tried.push((chosen, held_out));
             tried.sort_by(|a, b| a.0.radius.total_cmp(&b.0.radius));
             if radii.is_empty() {
                 let best = best(&tried);
@@ -266,7 +275,7 @@ impl Fit<'_, '_> {
         let mut radii: Vec<TriedRadius> = tried.iter().map(|(chosen, _)| chosen.tried()).collect();
         let mut smallest = best;
         for other in (0..tried.len()).rev() {
-            let error = self.standard_error(splits, &tried[best].1, &tried[other].1)?;
+            let error = standard_error(&tried[best].1, &tried[other].1)?;
             radii[other].standard_error = error;
             let gap = auc(&tried[best].0) - auc(&tried[other].0);
             if other < best && error.is_some_and(|error| gap <= error) {
@@ -276,34 +285,13 @@ impl Fit<'_, '_> {
         Ok((tried.swap_remove(smallest).0, radii))
     }
 
-    /// Scores of the rows held out, by the first terms of a path.
-    fn held_out_scores(&self, split: &Split, path: &Path, n_terms: usize) -> Vec<f64> {
+    /// The rows held out, scored by the first terms of a path.
+    fn held_out(&self, split: &Split, path: &Path, n_terms: usize) -> Option<HeldOut> {
         let n_terms = n_terms.min(path.steps.len());
-        let (Some(rows), Some(last)) = (&split.held_out, n_terms.checked_sub(1)) else {
-            return Vec::new();
-        };
+        let (rows, last) = split.held_out.as_ref().zip(n_terms.checked_sub(1))?;
         let rows = self.observations(rows, &split.binarizer);
-        scores_of(&rows, &path.terms[..n_terms], &path.steps[last].weights)
-    }
-
-    /// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean
-    /// over the splits, as [`DeLong`] has it; `None` where a class has one row.
-    fn standard_error(
-        &self,
-        splits: &[Split],
-        a: &[Vec<f64>],
-        b: &[Vec<f64>],
-    ) -> Result<Option<f64>, RankError> {
-        let mut variance = Some(0.0);
-        for ((split, a), b) in splits.iter().zip(a).zip(b) {
-            let Some(rows) = &split.held_out else { continue };
-            let rows = self.observations(rows, &split.binarizer);
-            let positive: Vec<bool> = (0..rows.len()).map(|row| row < rows.n_pos).collect();
-            let found = DeLong::weighted(&[&a[..], &b[..]], &positive, &rows.shares)?;
-            variance =
-                variance.zip(found.difference_variance(0, 1)).map(|(sum, found)| sum + found);
-        }
-        Ok(variance.map(|variance| variance.sqrt() / splits.len() as f64))
+        let scores = scores_of(&rows, &path.terms[..n_terms], &path.steps[last].weights);
+        Some(HeldOut { scores, n_pos: rows.n_pos, shares: rows.shares })
     }
 
     /// The model of all rows: where folds have chosen, of terms that are searched for on all rows, as
@@ -372,6 +360,18 @@ impl Fit<'_, '_> {
             self.labels,
         )
     }
+}
+
+/// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean over
+/// the splits, as [`DeLong`] has it; `None` where a class has one row, or no term was found.
+fn standard_error(a: &[HeldOut], b: &[HeldOut]) -> Result<Option<f64>, RankError> {
+    let mut variance = (!a.is_empty()).then_some(0.0);
+    for (a, b) in a.iter().zip(b) {
+        let positive: Vec<bool> = (0..a.scores.len()).map(|row| row < a.n_pos).collect();
+        let found = DeLong::weighted(&[&a.scores[..], &b.scores[..]], &positive, &a.shares)?;
+        variance = variance.zip(found.difference_variance(0, 1)).map(|(sum, found)| sum + found);
+    }
+    Ok(variance.map(|variance| variance.sqrt() / a.len() as f64))
 }
 
 /// The mean of paths, step by step: a path that has ended stays where it is.

@@ -11,9 +11,11 @@
 
 mod ascent;
 mod binarize;
+mod binary_feature;
 mod exact_ramp;
 mod fit;
 mod grid_ramp;
+mod known_values;
 mod model;
 mod observations;
 mod packed;
@@ -24,7 +26,8 @@ mod select;
 mod term;
 mod threshold_binarizer;
 
-pub use binarize::{Binarizer, BinarizerParams, BinaryFeature, FeatureType, Rule};
+pub use binarize::{Binarizer, BinarizerParams, FeatureType};
+pub use binary_feature::{BinaryFeature, Rule};
 pub use exact_ramp::Statistics;
 pub use fit::{Observer, Progress, fit_aurora};
 pub use model::{Aurora, PathStep, TriedRadius};

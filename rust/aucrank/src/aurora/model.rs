@@ -1,26 +1,17 @@
 //! A linear score over binary terms: what `AURORA` learns.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::binarize::{Binarizer, BinaryFeature, Rule};
+use super::binarize::Binarizer;
+use super::binary_feature::{BinaryFeature, Rule};
 use super::exact_ramp::Statistics;
 use super::params::Criterion;
 use super::term::{BinaryTerm, Literal};
 use crate::RankError;
+use crate::additive::{Bins, Lookups};
 use crate::boost::{FeatureTerm, Steps};
-use crate::data::{Columns, Labels};
+use crate::data::{Columns, LARGEST_SUM, Labels, is_snapped, snap};
 use crate::roc::largest_gap;
-
-/// Weights are whole multiples of this, so that sums of them are exact in any order: parts of an
-/// explanation and terms of SQL add up to the score.
-const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
-
-/// Sums of weights are exact up to here.
-const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
-
-/// Rows that one thread takes at a time.
-const TILE_ROWS: usize = 1024;
 
 /// A fitted `AURORA`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,7 +76,7 @@ impl Aurora {
         labels: &Labels<'_>,
     ) -> Result<Self, RankError> {
         for value in &mut parts.values {
-            *value = (*value / VALUE_UNIT).round() * VALUE_UNIT;
+            *value = snap(*value);
         }
         let mut model = Self(parts);
         model.0.threshold = largest_gap(&model.score(columns)?, labels)?;
@@ -213,7 +204,7 @@ impl Aurora {
                 .map(|(literal, value)| (literal.slot, value))
                 .collect();
             let at = |code: usize| -> f64 {
-                let on = terms.iter().filter(|(slot, _)| binary.is_on(*slot, code));
+                let on = terms.iter().filter(|(slot, _)| binary.codes_on(*slot).contains(&code));
                 // A sum of nothing would be -0.
                 on.fold(0.0, |sum, (_, value)| sum + value)
             };
@@ -248,18 +239,13 @@ impl Aurora {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.check_columns(columns)?;
-        let mut scores = vec![0.0; columns.n_rows()];
-        let tile = |(number, scores): (usize, &mut [f64])| {
-            scores.fill(-self.0.threshold);
-            self.for_terms(columns, number * TILE_ROWS, scores.len(), |term, on| {
-                let value = self.0.values[term];
-                for (score, &on) in scores.iter_mut().zip(on) {
-                    *score += value * f64::from(on);
-                }
-            });
-        };
-        scores.par_chunks_mut(TILE_ROWS).enumerate().for_each(tile);
+        let mut scores = vec![-self.0.threshold; columns.n_rows()];
+        self.for_terms(columns, &mut scores, 1, |term, on, scores| {
+            let value = self.0.values[term];
+            for (score, on) in scores.iter_mut().zip(on) {
+                *score += value * f64::from(on);
+            }
+        })?;
         Ok(scores)
     }
 
@@ -270,57 +256,46 @@ impl Aurora {
     ///
     /// As [`Aurora::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.check_columns(columns)?;
         let n_terms = self.0.values.len();
         let mut parts = vec![0.0; columns.n_rows() * n_terms];
-        if n_terms == 0 {
-            return Ok(parts);
-        }
-        let tile = |(number, parts): (usize, &mut [f64])| {
-            self.for_terms(columns, number * TILE_ROWS, parts.len() / n_terms, |term, on| {
-                let value = self.0.values[term];
-                for (part, &on) in parts[term..].iter_mut().step_by(n_terms).zip(on) {
-                    *part = value * f64::from(on);
-                }
-            });
-        };
-        parts.par_chunks_mut(TILE_ROWS * n_terms).enumerate().for_each(tile);
+        self.for_terms(columns, &mut parts, n_terms, |term, on, parts| {
+            let value = self.0.values[term];
+            for (part, on) in parts[term..].iter_mut().step_by(n_terms).zip(on) {
+                *part = value * f64::from(on);
+            }
+        })?;
         Ok(parts)
     }
 
-    fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
-        columns.check_kinds(self.n_levels())?;
-        columns.infinite_value().map_or(Ok(()), Err)
-    }
-
-    /// Calls `visit` with each term, and where it is on in some rows.
+    /// Calls `visit` for some rows at a time with each term, where it is on, and their places in `out`,
+    /// of which each row has `width`.
     fn for_terms(
         &self,
         columns: &Columns<'_>,
-        start: usize,
-        n_rows: usize,
-        mut visit: impl FnMut(usize, &[u8]),
-    ) {
-        let rows: Vec<u32> = (start as u32..(start + n_rows) as u32).collect();
-        let mut codes: Vec<Option<Vec<u16>>> = vec![None; self.0.n_levels.len()];
-        let columns: Vec<_> = columns.iter().collect();
-        let mut on = |literal: Literal| -> Vec<u8> {
-            let feature = &self.0.binarizer.features[literal.feature];
-            let codes = codes[literal.feature]
-                .get_or_insert_with(|| feature.codes(columns[literal.feature], &rows));
-            let on: Vec<u8> = (0..feature.n_codes())
-                .map(|code| feature.is_on(literal.slot, code).into())
-                .collect();
-            codes.iter().map(|&code| on[usize::from(code)]).collect()
-        };
-        for (number, term) in self.terms().iter().enumerate() {
-            let is_on = match *term {
-                BinaryTerm::First(a) => on(a),
-                BinaryTerm::And(a, b) => on(a).iter().zip(on(b)).map(|(a, b)| a & b).collect(),
-                BinaryTerm::Or(a, b) => on(a).iter().zip(on(b)).map(|(a, b)| a | b).collect(),
+        out: &mut [f64],
+        width: usize,
+        visit: impl Fn(usize, Vec<u8>, &mut [f64]) + Sync,
+    ) -> Result<(), RankError> {
+        columns.check_kinds(self.n_levels())?;
+        let features = &self.0.binarizer.features;
+        let mut asked: Vec<usize> =
+            self.terms().iter().flat_map(BinaryTerm::literals).map(|asked| asked.feature).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let bins: Vec<Bins> = asked.iter().map(|&feature| features[feature].bins()).collect();
+        let lookups = Lookups::new(asked.iter().copied().zip(&bins));
+        lookups.by_tile(columns, out, width, |(): &mut (), of_feature, out| {
+            let codes: Vec<&[u32]> = of_feature.collect();
+            let of = |Literal { feature, slot }: Literal| {
+                let place = asked.partition_point(|&other| other < feature);
+                let on = features[feature].codes_on(slot);
+                let (start, n) = (on.start as u32, on.len() as u32);
+                codes[place].iter().map(|code| (code.wrapping_sub(start) < n).into()).collect()
             };
-            visit(number, &is_on);
-        }
+            for (number, term) in self.terms().iter().enumerate() {
+                visit(number, term.on(of), out);
+            }
+        })
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.
@@ -353,8 +328,7 @@ impl Aurora {
             return Err("the radius, or what a term has to add, is not positive".to_owned());
         }
         let sum: f64 = values.iter().map(|value| value.abs()).sum();
-        let is_whole = |value: &f64| (value / VALUE_UNIT).fract() == 0.0;
-        if !(sum <= LARGEST_SUM && values.iter().all(is_whole)) {
+        if !(sum <= LARGEST_SUM && values.iter().copied().all(is_snapped)) {
             return Err("the weights are not multiples of 2^-32 of a bounded sum".to_owned());
         }
         if !(self.0.threshold.abs() <= LARGEST_SUM && gains.iter().all(|gain| gain.is_finite())) {

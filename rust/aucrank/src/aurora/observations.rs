@@ -100,30 +100,20 @@ impl<'a> Observations<'a> {
     pub fn sums_by_term(&self, feature: usize, slopes: &[f64]) -> Vec<f64> {
         let binary = &self.binarizer.features[feature];
         let sums = self.sums_by_code(feature, slopes);
-        let of_term = |term| {
-            (0..sums.len()).filter(|&code| binary.is_on(term, code)).map(|code| sums[code]).sum()
-        };
+        let of_term = |term| sums[binary.codes_on(term)].iter().sum();
         (0..binary.n_terms()).map(of_term).collect()
     }
 
     /// Where a term is on: 1 or 0.
     pub fn on(&self, term: BinaryTerm) -> Vec<u8> {
-        match term {
-            BinaryTerm::First(literal) => self.on_of(literal),
-            BinaryTerm::And(a, b) => {
-                self.on_of(a).iter().zip(self.on_of(b)).map(|(a, b)| a & b).collect()
-            }
-            BinaryTerm::Or(a, b) => {
-                self.on_of(a).iter().zip(self.on_of(b)).map(|(a, b)| a | b).collect()
-            }
-        }
+        term.on(|literal| self.on_of(literal))
     }
 
     fn on_of(&self, literal: Literal) -> Vec<u8> {
-        let feature = &self.binarizer.features[literal.feature];
-        let on: Vec<u8> =
-            (0..feature.n_codes()).map(|code| feature.is_on(literal.slot, code).into()).collect();
-        self.codes[literal.feature].iter().map(|&code| on[usize::from(code)]).collect()
+        let on = self.binarizer.features[literal.feature].codes_on(literal.slot);
+        let (first, last) = (on.start as u16, (on.end - 1) as u16);
+        let is_on = |&code: &u16| u8::from(first <= code) & u8::from(code <= last);
+        self.codes[literal.feature].iter().map(is_on).collect()
     }
 
     /// Where a literal is on: one bit for each observation.

@@ -24,8 +24,8 @@ pub struct AuroraParams {
     pub first_gain: f64,
     /// See `first_gain`; positive.
     pub last_gain: f64,
-    /// The search ends with a term that adds less to the AUC of the rows learned from; negative
-    /// infinity stands for no such rule, which JSON writes as null (DECISIONS A17).
+    /// The search ends with a term that adds less to the AUC of the rows learned from; `None` is no
+    /// such rule (DECISIONS A17).
     pub tol: Option<f64>,
     /// How the number of terms is chosen.
     pub selection: Selection,
@@ -63,9 +63,9 @@ pub struct SearchDepth {
 }
 
 impl Default for SearchDepth {
-    /// The "standard" depth of the paper.
+    /// The "standard" depth: the numbers of candidates are the paper's.
     fn default() -> Self {
-        Self { shortlist: 20, midpoints: 75, combined: 40, circles: 2 }
+        Self { shortlist: 20, midpoints: 75, combined: 40, circles: 3 }
     }
 }
 

@@ -74,6 +74,7 @@ impl<'a, 'b> Scored<'a, 'b> {
     /// an ascent on the grid loses, an exact one takes its place.
     fn climb(
         &mut self,
+        climber: &mut Climber,
         weights: &mut Vec<f64>,
         least_gain: f64,
         interrupt: &Interrupt,
@@ -81,23 +82,22 @@ impl<'a, 'b> Scored<'a, 'b> {
         let limits = Limits { circles: MOST_CIRCLES, least_gain };
         let start = weights.clone();
         let before = self.statistics(&start);
-        let mut climber = Climber::new(self.observations);
-        climber.stand(self.observations, &self.terms, weights);
-        climber.climb(self.observations, &self.terms, weights, limits, interrupt)?;
-        let after = self.statistics(weights);
-        if after.ramp >= before.ramp {
+        let observations = self.observations;
+        let mut ascend = |climber: &mut Climber| -> Result<Option<Statistics>, RankError> {
+            weights.clone_from(&start);
+            climber.stand(observations, &self.terms, weights);
+            climber.climb(observations, &self.terms, weights, limits, interrupt)?;
+            let after = self.statistics(weights);
+            Ok((after.ramp >= before.ramp).then_some(after))
+        };
+        if let Some(after) = ascend(climber)? {
             return Ok(after);
         }
-        weights.clone_from(&start);
-        let mut climber = Climber::exact(self.observations);
-        climber.stand(self.observations, &self.terms, weights);
-        climber.climb(self.observations, &self.terms, weights, limits, interrupt)?;
-        let after = self.statistics(weights);
-        if after.ramp >= before.ramp {
+        if let Some(after) = ascend(&mut Climber::exact(observations))? {
             return Ok(after);
         }
-        weights.clone_from(&start);
-        Ok(self.statistics(weights))
+        *weights = start;
+        Ok(before)
     }
 }
 
@@ -109,7 +109,8 @@ pub(super) fn climb_to_the_end(
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
     let mut scored = Scored::of(observations, terms);
-    scored.climb(weights, LEAST_LAST_GAIN, interrupt).map(drop)
+    let mut climber = Climber::new(observations);
+    scored.climb(&mut climber, weights, LEAST_LAST_GAIN, interrupt).map(drop)
 }
 
 /// Scores of rows by some terms.
@@ -176,7 +177,7 @@ impl Search<'_, '_> {
             };
             let Some(Climbed { term, mut weights, .. }) = next else { break };
             rows.push(term);
-            let train = rows.climb(&mut weights, LEAST_GAIN, self.interrupt)?;
+            let train = rows.climb(&mut here, &mut weights, LEAST_GAIN, self.interrupt)?;
             let last = path.steps.last().map(|last| last.train);
             if given.is_none() && last.is_some_and(|last| train.ramp < last.ramp) {
                 // A gain on the grid alone.
@@ -231,11 +232,16 @@ impl Search<'_, '_> {
         let adds = |found: &Option<Climbed>| {
             found.as_ref().map_or(0.0, |found| found.value - position.value)
         };
-        let one = position.best_of_one()?;
+        let first_order = position.first_order();
+        let one = position.best(first_order.clone())?;
         if adds(&one) > *enough {
             return Ok(one);
         }
-        let two = if self.params.order > 1 { position.best_of_two()? } else { None };
+        let two = if self.params.order > 1 {
+            position.best(position.second_order(first_order)?)?
+        } else {
+            None
+        };
         while *enough >= self.params.last_gain {
             if adds(&one) > *enough {
                 return Ok(one);

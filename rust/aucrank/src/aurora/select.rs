@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use rayon::prelude::*;
 
-use super::ascent::{Climber, Limits};
+use super::ascent::{Climber, FIRST_ANGLE, Limits};
 use super::observations::Observations;
 use super::packed::PackedTerms;
 use super::params::SearchDepth;
@@ -32,18 +32,20 @@ pub(super) struct Position<'a, 'b> {
     pub interrupt: &'a Interrupt,
 }
 
-/// A candidate with its anti-polar gradient.
+/// A term that may be the next.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+pub(super) struct Candidate {
     term: BinaryTerm,
+    /// Its anti-polar gradient.
     gradient: f64,
+    /// The statistic at its contour midpoint, where that was asked.
+    midpoint: Option<f64>,
 }
 
-/// A candidate with the statistic at its contour midpoint.
-#[derive(Debug, Clone)]
-struct AtMidpoint {
-    candidate: Candidate,
-    value: f64,
+impl Candidate {
+    fn new(term: BinaryTerm, gradient: f64) -> Self {
+        Self { term, gradient, midpoint: None }
+    }
 }
 
 /// A candidate after its ascent.
@@ -55,55 +57,54 @@ pub(super) struct Climbed {
 }
 
 impl Position<'_, '_> {
-    /// The term of one feature that climbs highest.
-    pub fn best_of_one(&self) -> Result<Option<Climbed>, RankError> {
-        let mut candidates = self.first_order();
+    /// The candidate that climbs highest, of those that are not in the score yet.
+    pub fn best(&self, mut candidates: Vec<Candidate>) -> Result<Option<Climbed>, RankError> {
         candidates.retain(|candidate| !self.chosen.contains(&candidate.term));
-        self.best(&self.ranked(candidates)?)
+        let climbed: Vec<Climbed> = self
+            .ranked(candidates)?
+            .short(self.depth.shortlist)
+            .into_par_iter()
+            .map_init(
+                || Climber::new(self.observations),
+                |climber, candidate| self.climb(climber, candidate),
+            )
+            .collect::<Result<_, RankError>>()?;
+        let higher =
+            |best: Climbed, other: Climbed| if other.value > best.value { other } else { best };
+        Ok(climbed.into_iter().reduce(higher))
     }
 
-    /// The term of two features that climbs highest: pairs of the best terms of one, those of the score
-    /// included (DECISIONS A13, A14).
-    pub fn best_of_two(&self) -> Result<Option<Climbed>, RankError> {
-        let ranked = self.ranked(self.first_order())?;
-        let mut literals: Vec<Literal> = Vec::new();
-        for candidate in ranked.short(self.depth.combined / 2) {
-            if let BinaryTerm::First(literal) = candidate.term {
-                literals.push(literal);
-            }
-        }
-        let mut candidates = self.second_order(&literals);
-        candidates.retain(|candidate| !self.chosen.contains(&candidate.term));
-        self.best(&self.ranked(candidates)?)
-    }
-
-    fn first_order(&self) -> Vec<Candidate> {
+    /// All terms of one feature.
+    pub fn first_order(&self) -> Vec<Candidate> {
         let of_feature = |feature: usize| {
             let gradients = self.observations.sums_by_term(feature, self.slopes);
-            gradients.into_iter().enumerate().map(move |(slot, gradient)| Candidate {
-                term: BinaryTerm::First(Literal { feature, slot }),
-                gradient,
+            gradients.into_iter().enumerate().map(move |(slot, gradient)| {
+                Candidate::new(BinaryTerm::First(Literal { feature, slot }), gradient)
             })
         };
         let n_features = self.observations.binarizer.features.len();
         (0..n_features).into_par_iter().flat_map_iter(of_feature).collect()
     }
 
-    /// All pairs, from the weighted counts of where both are on.
-    fn second_order(&self, literals: &[Literal]) -> Vec<Candidate> {
+    /// The best terms of one feature in pairs, those of the score included (DECISIONS A13, A14): all
+    /// gradients follow from the weighted counts of where both are on.
+    pub fn second_order(&self, first_order: Vec<Candidate>) -> Result<Vec<Candidate>, RankError> {
+        let short = self.ranked(first_order)?.short(self.depth.combined / 2);
+        let literals: Vec<Literal> =
+            short.iter().flat_map(|candidate| candidate.term.literals()).collect();
         let columns: Vec<Vec<u64>> =
             literals.par_iter().map(|&literal| self.observations.bits(literal)).collect();
         let single: Vec<f64> =
             columns.iter().map(|bits| sum_where(bits, bits, self.slopes)).collect();
         let of_first = |a: usize| {
-            let (columns, single) = (&columns, &single);
+            let (literals, columns, single) = (&literals, &columns, &single);
             (a + 1..literals.len()).flat_map(move |b| {
                 let both = sum_where(&columns[a], &columns[b], self.slopes);
                 let first = literals[a].min(literals[b]);
                 let second = literals[a].max(literals[b]);
-                let and = Candidate { term: BinaryTerm::And(first, second), gradient: both };
+                let and = Candidate::new(BinaryTerm::And(first, second), both);
                 let either = single[a] + single[b] - both;
-                let or = Candidate { term: BinaryTerm::Or(first, second), gradient: either };
+                let or = Candidate::new(BinaryTerm::Or(first, second), either);
                 let features = &self.observations.binarizer.features;
                 let is_new = first.feature != second.feature;
                 let or_is_new =
@@ -111,7 +112,7 @@ impl Position<'_, '_> {
                 is_new.then_some(and).into_iter().chain(or_is_new.then_some(or))
             })
         };
-        (0..literals.len()).into_par_iter().flat_map_iter(of_first).collect()
+        Ok((0..literals.len()).into_par_iter().flat_map_iter(of_first).collect())
     }
 
     /// Ranks candidates by gradient, and the first of these by midpoint; the lower index first among
@@ -121,18 +122,18 @@ impl Position<'_, '_> {
         candidates.sort_by(|a, b| b.gradient.abs().total_cmp(&a.gradient.abs()));
         candidates
             .truncate(self.depth.midpoints.max(self.depth.shortlist).max(self.depth.combined));
-        let mut by_midpoint: Vec<AtMidpoint> = candidates
-            .par_iter()
-            .take(self.depth.midpoints)
-            .map_init(
-                || Climber::new(self.observations),
-                |climber, &candidate| {
-                    self.aim(climber, candidate);
-                    AtMidpoint { candidate, value: climber.value_at(self.observations, MIDPOINT) }
-                },
-            )
-            .collect();
-        by_midpoint.sort_by(|a, b| b.value.total_cmp(&a.value));
+        let n_midpoints = candidates.len().min(self.depth.midpoints);
+        let steepest = &mut candidates[..n_midpoints];
+        steepest.par_iter_mut().for_each_init(
+            || Climber::new(self.observations),
+            |climber, candidate| {
+                self.aim(climber, *candidate);
+                candidate.midpoint = Some(climber.value_at(self.observations, MIDPOINT));
+            },
+        );
+        let mut by_midpoint = steepest.to_vec();
+        let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);
+        by_midpoint.sort_by(|a, b| value(b).total_cmp(&value(a)));
         Ok(Ranked { by_gradient: candidates, by_midpoint })
     }
 
@@ -145,21 +146,6 @@ impl Position<'_, '_> {
         climber.across.clear();
         climber.across.extend(on.iter().map(|&on| pole * f64::from(on)));
         on
-    }
-
-    /// The candidate of the short list that climbs highest.
-    fn best(&self, ranked: &Ranked) -> Result<Option<Climbed>, RankError> {
-        let climbed: Vec<Climbed> = ranked
-            .short(self.depth.shortlist)
-            .into_par_iter()
-            .map_init(
-                || Climber::new(self.observations),
-                |climber, candidate| self.climb(climber, candidate),
-            )
-            .collect::<Result<_, RankError>>()?;
-        let higher =
-            |best: Climbed, other: Climbed| if other.value > best.value { other } else { best };
-        Ok(climbed.into_iter().reduce(higher))
     }
 
     /// The ascent that a term would have from the short list.
@@ -180,14 +166,15 @@ impl Position<'_, '_> {
                 singles - both
             }
         };
-        self.climb(&mut Climber::new(self.observations), Candidate { term, gradient })
+        self.climb(&mut Climber::new(self.observations), Candidate::new(term, gradient))
     }
 
     fn climb(&self, climber: &mut Climber, candidate: Candidate) -> Result<Climbed, RankError> {
         self.interrupt.check()?;
         let on = self.aim(climber, candidate);
-        let is_higher = climber.value_at(self.observations, MIDPOINT) > self.value;
-        let start = if is_higher { MIDPOINT } else { FIRST_TRY };
+        let midpoint = candidate.midpoint;
+        let midpoint = midpoint.unwrap_or_else(|| climber.value_at(self.observations, MIDPOINT));
+        let start = if midpoint > self.value { MIDPOINT } else { FIRST_ANGLE };
         let slope = self.radius * candidate.gradient.abs();
         let (value, angle) = climber.search(self.observations, self.value, slope, start);
         let (sin, cos) = angle.sin_cos();
@@ -211,20 +198,16 @@ impl Position<'_, '_> {
     }
 }
 
-/// First angle on the way to a pole whose midpoint is lower.
-const FIRST_TRY: f64 = 0.05;
-
 /// Candidates in two orders.
 struct Ranked {
     by_gradient: Vec<Candidate>,
-    by_midpoint: Vec<AtMidpoint>,
+    by_midpoint: Vec<Candidate>,
 }
 
 impl Ranked {
     /// The first of either order, each once.
     fn short(&self, n_each: usize) -> Vec<Candidate> {
-        let mut short: Vec<Candidate> =
-            self.by_midpoint.iter().take(n_each).map(|at| at.candidate).collect();
+        let mut short: Vec<Candidate> = self.by_midpoint.iter().take(n_each).copied().collect();
         for &candidate in self.by_gradient.iter().take(n_each) {
             if !short.iter().any(|other| other.term == candidate.term) {
                 short.push(candidate);

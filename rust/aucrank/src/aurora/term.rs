@@ -33,4 +33,21 @@ impl BinaryTerm {
         };
         pair.into_iter().take(n)
     }
+
+    /// Where it is on, 1 or 0, given where those that it asks are.
+    pub(super) fn on(&self, of: impl Fn(Literal) -> Vec<u8>) -> Vec<u8> {
+        let mut on;
+        match *self {
+            Self::First(a) => on = of(a),
+            Self::And(a, b) => {
+                on = of(a);
+                on.iter_mut().zip(of(b)).for_each(|(a, b)| *a &= b);
+            }
+            Self::Or(a, b) => {
+                on = of(a);
+                on.iter_mut().zip(of(b)).for_each(|(a, b)| *a |= b);
+            }
+        }
+        on
+    }
 }

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::binarize::{Binarizer, BinarizerParams, BinaryFeature, Rule};
+use super::binarize::{Binarizer, BinarizerParams};
+use super::binary_feature::{BinaryFeature, Rule};
 use crate::additive::{Bins, Lookups, NewRows, check_weight, sum_checked};
 use crate::data::{ClassSums, Column, Columns, CountedRows, MISSING_CODE};
 use crate::{Interrupt, RankError};
@@ -138,10 +139,6 @@ impl ThresholdBinarizer {
         let n_terms = self.n_terms();
         check_places(out.len(), columns.n_rows() * n_terms)?;
         let (bins, spans) = self.codings();
-        // Without a term there is no place to write to, but infinity is an error all the same.
-        if n_terms == 0 {
-            return columns.infinite_value().map_or(Ok(()), Err);
-        }
         let lookups = Lookups::new(bins.iter().enumerate());
         lookups.by_tile(columns, out, n_terms, |(): &mut (), of_feature, out| {
             for (spans, codes) in spans.iter().zip(of_feature) {
@@ -232,7 +229,7 @@ impl ThresholdBinarizer {
             spans(feature, start)
         });
         let spans = spans.collect();
-        (self.features.iter().map(bins).collect(), spans)
+        (self.features.iter().map(BinaryFeature::bins).collect(), spans)
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.
@@ -304,19 +301,6 @@ fn spans(feature: &BinaryFeature, first: u32) -> Vec<Span> {
         spans[last] = Span { start: first + n_terms - 1, end: first + n_terms };
     }
     spans
-}
-
-/// Bins whose numbers are the codes of the feature.
-fn bins(feature: &BinaryFeature) -> Bins {
-    match &feature.rule {
-        Rule::AtLeast(thresholds) => {
-            Bins::Numeric { cuts: thresholds.clone(), special: Vec::new() }
-        }
-        Rule::Equals { n_levels, .. } => {
-            let n_bins = *n_levels as usize;
-            Bins::Categorical { bin_of_level: (0..n_bins).collect(), n_bins }
-        }
-    }
 }
 
 fn tests(feature: &BinaryFeature) -> impl Iterator<Item = TermTest> {
@@ -395,7 +379,7 @@ pub fn fit_threshold_binarizer(
     let Binarizer { features } = Binarizer::choose(columns, copies, &counted, params, interrupt)?;
     drop(counted);
     interrupt.check()?;
-    let bins: Vec<Bins> = features.iter().map(bins).collect();
+    let bins: Vec<Bins> = features.iter().map(BinaryFeature::bins).collect();
     let lookups = Lookups::new(bins.iter().enumerate());
     let sums = match rows.positive() {
         Some(positive) if !rows.is_weighted() => lookups.count(columns, &CountedRows(positive)),

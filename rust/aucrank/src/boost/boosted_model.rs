@@ -4,17 +4,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOutPath;
-use super::term::{FeatureTerm, Term, TreeTerm, VALUE_UNIT};
+use super::term::{FeatureTerm, Term, TreeTerm};
 use super::weak::outside::RowScores;
 use crate::RankError;
-use crate::data::Columns;
+use crate::data::{Columns, LARGEST_SUM, is_snapped};
 use crate::tree::LeafSums;
 
 /// Rows that one thread takes at a time.
 const TILE_ROWS: usize = 1024;
-
-/// Sums of values are exact up to here.
-const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
 
 /// A sum of terms, one for each round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -277,8 +274,7 @@ impl Term {
 fn largest_value(term: &Term) -> Result<f64, String> {
     let mut largest = 0.0_f64;
     for value in term.all_values() {
-        let is_whole = (value / VALUE_UNIT).fract().abs() == 0.0;
-        if !is_whole || value.abs() > LARGEST_SUM {
+        if !is_snapped(value) || value.abs() > LARGEST_SUM {
             return Err(format!("{value} is no value of a term"));
         }
         largest = largest.max(value.abs());

@@ -8,10 +8,10 @@ use super::distribution::Distribution;
 use super::draws::Draws;
 use super::held_out::{HeldOut, HeldOutParams};
 use super::row_values::RowValues;
-use super::term::{Term, snap};
+use super::term::Term;
 use super::weak::outside::{RowRanker, keep_rankers};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
-use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix};
+use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
 

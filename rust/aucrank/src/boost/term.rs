@@ -6,16 +6,6 @@ use super::scored::ScoredTerm;
 use crate::data::FeatureBins;
 use crate::tree::RankingTree;
 
-/// Values are whole multiples of this, so that sums of them are exact up to 2^20 in any order: rows
-/// that tie, tie exactly; a step function merged of many rounds gives the sum of the rounds; and the
-/// parts of an explanation add up to the score (DECISIONS K10).
-pub(super) const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
-
-/// The multiple of the unit that is nearest to a value.
-pub(super) fn snap(value: f64) -> f64 {
-    (value / VALUE_UNIT).round() * VALUE_UNIT
-}
-
 /// A function of a row with few values, or of a score: what a round of boosting adds, or the chance
 /// with which a node of a branching program says "positive".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -261,7 +251,7 @@ impl FeatureTerm {
 #[expect(clippy::float_cmp, reason = "sums of multiples of a power of two are exact")]
 mod tests {
     use super::*;
-    use crate::data::mix;
+    use crate::data::{mix, snap};
 
     /// Multiples of the unit from -4 to 4 that are no short fractions.
     fn value(seed: u64) -> f64 {

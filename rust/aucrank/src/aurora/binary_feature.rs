@@ -1,0 +1,150 @@
+//! A raw feature as binary terms.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::additive::Bins;
+use crate::data::{Column, MISSING_CODE};
+
+/// What the terms of a feature ask.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// `x >= t` for each threshold, ascending.
+    AtLeast(Vec<f64>),
+    /// `x = level` for each of these codes, ascending; the feature has `n_levels`.
+    Equals {
+        /// Codes.
+        levels: Vec<u32>,
+        /// Number of categories.
+        n_levels: u32,
+    },
+}
+
+/// A raw feature as binary terms: those of its rule, then that of missing values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BinaryFeature {
+    /// What its terms ask.
+    pub rule: Rule,
+    /// Whether there is a term for missing values.
+    pub missing: bool,
+}
+
+impl BinaryFeature {
+    /// Number of terms.
+    #[must_use]
+    pub fn n_terms(&self) -> usize {
+        let known = match &self.rule {
+            Rule::AtLeast(thresholds) => thresholds.len(),
+            Rule::Equals { levels, .. } => levels.len(),
+        };
+        known + usize::from(self.missing)
+    }
+
+    /// Number of codes that rows may have.
+    #[must_use]
+    pub fn n_codes(&self) -> usize {
+        match &self.rule {
+            Rule::AtLeast(thresholds) => thresholds.len() + 2,
+            Rule::Equals { n_levels, .. } => *n_levels as usize + 1,
+        }
+    }
+
+    /// The codes of the rows that a term is on for, which always lie side by side.
+    #[inline]
+    #[must_use]
+    pub fn codes_on(&self, term: usize) -> Range<usize> {
+        let missing = self.n_codes() - 1;
+        match &self.rule {
+            Rule::AtLeast(thresholds) if term < thresholds.len() => term + 1..missing,
+            Rule::Equals { levels, .. } if term < levels.len() => {
+                let level = levels[term] as usize;
+                level..level + 1
+            }
+            _ => missing..missing + 1,
+        }
+    }
+
+    /// Bins whose numbers are the codes.
+    pub(super) fn bins(&self) -> Bins {
+        match &self.rule {
+            Rule::AtLeast(thresholds) => {
+                Bins::Numeric { cuts: thresholds.clone(), special: Vec::new() }
+            }
+            Rule::Equals { n_levels, .. } => {
+                let n_bins = *n_levels as usize;
+                Bins::Categorical { bin_of_level: (0..n_bins).collect(), n_bins }
+            }
+        }
+    }
+
+    /// Whether it may be read from a file, for a feature of this number of categories.
+    pub(super) fn check(&self, n_levels: Option<u32>) -> Result<(), String> {
+        match (&self.rule, n_levels) {
+            (Rule::AtLeast(thresholds), None) => {
+                if !thresholds.iter().all(|threshold| threshold.is_finite()) {
+                    return Err("a threshold is not a finite number".to_owned());
+                }
+                if !thresholds.is_sorted_by(|low, high| low < high) {
+                    return Err("thresholds are not in strictly ascending order".to_owned());
+                }
+            }
+            (Rule::Equals { levels, n_levels: found }, Some(n_levels)) => {
+                if *found != n_levels {
+                    return Err(format!("terms of {found} categories, expected {n_levels}"));
+                }
+                if !levels.is_sorted_by(|low, high| low < high) {
+                    return Err("categories are not in strictly ascending order".to_owned());
+                }
+                if let Some(level) = levels.last().filter(|&&level| level >= n_levels) {
+                    return Err(format!("a term of category {level}, and there are {n_levels}"));
+                }
+            }
+            (Rule::AtLeast(_), Some(_)) => return Err("thresholds of a category".to_owned()),
+            (Rule::Equals { .. }, None) => return Err("categories of a number".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Whether two terms ask for thresholds: then both are on where the higher one is, and one of them
+    /// is where the lower one is.
+    pub(super) fn are_thresholds(&self, a: usize, b: usize) -> bool {
+        matches!(&self.rule, Rule::AtLeast(thresholds) if a.max(b) < thresholds.len())
+    }
+
+    /// The code of a number.
+    #[inline]
+    fn code_of_number(&self, value: f64) -> usize {
+        let Rule::AtLeast(thresholds) = &self.rule else { return self.n_codes() - 1 };
+        if value.is_nan() {
+            return thresholds.len() + 1;
+        }
+        thresholds.partition_point(|&threshold| threshold <= value)
+    }
+
+    /// The codes of some rows of a column: those of a number count the thresholds that it has reached,
+    /// those of categories are their own, and the last is that of missing values. They are whole where
+    /// [`Binarizer::check_codes`](super::Binarizer::check_codes) is content.
+    #[must_use]
+    pub fn codes(&self, column: &Column<'_>, rows: &[u32]) -> Vec<u16> {
+        let missing = (self.n_codes() - 1) as u16;
+        match column {
+            Column::F64(values) => rows
+                .iter()
+                .map(|&row| self.code_of_number(values.get(row as usize)) as u16)
+                .collect(),
+            Column::F32(values) => rows
+                .iter()
+                .map(|&row| self.code_of_number(values.get(row as usize)) as u16)
+                .collect(),
+            Column::Codes { codes, .. } => rows
+                .iter()
+                .map(|&row| match codes[row as usize] {
+                    MISSING_CODE => missing,
+                    code => (code as u16).min(missing),
+                })
+                .collect(),
+        }
+    }
+}
