@@ -18,8 +18,9 @@ from time import perf_counter
 
 import numpy as np
 from aucrank import AUCBoost, RankBoost
-from bench_tree import make_data, status_bytes
+from bench_tree import make_data
 from lightgbm import LGBMClassifier
+from peak_memory import peak_bytes
 from sklearn.metrics import roc_auc_score
 
 N_ROUNDS = 200
@@ -58,10 +59,7 @@ def measure_memory(name, n_rows, n_features, n_threads):
     """Print by how much a fit raises the peak memory (Linux only)."""
     make_model(name, n_threads).fit(*make_data(1000, n_features))
     X, y = make_data(n_rows, n_features)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status_bytes("VmRSS")
-    make_model(name, n_threads).fit(X, y)
-    print(status_bytes("VmHWM") - before)
+    print(peak_bytes(lambda: make_model(name, n_threads).fit(X, y))[0])
 
 
 def main():

@@ -18,7 +18,8 @@ from time import perf_counter
 
 import numpy as np
 from aucrank import RankingForest
-from bench_tree import make_data, status_bytes
+from bench_tree import make_data
+from peak_memory import peak_bytes, status_bytes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
@@ -40,10 +41,9 @@ def measure_memory(n_rows, n_features, n_threads):
     """Print by how much a fit raises the peak memory, and what the forest takes (Linux only)."""
     make_forest(n_threads).fit(*make_data(1000, n_features))
     X, y = make_data(n_rows, n_features)
-    Path("/proc/self/clear_refs").write_text("5")
     before = status_bytes("VmRSS")
-    forest = make_forest(n_threads).fit(X, y)
-    peak, after = status_bytes("VmHWM") - before, status_bytes("VmRSS") - before
+    peak, forest = peak_bytes(lambda: make_forest(n_threads).fit(X, y))
+    after = status_bytes("VmRSS") - before
     print(peak, after, forest.feature_importances_.size)
 
 

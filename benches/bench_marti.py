@@ -17,12 +17,12 @@ on 1,000,000 rows, beside as many stumps of LightGBM as the program has rankers.
 import argparse
 import subprocess
 import sys
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from aucrank import AUCBoost, MartiRank
 from lightgbm import LGBMClassifier
+from peak_memory import peak_bytes
 from sklearn.metrics import roc_auc_score
 
 
@@ -47,21 +47,11 @@ def least_seconds(n_runs, *works):
     return times.min(axis=0)
 
 
-def status_bytes(key):
-    """Return a figure of /proc/self/status, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line.split()[1] for line in lines if line.startswith(f"{key}:")))
-
-
 def measure_memory(n_rows, n_features, model):
     """Print by how much a fit raises the peak memory of this process."""
-    # What importing and a first small fit take is not the data's.
     model.fit(*make_data(1000, n_features))
     X, y = make_data(n_rows, n_features)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status_bytes("VmRSS")
-    model.fit(X, y)
-    print(status_bytes("VmHWM") - before)
+    print(peak_bytes(lambda: model.fit(X, y))[0])
 
 
 def main():

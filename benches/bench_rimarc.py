@@ -26,7 +26,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 from aucrank import RIMARC, Scorecard
-from bench_tree import status_bytes
+from peak_memory import peak_bytes
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
@@ -196,10 +196,7 @@ def measure_memory(n_rows, n_features, n_threads):
     """Print by how much a fit raises the peak memory (Linux only)."""
     RIMARC(n_jobs=n_threads).fit(*make_data(1000, n_features))
     X, y = make_data(n_rows, n_features)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status_bytes("VmRSS")
-    RIMARC(n_jobs=n_threads).fit(X, y)
-    print(status_bytes("VmHWM") - before)
+    print(peak_bytes(lambda: RIMARC(n_jobs=n_threads).fit(X, y))[0])
 
 
 def main():

@@ -18,6 +18,7 @@ from time import perf_counter
 
 import numpy as np
 from aucrank import TreeRank
+from peak_memory import peak_bytes
 from sklearn.metrics import roc_auc_score
 
 
@@ -49,21 +50,11 @@ def seconds(fit, X, y, n_threads):
     return perf_counter() - start
 
 
-def status_bytes(key):
-    """Return a figure of /proc/self/status, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line.split()[1] for line in lines if line.startswith(f"{key}:")))
-
-
 def measure_memory(name, n_rows, n_features, n_threads):
     """Print by how much one fit raises the peak memory of this process (Linux only)."""
-    # What importing and a first small fit take is not the data's.
     FITS[name](*make_data(1000, n_features), n_threads)
     X, y = make_data(n_rows, n_features)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status_bytes("VmRSS")
-    FITS[name](X, y, n_threads)
-    print(status_bytes("VmHWM") - before)
+    print(peak_bytes(lambda: FITS[name](X, y, n_threads))[0])
 
 
 def main():
