@@ -74,12 +74,12 @@ def sql_of_steps(writer: SqlWriter, schema: Schema, term: StepFunction) -> str:
     """Return a step function as a ``CASE`` expression, or as a number if it is constant."""
     name = writer.name(term["feature"])
     levels = schema.features[term["feature"]].levels
-    missing = writer.number(term["missing"])
+    missing = writer.double(term["missing"])
     if levels is None:
-        *below, last = map(writer.number, term["numeric"]["values"])
+        *below, last = map(writer.double, term["numeric"]["values"])
         whens = [f"WHEN {name} IS NULL THEN {missing}"] * (missing != last or bool(below))
         for apart, value in term.get("apart", ()):
-            if (said := writer.number(value)) != last or below:
+            if (said := writer.double(value)) != last or below:
                 whens.append(f"WHEN {name} = {writer.number(apart)} THEN {said}")
         whens += [
             f"WHEN {name} < {writer.number(threshold)} THEN {value}"
@@ -88,7 +88,7 @@ def sql_of_steps(writer: SqlWriter, schema: Schema, term: StepFunction) -> str:
     else:
         whens, last = [], missing
         for codes, value in by_value(term["categorical"]["values"]):
-            if (said := writer.number(value)) != missing:
+            if (said := writer.double(value)) != missing:
                 listed = ", ".join(writer.literal(levels[code]) for code in codes)
                 whens.append(f"WHEN {name} IN ({listed}) THEN {said}")
     return "\n  ".join(["CASE", *whens, f"ELSE {last} END"]) if whens else last

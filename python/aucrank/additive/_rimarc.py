@@ -582,19 +582,19 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         COALESCE((
         CASE
           WHEN "x0" IS NULL THEN 0
-          WHEN "x0" < 1.5 THEN -0.375
+          WHEN "x0" < 1.5 THEN -0.375e0
           WHEN "x0" < 3.5 THEN 0
-          ELSE 0.375 END
+          ELSE 0.375e0 END
         ) / NULLIF(
         CASE
           WHEN "x0" IS NULL THEN 0
-          ELSE 0.75 END
+          ELSE 0.75e0 END
         , 0), 0)
         """
         check_is_fitted(self)
         check_choice(dialect, "dialect", tuple(DIALECTS))
         writer = SqlWriter(self._schema, dialect)
-        base = writer.number(self.base_score_)
+        base = writer.double(self.base_score_)
         heavy = self._heavy()
         if not heavy:
             return base

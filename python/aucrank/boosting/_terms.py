@@ -170,7 +170,7 @@ class TermsMixin:
         CASE
           WHEN "x0" IS NULL THEN 0.2746530722361058e0
           WHEN "x0" < 3.5 THEN 0
-          ELSE 0.549306144239381 END
+          ELSE 0.549306144239381e0 END
         - 0.2746530721196905e0
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
@@ -181,7 +181,7 @@ class TermsMixin:
             return f"CASE WHEN\n{total}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
         threshold = self._model.threshold
         sign = "-" if threshold >= 0 else "+"
-        return f"{total}\n{sign} {writer.number(abs(threshold))}"
+        return f"{total}\n{sign} {writer.double(abs(threshold))}"
 
     def plot_terms(
         self,

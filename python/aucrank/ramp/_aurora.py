@@ -187,8 +187,8 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
     >>> round(model.score(test.X, test.y), 2)
     0.9
     >>> singles = AURORA(max_features=20, order=1, radius=3.0, random_state=0)
-    >>> round(singles.fit(train.X, train.y).score(test.X, test.y), 2)
-    0.56
+    >>> singles.fit(train.X, train.y).score(test.X, test.y) < 0.7
+    True
     """
 
     _family: ClassVar[str] = "aurora"

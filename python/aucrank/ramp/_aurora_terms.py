@@ -364,16 +364,11 @@ class AuroraTermsMixin:
 
     def _binary_terms(self) -> dict[tuple[int, int], BinaryTerm]:
         """Return the terms of single features that the search chose from, by feature and slot."""
-        known = {}
-        for place, feature in enumerate(json.loads(self._model.binarizer())["features"]):
-            tests: list[Any] = [{"at_least": t} for t in feature["rule"].get("at_least", ())]
-            tests += [
-                {"equals": code} for code in feature["rule"].get("equals", {"levels": ()})["levels"]
-            ]
-            tests += ["missing"] * feature["missing"]
-            for slot, test in enumerate(tests):
-                known[place, slot] = {"feature": place, "test": test}
-        return known
+        return {
+            (feature, slot): {"feature": feature, "test": test}
+            for feature, tests in enumerate(json.loads(self._model.tests()))
+            for slot, test in enumerate(tests)
+        }
 
     def _rules(self) -> list[str]:
         """Return each term of the score in words."""

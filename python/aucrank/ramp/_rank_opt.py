@@ -415,14 +415,14 @@ class RankOpt(BaseRanker):
         check_choice(dialect, "dialect", tuple(DIALECTS))
         writer = SqlWriter(self._schema, dialect)
         terms = [
-            f"{writer.number(weight)} * {writer.name(feature)}"
+            f"{writer.double(weight)} * {writer.name(feature)}"
             for feature, weight in enumerate(self.coef_.tolist())
             if weight != 0
         ]
         threshold = self.threshold_
         sign = "-" if threshold >= 0 else "+"
         total = "\n+ ".join(terms) or "0.0"
-        return f"{total}\n{sign} {writer.number(abs(threshold))}"
+        return f"{total}\n{sign} {writer.double(abs(threshold))}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,6 @@
 //! `AURORA` of the room `aucrank::aurora` as a Python class and a function.
 
-use aucrank::aurora::{self, Aurora, AuroraParams, Criterion, Observer, Progress};
+use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, Criterion, Observer, Progress};
 use aucrank::data::Labels;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -93,9 +93,10 @@ impl PyAurora {
         self.0.importances().into_pyarray(py)
     }
 
-    /// The JSON form of the binary terms of each feature.
-    fn binarizer(&self) -> PyResult<String> {
-        to_json(self.0.binarizer())
+    /// The JSON form of what the binary terms of each feature ask.
+    fn tests(&self) -> PyResult<String> {
+        let features = self.0.binarizer().features.iter();
+        to_json(&features.map(BinaryFeature::tests).collect::<Vec<_>>())
     }
 
     /// The JSON form of the terms of the score.

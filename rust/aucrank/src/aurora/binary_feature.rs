@@ -1,6 +1,6 @@
 //! A raw feature as binary terms.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,18 @@ pub enum Rule {
     },
 }
 
+/// What a term asks of its feature.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TermTest {
+    /// Whether a number is at least this.
+    AtLeast(f64),
+    /// Whether it is the category of this code.
+    Equals(u32),
+    /// Whether it is missing.
+    Missing,
+}
+
 /// A raw feature as binary terms: those of its rule, then that of missing values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinaryFeature {
@@ -40,6 +52,19 @@ impl BinaryFeature {
             Rule::Equals { levels, .. } => levels.len(),
         };
         known + usize::from(self.missing)
+    }
+
+    /// What each term asks.
+    #[must_use]
+    pub fn tests(&self) -> Vec<TermTest> {
+        let mut tests: Vec<TermTest> = match &self.rule {
+            Rule::AtLeast(thresholds) => {
+                thresholds.iter().copied().map(TermTest::AtLeast).collect()
+            }
+            Rule::Equals { levels, .. } => levels.iter().copied().map(TermTest::Equals).collect(),
+        };
+        tests.extend(self.missing.then_some(TermTest::Missing));
+        tests
     }
 
     /// Number of codes that rows may have.
@@ -64,6 +89,27 @@ impl BinaryFeature {
             }
             _ => missing..missing + 1,
         }
+    }
+
+    /// The sums of rows that each term is on for, given those of the rows of each code.
+    pub(super) fn sums_on<T: Copy + Default + AddAssign>(&self, by_code: &[T]) -> Vec<T> {
+        let mut sums = match &self.rule {
+            Rule::AtLeast(thresholds) => {
+                let mut above = T::default();
+                let reached = by_code[1..=thresholds.len()].iter().rev().map(|&sum| {
+                    above += sum;
+                    above
+                });
+                let mut sums: Vec<T> = reached.collect();
+                sums.reverse();
+                sums
+            }
+            Rule::Equals { levels, .. } => {
+                levels.iter().map(|&level| by_code[level as usize]).collect()
+            }
+        };
+        sums.extend(self.missing.then(|| by_code[self.n_codes() - 1]));
+        sums
     }
 
     /// Bins whose numbers are the codes.

@@ -27,11 +27,11 @@ mod term;
 mod threshold_binarizer;
 
 pub use binarize::{Binarizer, BinarizerParams, FeatureType};
-pub use binary_feature::{BinaryFeature, Rule};
+pub use binary_feature::{BinaryFeature, Rule, TermTest};
 pub use exact_ramp::Statistics;
 pub use fit::{Observer, Progress, fit_aurora};
 pub use model::{Aurora, PathStep, TriedRadius};
 pub use params::{AuroraParams, Criterion, Radius, SearchDepth, Selection};
 pub use rank_opt::{PairObjective, RadiusStep, RankOpt, RankOptParams, fit_rank_opt};
 pub use term::{BinaryTerm, Literal};
-pub use threshold_binarizer::{CountedTerm, TermTest, ThresholdBinarizer, fit_threshold_binarizer};
+pub use threshold_binarizer::{CountedTerm, ThresholdBinarizer, fit_threshold_binarizer};

@@ -98,10 +98,7 @@ impl<'a> Observations<'a> {
 
     /// Sums of slopes over the observations where each term of a feature is on.
     pub fn sums_by_term(&self, feature: usize, slopes: &[f64]) -> Vec<f64> {
-        let binary = &self.binarizer.features[feature];
-        let sums = self.sums_by_code(feature, slopes);
-        let of_term = |term| sums[binary.codes_on(term)].iter().sum();
-        (0..binary.n_terms()).map(of_term).collect()
+        self.binarizer.features[feature].sums_on(&self.sums_by_code(feature, slopes))
     }
 
     /// Where a term is on: 1 or 0.

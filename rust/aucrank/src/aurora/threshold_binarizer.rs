@@ -4,22 +4,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::binarize::{Binarizer, BinarizerParams};
-use super::binary_feature::{BinaryFeature, Rule};
+use super::binary_feature::{BinaryFeature, Rule, TermTest};
 use crate::additive::{Bins, Lookups, NewRows, check_weight, sum_checked};
 use crate::data::{ClassSums, Column, Columns, CountedRows, MISSING_CODE};
 use crate::{Interrupt, RankError};
-
-/// What a term asks of its feature.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TermTest {
-    /// Whether a number is at least this.
-    AtLeast(f64),
-    /// Whether it is the category of this code.
-    Equals(u32),
-    /// Whether it is missing.
-    Missing,
-}
 
 /// A term of one feature, with the training rows that it is on for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -109,10 +97,8 @@ impl ThresholdBinarizer {
     #[must_use]
     pub fn terms(&self) -> Vec<CountedTerm> {
         let of_feature = |(place, (feature, sums)): (usize, (&BinaryFeature, &Vec<ClassSums>))| {
-            let tests: Vec<TermTest> = tests(feature).collect();
-            let on = on(feature, sums);
-            let terms = tests.into_iter().zip(on);
-            terms.map(|(test, on)| self.counted(place, test, on)).collect::<Vec<_>>()
+            let terms = feature.tests().into_iter().zip(feature.sums_on(sums));
+            terms.map(move |(test, on)| self.counted(place, test, on))
         };
         self.features.iter().zip(&self.sums).enumerate().flat_map(of_feature).collect()
     }
@@ -303,36 +289,6 @@ fn spans(feature: &BinaryFeature, first: u32) -> Vec<Span> {
     spans
 }
 
-fn tests(feature: &BinaryFeature) -> impl Iterator<Item = TermTest> {
-    let (thresholds, levels): (&[f64], &[u32]) = match &feature.rule {
-        Rule::AtLeast(thresholds) => (thresholds, &[]),
-        Rule::Equals { levels, .. } => (&[], levels),
-    };
-    let known = thresholds.iter().map(|&threshold| TermTest::AtLeast(threshold));
-    let known = known.chain(levels.iter().map(|&level| TermTest::Equals(level)));
-    known.chain(feature.missing.then_some(TermTest::Missing))
-}
-
-/// The rows that each term is on for, given those of each code.
-fn on(feature: &BinaryFeature, sums: &[ClassSums]) -> Vec<ClassSums> {
-    let missing = sums.last().copied().unwrap_or_default();
-    let mut on: Vec<ClassSums> = match &feature.rule {
-        Rule::AtLeast(thresholds) => {
-            let mut above = ClassSums::default();
-            let reached = sums[1..=thresholds.len()].iter().rev().map(|&sums| {
-                above += sums;
-                above
-            });
-            let mut on: Vec<ClassSums> = reached.collect();
-            on.reverse();
-            on
-        }
-        Rule::Equals { levels, .. } => levels.iter().map(|&level| sums[level as usize]).collect(),
-    };
-    on.extend(feature.missing.then_some(missing));
-    on
-}
-
 fn check_feature(
     feature: &BinaryFeature,
     n_levels: Option<u32>,
@@ -348,7 +304,7 @@ fn check_feature(
         return Err("its rows do not add up to the training rows".to_owned());
     }
     let parts = |on: &ClassSums| on.rows > 0 && on.rows < total.rows;
-    if !on(feature, sums).iter().all(parts) {
+    if !feature.sums_on(sums).iter().all(parts) {
         return Err("a term is on for all rows or for none".to_owned());
     }
     Ok(())
