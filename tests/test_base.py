@@ -116,8 +116,9 @@ class MeanRanker(ProbabilityMixin, BaseRanker):
         if isinstance(self.sign, str):
             raise ValueError(f"sign must be a number, got {self.sign!r}")
 
-    def _fit_model(self, columns, schema, positive, weight, seed, n_threads):
-        assert isinstance(schema, Schema)
+    def _fit_model(self, sample, seed, n_threads):
+        columns, positive, weight = sample.columns, sample.labels, sample.weight
+        assert isinstance(sample.schema, Schema)
         assert 0 <= seed < 2**31 - 1
         assert n_threads >= 1
         weight = np.ones(len(positive)) if weight is None else weight

@@ -24,7 +24,7 @@ class SmallTree(ProbabilityMixin, BaseRanker):
         self.min_gain = min_gain
         self.random_state = random_state
 
-    def _fit_model(self, columns, schema, positive, weight, seed, n_threads):
+    def _fit_model(self, sample, seed, n_threads):
         params = {
             "binning": {"max_bins": 255, "seed": seed},
             "grow": {
@@ -38,9 +38,7 @@ class SmallTree(ProbabilityMixin, BaseRanker):
             "pruning": None,
             "seed": seed,
         }
-        return _core.fit_tree_rank(
-            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
-        )
+        return _core.fit_tree_rank(sample.core, json.dumps(params), n_threads)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Columns = NDArray[np.float64] | NDArray[np.float32] | list[NDArray[Any]]
+_Sample = tuple[
+    _Columns, Sequence[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None
+]
 
 MISSING_CODE: int
 __version__: str
@@ -60,24 +63,15 @@ class RankingTree:
     def prune(self, alpha: float) -> RankingTree: ...
     def best_subtree(self, n_leaves: int) -> RankingTree: ...
     def subtree(self, leaves: Sequence[int]) -> RankingTree: ...
-    def best_on(
-        self,
-        columns: _Columns,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
-        n_threads: int,
-    ) -> RankingTree: ...
+    def best_on(self, sample: _Sample, n_threads: int) -> RankingTree: ...
     def classifiers(self) -> list[int]: ...
     def to_json(self) -> str: ...
 
 def fit_tree_rank(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     n_threads: int,
-    validation: tuple[_Columns, NDArray[np.bool_], NDArray[np.float64] | None] | None = None,
+    validation: _Sample | None = None,
 ) -> TreeRankModel: ...
 
 @final
@@ -116,10 +110,7 @@ class _RowLearner(_RowDecider, Protocol):
     def keep(self, classifiers: Sequence[int]) -> None: ...
 
 def fit_tree_rank_by_classifiers(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     classifiers: _RowLearner,
     n_threads: int,
@@ -134,10 +125,7 @@ def apply_by_classifiers(
     tree: RankingTree, columns: _Columns, classifiers: _RowDecider
 ) -> NDArray[np.uint32]: ...
 def fit_ranking_forest(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     earlier: RankingForest | None,
     n_threads: int,
@@ -185,24 +173,18 @@ class BoostedModel:
     def merged_terms(self) -> str: ...
 
 def fit_auc_boost(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     earlier: BoostedModel | None,
-    validation: tuple[_Columns, NDArray[np.bool_], NDArray[np.float64] | None] | None,
+    validation: _Sample | None,
     n_threads: int,
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
 def fit_rank_boost(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     earlier: BoostedModel | None,
-    validation: tuple[_Columns, NDArray[np.bool_], NDArray[np.float64] | None] | None,
+    validation: _Sample | None,
     n_threads: int,
     rankers: _RowRanker | None = None,
 ) -> BoostedModel: ...
@@ -251,10 +233,7 @@ class _Observer(Protocol):
     ) -> bool: ...
 
 def fit_aurora(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     earlier: Aurora | None,
     n_threads: int,
@@ -289,10 +268,7 @@ class BranchingProgram:
     ) -> NDArray[np.float64]: ...
 
 def fit_marti_rank(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     n_threads: int,
     rankers: _RowRanker | None = None,
@@ -348,10 +324,7 @@ class RankOpt:
     def explain(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
 
 def fit_rank_opt(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     n_threads: int,
 ) -> RankOpt: ...
@@ -387,26 +360,17 @@ class Scorecard:
     ) -> str: ...
 
 def fit_mad2c(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     n_threads: int,
 ) -> Mad2c: ...
 def fit_rimarc(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     n_threads: int,
 ) -> Rimarc: ...
 def build_scorecard(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     terms: str,
     ranker_scores: NDArray[np.float64],
     params: str,
@@ -440,10 +404,7 @@ class ThresholdBinarizer:
     ) -> None: ...
 
 def fit_threshold_binarizer(
-    columns: _Columns,
-    n_levels: Sequence[int | None],
-    positive: NDArray[np.bool_] | None,
-    weight: NDArray[np.float64] | None,
+    sample: _Sample,
     params: str,
     n_threads: int,
 ) -> ThresholdBinarizer: ...

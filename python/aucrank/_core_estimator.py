@@ -21,6 +21,7 @@ from aucrank._persistence import (
     read_document,
     write_atomically,
 )
+from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
 from aucrank._threads import effective_n_threads, threads_for
 from aucrank._validation import (
@@ -89,10 +90,7 @@ class CoreEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
     ) -> CoreModel:
@@ -100,14 +98,8 @@ class CoreEstimator(BaseEstimator, ABC):
 
         Parameters
         ----------
-        columns : ndarray of shape (n, n_features), or list of ndarray of shape (n,)
-            The data as the core takes it.
-        schema : Schema
-            Names and levels; ``schema.n_levels`` goes to the core.
-        positive : ndarray of bool, shape (n,)
-            Where ``y`` is ``classes_[1]``; both classes occur.
-        weight : ndarray of float64, shape (n,), or None
-            Finite, not negative, with a positive sum in each class.
+        sample : Sample
+            The rows; ``sample.core`` goes to the core.
         seed : int
             Drawn from ``random_state``.
         n_threads : int
@@ -170,7 +162,7 @@ class CoreEstimator(BaseEstimator, ABC):
             )
             seed = check_seed(getattr(self, "random_state", None))
             with errors_by_name(schema):
-                model = fit_model(columns, schema, positive, weight, seed, n_threads)
+                model = fit_model(Sample(columns, schema, positive, weight), seed, n_threads)
             self._remember(getattr(self, "classes_", None), schema, model)
         except BaseException:
             self._forget()

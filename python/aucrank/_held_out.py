@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from aucrank._input import Columns, count_rows, read_columns
+from aucrank._input import count_rows, read_columns
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._validation import check_class_weight, check_weight, match_labels
 
@@ -27,10 +27,8 @@ class HeldOut:
         """Whether any of them was."""
         return any(part is not None for part in (self.X, self.y, self.sample_weight))
 
-    def read(
-        self, estimator: BaseEstimator, schema: Schema, classes: NDArray[Any]
-    ) -> tuple[Columns, NDArray[np.bool_], NDArray[np.float64] | None]:
-        """Return columns, labels and weights as the core takes them.
+    def read(self, estimator: BaseEstimator, schema: Schema, classes: NDArray[Any]) -> Sample:
+        """Return the rows, read and checked.
 
         Parameters
         ----------
@@ -69,7 +67,7 @@ class HeldOut:
         with _errors_in("sample_weight_val"):
             weight = check_weight(self.sample_weight, len(positive))
             check_class_weight(weight, positive, classes)
-        return columns, positive, weight
+        return Sample(columns, schema, positive, weight)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from aucrank._input import count_rows, read_columns
 from aucrank._params import check_choice, check_int, check_real
 from aucrank._row_classifiers import RowClassifiers
 from aucrank._rules import Region, Words, cubes_in_words
+from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
 from aucrank._shap import shap_model
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
@@ -369,9 +370,8 @@ class RankingTree:
         weight = check_weight(sample_weight, len(positive))
         check_class_weight(weight, positive, classes)
         with errors_by_name(self._schema):
-            best = self._core.best_on(
-                columns, positive, weight, threads_for(None, count_rows(columns))
-            )
+            sample = Sample(columns, self._schema, positive, weight)
+            best = self._core.best_on(sample.core, threads_for(None, count_rows(columns)))
         return RankingTree(best, self._schema)
 
     def apply(self, X: Any) -> NDArray[np.int64]:

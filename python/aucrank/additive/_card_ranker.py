@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._input import Columns
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._validation import check_seed
 from aucrank.additive._rimarc import RIMARC
@@ -67,10 +68,7 @@ def step_functions(
     estimator: Any,
     special_values: Any,
     classes: NDArray[Any],
-    columns: Columns,
-    schema: Schema,
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    sample: Sample,
     seed: int,
     n_threads: int,
 ) -> tuple[str, NDArray[np.float64]]:
@@ -83,6 +81,7 @@ def step_functions(
     scores : ndarray of float64, shape (n_rows,)
         Its scores of the rows.
     """
+    columns, schema = sample.columns, sample.schema
     if isinstance(estimator, FrozenEstimator):
         ranker = estimator.estimator
         _check_frozen(ranker, classes, schema)
@@ -101,7 +100,7 @@ def step_functions(
     if params.get("random_state") is not None:
         seed = check_seed(params["random_state"])
     ranker._check_params()
-    model = ranker._fit_model(columns, schema, positive, weight, seed, n_threads)
+    model = ranker._fit_model(sample, seed, n_threads)
     ranker._remember(classes, schema, model)
     return ranker._step_functions(), ranker._answer("score", None, columns, n_threads)
 

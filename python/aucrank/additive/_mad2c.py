@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._core_estimator import CoreEstimator, CoreModel
-from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst
 from aucrank._params import check_choice
 from aucrank._rules import distinct_numbers
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank.additive._bin_table import (
     BinnedFeature,
@@ -157,15 +157,12 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
     ) -> _core.Mad2c:
-        params = json.dumps(bin_params(self.special_values, self.monotonic_cst, schema))
-        return _core.fit_mad2c(columns, schema.n_levels, positive, weight, params, n_threads)
+        params = json.dumps(bin_params(self.special_values, self.monotonic_cst, sample.schema))
+        return _core.fit_mad2c(sample.core, params, n_threads)
 
     def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
         super()._remember(classes, schema, model)

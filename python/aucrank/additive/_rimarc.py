@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst
 from aucrank._params import check_choice, check_int, check_real
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._step_functions import StepFunction, sql_of_steps, terms_table
@@ -265,24 +265,19 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
     ) -> _core.Rimarc:
         params = {
-            "bins": bin_params(self.special_values, self.monotonic_cst, schema),
+            "bins": bin_params(self.special_values, self.monotonic_cst, sample.schema),
             "missing": self.missing,
             "shrinkage": float(self.shrinkage),
             "weight_folds": self.weight_folds,
             "seed": seed,
         }
-        model = _core.fit_rimarc(
-            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
-        )
-        if doubts := [*self._doubts_of_folds(model), *_doubts_of_levels(model, schema)]:
+        model = _core.fit_rimarc(sample.core, json.dumps(params), n_threads)
+        if doubts := [*self._doubts_of_folds(model), *_doubts_of_levels(model, sample.schema)]:
             warn_caller(" ".join(doubts))
         return model
 

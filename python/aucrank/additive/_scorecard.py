@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_real
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._table import Table, whole
 from aucrank.additive._bins import special_by_column
@@ -227,10 +227,7 @@ class Scorecard(
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
     ) -> _core.Scorecard:
@@ -240,26 +237,15 @@ class Scorecard(
             "base_odds": float(self.base_odds),
             "pdo": float(self.pdo),
             "high_points": self.high_points,
-            "monotone": _monotone_columns(self.monotone, schema),
+            "monotone": _monotone_columns(self.monotone, sample.schema),
             "min_bin_share": float(self.min_bin_share),
-            "special": special_by_column(special_values, schema),
+            "special": special_by_column(special_values, sample.schema),
         }
         terms, scores = step_functions(
-            self.estimator,
-            special_values,
-            self.classes_,
-            columns,
-            schema,
-            positive,
-            weight,
-            seed,
-            n_threads,
+            self.estimator, special_values, self.classes_, sample, seed, n_threads
         )
         return _core.build_scorecard(
-            columns,
-            schema.n_levels,
-            positive,
-            weight,
+            sample.core,
             terms,
             scores,
             json.dumps(params),

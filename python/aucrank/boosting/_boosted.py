@@ -13,8 +13,9 @@ from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._earlier import Earlier
 from aucrank._held_out import HeldOut
-from aucrank._input import Columns, count_rows, read_columns
+from aucrank._input import count_rows, read_columns
 from aucrank._params import check_bool, check_choice, check_int, check_max_features, check_real
+from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
 from aucrank._threads import threads_for
@@ -149,10 +150,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
         rows: Any = None,
@@ -160,10 +158,10 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         earlier: Earlier | None = None,
     ) -> _core.BoostedModel:
         if earlier is not None:
-            earlier.check(self, schema, "n_rounds", earlier.model.n_rounds, "rounds")
+            earlier.check(self, sample.schema, "n_rounds", earlier.model.n_rounds, "rounds")
             # Also of the bins, which have to be the same.
             seed = earlier.model.seed
-        params = self._core_params(seed, schema)
+        params = self._core_params(seed, sample.schema)
         chosen = params["rounds"]["held_out"] is not None
         validation = None
         if held_out is not None and held_out.is_given:
@@ -172,14 +170,11 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
                     "X_val, y_val and sample_weight_val are to choose the number of rounds by, and"
                     f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
                 )
-            validation = held_out.read(self, schema, self.classes_)
+            validation = held_out.read(self, sample.schema, self.classes_).core
         rankers = () if earlier is None else earlier.rankers
-        learner = ranker_learner(self.weak_ranker, rows, positive, rankers)
+        learner = ranker_learner(self.weak_ranker, rows, sample.labels, rankers)
         model = type(self)._fit_core(
-            columns,
-            schema.n_levels,
-            positive,
-            weight,
+            sample.core,
             json.dumps(params),
             None if earlier is None else earlier.model,
             validation,

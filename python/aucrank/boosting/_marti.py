@@ -4,14 +4,13 @@ import json
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
-from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_real
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._warn import warn_caller
 from aucrank.boosting._branching_program import BranchingProgram
@@ -89,22 +88,17 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
         rows: Any = None,
     ) -> _core.BranchingProgram:
-        params = json.dumps(self._core_params(seed, schema))
-        learner = ranker_learner(self.weak_ranker, rows, positive)
-        model = _core.fit_marti_rank(
-            columns, schema.n_levels, positive, weight, params, n_threads, learner
-        )
+        params = json.dumps(self._core_params(seed, sample.schema))
+        learner = ranker_learner(self.weak_ranker, rows, sample.labels)
+        model = _core.fit_marti_rank(sample.core, params, n_threads, learner)
         if learner is not None:
             self._rankers = learner.kept
-        kinds = BranchingProgram(model, schema).nodes["kind"].tolist()
+        kinds = BranchingProgram(model, sample.schema).nodes["kind"].tolist()
         if kinds[0] == "frozen":
             warn_caller(
                 "A class has too few rows for a ranker (see min_samples_class), so that all rows"

@@ -13,8 +13,9 @@ from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
 from aucrank._earlier import Earlier
-from aucrank._input import Columns, KindsByColumn
+from aucrank._input import KindsByColumn
 from aucrank._params import check_bool, check_choice, check_int, check_real
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._table import Table
 from aucrank._warn import warn_caller
@@ -340,24 +341,18 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
         earlier: Earlier | None = None,
         watch: Watch | None = None,
     ) -> _core.Aurora:
         if earlier is not None:
-            self._check_earlier(earlier, schema)
+            self._check_earlier(earlier, sample.schema)
         watch = Watch(self) if watch is None else watch
         model = _core.fit_aurora(
-            columns,
-            schema.n_levels,
-            positive,
-            weight,
-            json.dumps(self._core_params(seed, schema)),
+            sample.core,
+            json.dumps(self._core_params(seed, sample.schema)),
             None if earlier is None else earlier.model,
             n_threads,
             watch,

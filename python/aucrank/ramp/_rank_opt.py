@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
-from aucrank._input import Columns
 from aucrank._params import check_choice, check_int, check_real
-from aucrank._schema import Schema
+from aucrank._sample import Sample
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._table import Table
 from aucrank._warn import warn_caller
@@ -158,13 +157,11 @@ class RankOpt(BaseRanker):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
     ) -> _core.RankOpt:
+        schema = sample.schema
         for index, feature in enumerate(schema.features):
             if feature.levels is not None:
                 raise ValueError(
@@ -172,10 +169,7 @@ class RankOpt(BaseRanker):
                     " it: encode it as numbers first, as OneHotEncoder of scikit-learn does"
                 )
         model = _core.fit_rank_opt(
-            columns,
-            schema.n_levels,
-            positive,
-            weight,
+            sample.core,
             json.dumps(self._core_params()),
             n_threads,
         )

@@ -15,6 +15,7 @@ from aucrank import _core
 from aucrank._core_estimator import CoreEstimator, CoreModel
 from aucrank._input import Columns, KindsByColumn, count_rows
 from aucrank._params import check_bool
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._table import Table, whole
 from aucrank._warn import warn_caller
@@ -205,17 +206,12 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_] | None,
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
     ) -> _core.ThresholdBinarizer:
-        params = binarizer_params(self, schema)
-        return _core.fit_threshold_binarizer(
-            columns, schema.n_levels, positive, weight, json.dumps(params), n_threads
-        )
+        params = binarizer_params(self, sample.schema)
+        return _core.fit_threshold_binarizer(sample.core, json.dumps(params), n_threads)
 
     def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
         super()._remember(classes, schema, model)

@@ -13,10 +13,10 @@ from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
 from aucrank._earlier import Earlier
-from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._ranking_tree import RankingTree
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._shap import shap_model
 from aucrank._table import Table
@@ -308,26 +308,21 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
         earlier: Earlier | None = None,
     ) -> _core.RankingForest:
-        n_rows = len(positive) if weight is None else int(np.count_nonzero(weight))
+        weight = sample.weight
+        n_rows = len(sample.labels) if weight is None else int(np.count_nonzero(weight))
         if earlier is not None:
-            earlier.check(self, schema, "n_estimators", earlier.model.n_trees, "trees")
+            earlier.check(self, sample.schema, "n_estimators", earlier.model.n_trees, "trees")
             # Also of the bins and inner folds, which have to be the same.
             seed = earlier.model.seed
-        params = self._core_params(len(schema.features), n_rows, seed)
-        params["tree"]["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
+        params = self._core_params(len(sample.schema.features), n_rows, seed)
+        params["tree"]["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
         model = _core.fit_ranking_forest(
-            columns,
-            schema.n_levels,
-            positive,
-            weight,
+            sample.core,
             json.dumps(params),
             None if earlier is None else earlier.model,
             n_threads,

@@ -21,6 +21,7 @@ from aucrank._params import check_choice, check_int, check_max_features, check_r
 from aucrank._ranking_tree import RankingTree
 from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._row_models import KeepsModels
+from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._table import Table
 from aucrank._warn import warn_caller
@@ -282,17 +283,14 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def _fit_model(
         self,
-        columns: Columns,
-        schema: Schema,
-        positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
+        sample: Sample,
         seed: int,
         n_threads: int,
         held_out: HeldOut | None = None,
         rows: Any = None,
     ) -> _core.TreeRankModel:
-        params = self._core_params(len(schema.features), seed)
-        params["monotonic"] = monotonic_directions(self.monotonic_cst, schema)
+        params = self._core_params(len(sample.schema.features), seed)
+        params["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
         rule = split_rule(self.split)
         validation = None
         if held_out is not None and held_out.is_given:
@@ -306,15 +304,15 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                     "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
                     " validated on training rows held out"
                 )
-            validation = held_out.read(self, schema, self.classes_)
-        sample = (columns, schema.n_levels, positive, weight, json.dumps(params))
+            validation = held_out.read(self, sample.schema, self.classes_).core
+        text = json.dumps(params)
         if isinstance(rule, WeightedERM):
-            learner = RowLearner(rule._node_classifier(), rows, positive)
-            model = _core.fit_tree_rank_by_classifiers(*sample, learner, n_threads)
+            learner = RowLearner(rule._node_classifier(), rows, sample.labels)
+            model = _core.fit_tree_rank_by_classifiers(sample.core, text, learner, n_threads)
             self._classifiers = learner.kept
-            self._refuse_missing(columns, schema)
+            self._refuse_missing(sample.columns, sample.schema)
         else:
-            model = _core.fit_tree_rank(*sample, n_threads, validation)
+            model = _core.fit_tree_rank(sample.core, text, n_threads, validation)
         self._report(model, params["pruning"])
         return model
 

@@ -4,12 +4,12 @@ use aucrank::additive::{
     self, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard, ScorecardParams,
 };
 use aucrank::boost::FeatureTerm;
-use aucrank::data::Labels;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json};
+use crate::sample::SampleArg;
 
 /// Features in bins.
 #[pyclass(name = "Mad2c", module = "aucrank._core", frozen)]
@@ -252,19 +252,14 @@ impl PyScorecard {
 #[pyfunction]
 pub fn fit_mad2c<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
 ) -> PyResult<PyMad2c> {
     let params: Mad2cParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let table = on_pool(py, n_threads, |interrupt| {
-        additive::fit_mad2c(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+        additive::fit_mad2c(&sample.columns, &sample.labels()?, &params, interrupt)
     });
     table.map(PyMad2c)
 }
@@ -273,19 +268,14 @@ pub fn fit_mad2c<'py>(
 #[pyfunction]
 pub fn fit_rimarc<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
 ) -> PyResult<PyRimarc> {
     let params: RimarcParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
-        additive::fit_rimarc(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+        additive::fit_rimarc(&sample.columns, &sample.labels()?, &params, interrupt)
     });
     model.map(PyRimarc)
 }
@@ -294,13 +284,9 @@ pub fn fit_rimarc<'py>(
 /// scores of the rows by the ranker whose terms they are, and `params` is the JSON form of
 /// [`ScorecardParams`].
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
 pub fn build_scorecard<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     terms: &str,
     ranker_scores: PyReadonlyArray1<'py, f64>,
     params: &str,
@@ -308,13 +294,11 @@ pub fn build_scorecard<'py>(
 ) -> PyResult<PyScorecard> {
     let terms: Vec<FeatureTerm> = read_params(terms)?;
     let params: ScorecardParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let scores = ranker_scores.as_slice()?;
     let card = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        additive::build_scorecard(&columns, &labels, &terms, scores, &params, interrupt)
+        let (columns, labels) = (&sample.columns, sample.labels()?);
+        additive::build_scorecard(columns, &labels, &terms, scores, &params, interrupt)
     });
     card.map(PyScorecard)
 }

@@ -1,13 +1,13 @@
 //! `AURORA` of the room `aucrank::aurora` as a Python class and a function.
 
 use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, Criterion, Observer, Progress};
-use aucrank::data::Labels;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json};
+use crate::sample::SampleArg;
 
 /// A fitted `AURORA`.
 #[pyclass(name = "Aurora", module = "aucrank._core", frozen)]
@@ -145,31 +145,23 @@ impl PyAurora {
 /// rows learned from, and the same of the rows held out, or None; the search ends where it returns
 /// false.
 #[pyfunction]
-#[pyo3(signature = (
-    columns, n_levels, positive, weight, params, earlier, n_threads, observer=None
-))]
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
+#[pyo3(signature = (sample, params, earlier, n_threads, observer=None))]
 pub fn fit_aurora<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyAurora>>,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<PyAurora> {
     let params: AuroraParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let earlier = earlier.as_ref().map(|model| &model.0);
     let callbacks = observer.map(Callbacks::new);
     let observer = callbacks.as_ref().map(|callbacks| callbacks as &dyn Observer);
     let fitted = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        aurora::fit_aurora(&columns, &labels, &params, earlier, observer, interrupt)
+        let (columns, labels) = (&sample.columns, sample.labels()?);
+        aurora::fit_aurora(columns, &labels, &params, earlier, observer, interrupt)
     });
     let fitted = fitted.map(PyAurora);
     match &callbacks {

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json};
+use crate::sample::SampleArg;
 
 /// Features as binary terms.
 #[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen)]
@@ -108,20 +109,16 @@ impl PyThresholdBinarizer {
 #[pyfunction]
 pub fn fit_threshold_binarizer<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: Option<PyReadonlyArray1<'py, bool>>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
 ) -> PyResult<PyThresholdBinarizer> {
     let params: BinarizerParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
-        let rows = NewRows::new(columns.n_rows(), positive, weight)?;
-        aurora::fit_threshold_binarizer(&columns, &rows, &params, interrupt)
+        let columns = &sample.columns;
+        let rows = NewRows::new(columns.n_rows(), sample.positive, sample.weight)?;
+        aurora::fit_threshold_binarizer(columns, &rows, &params, interrupt)
     });
     model.map(PyThresholdBinarizer)
 }

@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json, to_py_err};
+use crate::sample::{Sample, SampleArg};
 
 /// A sum of terms, fitted by boosting.
 #[pyclass(name = "BoostedModel", module = "aucrank._core", frozen)]
@@ -156,72 +157,53 @@ pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<
     }
 }
 
-/// Rows to validate on: columns, labels, weights.
-type OtherRows<'py> =
-    (ColumnsArg<'py>, PyReadonlyArray1<'py, bool>, Option<PyReadonlyArray1<'py, f64>>);
-
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (
-    columns, n_levels, positive, weight, params, earlier, validation, n_threads, rankers=None
-))]
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None))]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
-    validation: Option<OtherRows<'py>>,
+    validation: Option<SampleArg<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: AucBoostParams = read_params(params)?;
-    let sample = SampleArgs { columns, n_levels, positive, weight, earlier, validation, rankers };
-    sample.fit(py, n_threads, |columns, labels, given, interrupt| {
+    let given = GivenArgs { sample, earlier, validation, rankers };
+    given.fit(py, n_threads, |columns, labels, given, interrupt| {
         boost::fit_auc_boost(columns, labels, &params, given, interrupt)
     })
 }
 
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (
-    columns, n_levels, positive, weight, params, earlier, validation, n_threads, rankers=None
-))]
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None))]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
-    validation: Option<OtherRows<'py>>,
+    validation: Option<SampleArg<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: RankBoostParams = read_params(params)?;
-    let sample = SampleArgs { columns, n_levels, positive, weight, earlier, validation, rankers };
-    sample.fit(py, n_threads, |columns, labels, given, interrupt| {
+    let given = GivenArgs { sample, earlier, validation, rankers };
+    given.fit(py, n_threads, |columns, labels, given, interrupt| {
         boost::fit_rank_boost(columns, labels, &params, given, interrupt)
     })
 }
 
 /// What a fit is given, as Python has it.
-struct SampleArgs<'py> {
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+struct GivenArgs<'py> {
+    sample: SampleArg<'py>,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
-    validation: Option<OtherRows<'py>>,
+    validation: Option<SampleArg<'py>>,
     rankers: Option<Py<PyAny>>,
 }
 
-impl SampleArgs<'_> {
+impl GivenArgs<'_> {
     fn fit(
         self,
         py: Python<'_>,
@@ -235,29 +217,17 @@ impl SampleArgs<'_> {
         + Send
         + Sync,
     ) -> PyResult<PyBoostedModel> {
-        let columns = self.columns.borrow(&self.n_levels)?;
-        let positive = self.positive.as_slice()?;
-        let weight = self.weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let sample = self.sample.borrow()?;
+        let validation = self.validation.as_ref().map(SampleArg::borrow).transpose()?;
         let earlier = self.earlier.as_ref().map(|model| &model.0);
-        let other = match &self.validation {
-            None => None,
-            Some((columns, positive, weight)) => {
-                let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-                Some((columns.borrow(&self.n_levels)?, positive.as_slice()?, weight))
-            }
-        };
         let rankers = self.rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
         let fitted = on_pool(py, n_threads, |interrupt| {
-            let labels = Labels::new(positive, weight)?;
-            let Some((other_columns, positive, weight)) = &other else {
-                let given = Given { earlier, validation: None, outside };
-                return fit_model(&columns, &labels, &given, interrupt);
-            };
-            let other_labels = Labels::new(positive, *weight)?;
-            let validation = Some((other_columns, &other_labels));
-            let given = Given { earlier, validation, outside };
-            fit_model(&columns, &labels, &given, interrupt)
+            let labels = sample.labels()?;
+            let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
+            let columns = validation.as_ref().map(|other| &other.columns);
+            let given = Given { earlier, validation: columns.zip(other_labels.as_ref()), outside };
+            fit_model(&sample.columns, &labels, &given, interrupt)
         });
         finish(py, rankers.as_ref(), fitted.map(PyBoostedModel))
     }

@@ -1,37 +1,31 @@
 //! Trees whose nodes are split by classifiers of Python.
 
 use aucrank::RankError;
-use aucrank::data::{Columns, Labels};
+use aucrank::data::Columns;
 use aucrank::tree::{FitParams, RankingTree, RowDecider, fit_by_classifiers};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params};
+use crate::sample::SampleArg;
 use crate::tree::{PyRankingTree, PyTreeRankModel};
 
 /// Fits a ranking tree that is split by classifiers; `params` is the JSON form of [`FitParams`].
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "those of fit_tree_rank, and the classifiers")]
 pub fn fit_tree_rank_by_classifiers<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     classifiers: Py<PyAny>,
     n_threads: usize,
 ) -> PyResult<PyTreeRankModel> {
     let params: FitParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let classifiers = Callbacks::new(classifiers);
     let fitted = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        fit_by_classifiers(&columns, &labels, &params, &classifiers, interrupt)
+        fit_by_classifiers(&sample.columns, &sample.labels()?, &params, &classifiers, interrupt)
     });
     classifiers.finish(py, fitted.map(PyTreeRankModel))
 }

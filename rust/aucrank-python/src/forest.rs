@@ -1,6 +1,5 @@
 //! The forest of `aucrank::tree` as a Python class and a function.
 
-use aucrank::data::Labels;
 use aucrank::tree::{ForestParams, LeafValue, RankingForest, fit_forest};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -8,6 +7,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_py_err};
+use crate::sample::SampleArg;
 use crate::tree::PyRankingTree;
 
 /// A fitted forest of ranking trees.
@@ -116,25 +116,18 @@ impl PyRankingForest {
 
 /// Fits a forest, or adds trees to an `earlier` one; `params` is the JSON form of [`ForestParams`].
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "data, labels, parameters")]
 pub fn fit_ranking_forest<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyRankingForest>>,
     n_threads: usize,
 ) -> PyResult<PyRankingForest> {
     let params: ForestParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let earlier = earlier.map(|forest| forest.0.clone());
     let forest = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        fit_forest(&columns, &labels, &params, earlier, interrupt)
+        fit_forest(&sample.columns, &sample.labels()?, &params, earlier, interrupt)
     })?;
     Ok(PyRankingForest(forest))
 }

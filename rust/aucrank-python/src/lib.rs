@@ -17,6 +17,7 @@ mod ramp;
 mod rank_opt;
 mod roc;
 mod run;
+mod sample;
 mod state;
 mod tree;
 mod two_sided;

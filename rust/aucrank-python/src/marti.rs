@@ -3,8 +3,7 @@
 use aucrank::boost::{
     self, BranchingProgram, MartiParams, NodeKind, RowRanker, RowScores, TwoSided,
 };
-use aucrank::data::Labels;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +12,7 @@ use crate::boost::finish;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params};
+use crate::sample::SampleArg;
 
 /// A branching program, fitted by `MartiRank` or `SMartiRank`.
 #[pyclass(name = "BranchingProgram", module = "aucrank._core", frozen)]
@@ -148,27 +148,21 @@ impl PyBranchingProgram {
 
 /// Fits `MartiRank` or `SMartiRank`; `params` is the JSON form of [`MartiParams`].
 #[pyfunction]
-#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, rankers=None))]
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
+#[pyo3(signature = (sample, params, n_threads, rankers=None))]
 pub fn fit_marti_rank<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBranchingProgram> {
     let params: MartiParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let rankers = rankers.map(Callbacks::new);
     let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
     let program = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        boost::fit_marti_rank(&columns, &labels, &params, outside, interrupt)
+        let labels = sample.labels()?;
+        boost::fit_marti_rank(&sample.columns, &labels, &params, outside, interrupt)
     });
     finish(py, rankers.as_ref(), program).map(PyBranchingProgram)
 }

@@ -1,12 +1,12 @@
 //! `RankOpt` of `aucrank::aurora` as a Python class and a function.
 
 use aucrank::aurora::{self, RankOpt, RankOptParams};
-use aucrank::data::Labels;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json};
+use crate::sample::SampleArg;
 
 /// A linear score.
 #[pyclass(name = "RankOpt", module = "aucrank._core", frozen)]
@@ -80,19 +80,14 @@ impl PyRankOpt {
 #[pyfunction]
 pub fn fit_rank_opt<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
 ) -> PyResult<PyRankOpt> {
     let params: RankOptParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
-        aurora::fit_rank_opt(&columns, &Labels::new(positive, weight)?, &params, interrupt)
+        aurora::fit_rank_opt(&sample.columns, &sample.labels()?, &params, interrupt)
     });
     model.map(PyRankOpt)
 }

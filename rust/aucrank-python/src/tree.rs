@@ -1,7 +1,7 @@
 //! The room `aucrank::tree` as a Python class and a function.
 
 use aucrank::RankError;
-use aucrank::data::{Columns, Labels};
+use aucrank::data::Columns;
 use aucrank::tree::{
     FitParams, LeafValue, PruningStep, RankingTree, TreeRankModel, fit, fit_validated,
     partial_dependence,
@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_py_err};
+use crate::sample::SampleArg;
 
 /// A fitted ranking tree, and how its size was chosen.
 #[pyclass(name = "TreeRankModel", module = "aucrank._core", frozen)]
@@ -229,16 +230,12 @@ impl PyRankingTree {
     fn best_on<'py>(
         &self,
         py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        positive: PyReadonlyArray1<'py, bool>,
-        weight: Option<PyReadonlyArray1<'py, f64>>,
+        sample: SampleArg<'py>,
         n_threads: usize,
     ) -> PyResult<Self> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        let positive = positive.as_slice()?;
-        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+        let sample = sample.borrow()?;
         let (best, _) =
-            on_pool(py, n_threads, |_| self.0.best_on(&columns, &Labels::new(positive, weight)?))?;
+            on_pool(py, n_threads, |_| self.0.best_on(&sample.columns, &sample.labels()?))?;
         Ok(Self(best))
     }
 
@@ -263,42 +260,26 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
     Ok(table)
 }
 
-/// Columns, labels and weights of rows to validate on.
-type OtherRows<'py> =
-    (ColumnsArg<'py>, PyReadonlyArray1<'py, bool>, Option<PyReadonlyArray1<'py, f64>>);
-
 /// Fits a ranking tree; `params` is the JSON form of [`FitParams`].
 #[pyfunction]
-#[pyo3(signature = (columns, n_levels, positive, weight, params, n_threads, validation=None))]
-#[expect(clippy::too_many_arguments, reason = "the parts of one sample, and what to do with it")]
+#[pyo3(signature = (sample, params, n_threads, validation=None))]
 pub fn fit_tree_rank<'py>(
     py: Python<'py>,
-    columns: ColumnsArg<'py>,
-    n_levels: Vec<Option<u32>>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<PyReadonlyArray1<'py, f64>>,
+    sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
-    validation: Option<OtherRows<'py>>,
+    validation: Option<SampleArg<'py>>,
 ) -> PyResult<PyTreeRankModel> {
     let params: FitParams = read_params(params)?;
-    let columns = columns.borrow(&n_levels)?;
-    let positive = positive.as_slice()?;
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-    let other = match &validation {
-        None => None,
-        Some((columns, positive, weight)) => {
-            let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-            Some((columns.borrow(&n_levels)?, positive.as_slice()?, weight))
-        }
-    };
+    let sample = sample.borrow()?;
+    let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
     let model = on_pool(py, n_threads, |interrupt| {
-        let labels = Labels::new(positive, weight)?;
-        let Some((other_columns, positive, weight)) = other else {
-            return fit(&columns, &labels, &params, interrupt);
+        let labels = sample.labels()?;
+        let Some(other) = validation else {
+            return fit(&sample.columns, &labels, &params, interrupt);
         };
-        let other_labels = Labels::new(positive, weight)?;
-        fit_validated(&columns, &labels, (&other_columns, &other_labels), &params, interrupt)
+        let other = (&other.columns, &other.labels()?);
+        fit_validated(&sample.columns, &labels, other, &params, interrupt)
     })?;
     Ok(PyTreeRankModel(model))
 }
