@@ -337,7 +337,7 @@ def test_nothing_at_all_is_the_prevalence():
     model = RIMARC().fit(np.ones((4, 2)), [0, 0, 0, 1])
     assert model.predict_proba([[1.0, 2.0]])[0, 1] == 0.25
     assert model.terms().n_rows == 0
-    assert model.to_sql() == "-0.25"
+    assert model.to_sql() == "-0.25e0"
     pytest.importorskip("matplotlib").use("agg")
     with pytest.raises(ValueError, match="there is nothing to draw"):
         model.plot_terms()

@@ -44,14 +44,14 @@ def check_ranker(estimator: Any) -> None:
     weak_ranker = getattr(ranker, "weak_ranker", "feature")
     if not (isinstance(weak_ranker, str) and weak_ranker in _ADDITIVE):
         raise ValueError(
-            f"estimator is a {type(ranker).__name__} with weak_ranker={weak_ranker!r}, but a"
+            f"estimator is {type(ranker).__name__} with weak_ranker={weak_ranker!r}, but a"
             ' scorecard needs one that asks a single feature: "feature" or "threshold"'
         )
     if ranker is not estimator:
         check_is_fitted(ranker)
     elif getattr(ranker, "order", 1) != 1:
         raise ValueError(
-            f"estimator is a {type(ranker).__name__} with order={ranker.order!r}, but a scorecard"
+            f"estimator is {type(ranker).__name__} with order={ranker.order!r}, but a scorecard"
             " needs terms that ask a single feature: order=1"
         )
 

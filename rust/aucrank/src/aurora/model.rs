@@ -239,7 +239,8 @@ impl Aurora {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let mut scores = vec![-self.0.threshold; columns.n_rows()];
+        // 0 less 0, where minus 0 would be -0.
+        let mut scores = vec![0.0 - self.0.threshold; columns.n_rows()];
         self.for_terms(columns, &mut scores, 1, |term, on, scores| {
             let value = self.0.values[term];
             for (score, on) in scores.iter_mut().zip(on) {
