@@ -417,6 +417,7 @@ def test_categories_are_matched_by_value_across_libraries(fitted, make):
     assert_array_equal(codes, [MISSING_CODE, 3, MISSING_CODE, 1, MISSING_CODE, 2])
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_an_array_of_objects_is_matched_by_value_too():
     fitted = pd.DataFrame({"c": pd.Categorical(["b", "a", None]), "x": [1.0, 2.0, 3.0]})
     codes, numbers = relearn(fitted, np.array([["a", 1], [None, None], ["z", 2.5]], dtype=object))
