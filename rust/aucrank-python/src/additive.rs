@@ -3,7 +3,7 @@
 use aucrank::additive::{
     self, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard, ScorecardParams,
 };
-use aucrank::boost::FeatureTerm;
+use aucrank::data::{FeatureTerm, NewRows};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -241,7 +241,7 @@ impl PyScorecard {
         let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
         let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
         let counts = on_pool(py, n_threads, |_| {
-            let rows = additive::NewRows::new(columns.n_rows(), positive, weight)?;
+            let rows = NewRows::new(columns.n_rows(), positive, weight)?;
             self.0.drift(&columns, &rows)
         });
         to_json(&counts?)

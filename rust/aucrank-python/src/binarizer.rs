@@ -1,7 +1,7 @@
 //! `ThresholdBinarizer` of the room `aucrank::aurora` as a Python class and a function.
 
-use aucrank::additive::NewRows;
 use aucrank::aurora::{self, BinarizerParams, ThresholdBinarizer};
+use aucrank::data::NewRows;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 

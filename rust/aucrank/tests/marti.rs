@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aucrank::boost::{
     BoostedLayers, BranchingProgram, Chance, Criterion, Freezing, Layer, MartiBoostParams,
-    MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, Steps, Term,
+    MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, Term,
     TwoSidedLearner, WeakRankerParams, fit_marti_rank, marti_boost,
 };
-use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE};
+use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE, Steps};
 use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule};
 use aucrank::{Interrupt, RankError};
 use proptest::prelude::*;

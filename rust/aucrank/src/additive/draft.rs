@@ -3,10 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::bins::{Bins, place_among};
 use super::scorecard::CardFeature;
-use crate::boost::{FeatureTerm, Steps};
-use crate::data::ClassSums;
+use crate::data::{Bins, ClassSums, FeatureTerm, Steps, place_among};
 
 /// Some values of a feature that share a bin.
 #[derive(Debug, Clone, PartialEq)]

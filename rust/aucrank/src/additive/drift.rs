@@ -6,127 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::RankError;
-use crate::data::{ClassSums, Columns, FixedWeights, RowTally};
-
-/// Rows that one task counts: enough to be worth its sums.
-const CHUNK_ROWS: usize = 1 << 14;
-
-/// Rows that a model was not made from, or whose classes do not matter to it. Unlike
-/// [`Labels`](crate::data::Labels) they may have one class, or none that is known.
-#[derive(Debug, Clone)]
-pub struct NewRows<'a> {
-    n_rows: usize,
-    positive: Option<&'a [bool]>,
-    weights: Option<FixedWeights>,
-}
-
-impl<'a> NewRows<'a> {
-    /// Checks lengths and weights.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError`] for a bad weight or lengths that differ.
-    pub fn new(
-        n_rows: usize,
-        positive: Option<&'a [bool]>,
-        weights: Option<&[f64]>,
-    ) -> Result<Self, RankError> {
-        let lengths =
-            [("y", positive.map(<[bool]>::len)), ("sample_weight", weights.map(<[f64]>::len))];
-        for (name, found) in lengths {
-            if let Some(found) = found
-                && found != n_rows
-            {
-                return Err(RankError::LengthMismatch { name, found, expected: n_rows });
-            }
-        }
-        let weights = weights.map(FixedWeights::new).transpose()?;
-        Ok(Self { n_rows, positive, weights })
-    }
-
-    /// Number of rows, those of weight zero included.
-    #[must_use]
-    pub fn n_rows(&self) -> usize {
-        self.n_rows
-    }
-
-    /// Power of two that one unit of weight stands for.
-    #[must_use]
-    pub fn exponent(&self) -> i32 {
-        self.weights.as_ref().map_or(0, FixedWeights::exponent)
-    }
-
-    /// Which rows are positive, if that is known.
-    pub(crate) fn positive(&self) -> Option<&'a [bool]> {
-        self.positive
-    }
-
-    /// Whether some row may count otherwise than once.
-    pub(crate) fn is_weighted(&self) -> bool {
-        self.weights.is_some()
-    }
-
-    /// All rows; both classes have to have weight where they are known.
-    pub(crate) fn total(&self) -> Result<ClassSums, RankError> {
-        let total: ClassSums = (0..self.n_rows).map(|row| self.sums(row)).sum();
-        match (self.positive, total) {
-            (Some(_), ClassSums { pos: 0, .. }) => {
-                Err(RankError::ClassWithoutWeight { class: "positive" })
-            }
-            (Some(_), ClassSums { neg: 0, .. }) => {
-                Err(RankError::ClassWithoutWeight { class: "negative" })
-            }
-            (None, ClassSums { rows: 0, .. }) => Err(RankError::BadParameter {
-                name: "the total of sample_weight",
-                value: "0".to_owned(),
-                rule: "positive",
-            }),
-            _ => Ok(total),
-        }
-    }
-
-    /// Whether there is a row for each of `columns`.
-    pub(crate) fn check_length(&self, columns: &Columns<'_>) -> Result<(), RankError> {
-        let (found, expected) = (columns.n_rows(), self.n_rows);
-        if found != expected {
-            return Err(RankError::LengthMismatch { name: "X", found, expected });
-        }
-        Ok(())
-    }
-
-    /// What one row adds to the sums of its bin; where no labels are known, all count as negative.
-    #[must_use]
-    pub fn sums(&self, row: usize) -> ClassSums {
-        let (weight, rows) = match &self.weights {
-            None => (1, 1),
-            Some(weights) => {
-                let units = weights.units()[row];
-                (units, if weights.is_whole() { units } else { u64::from(units > 0) })
-            }
-        };
-        let positive = self.positive.is_some_and(|positive| positive[row]);
-        let (pos, neg) = if positive { (weight, 0) } else { (0, weight) };
-        ClassSums { pos, neg, rows }
-    }
-
-    /// The rows in chunks that are counted side by side: sums of integers do not depend on it.
-    fn chunks(&self) -> impl ParallelIterator<Item = Range<usize>> + use<> {
-        let n_rows = self.n_rows;
-        (0..n_rows.div_ceil(CHUNK_ROWS)).into_par_iter().map(move |chunk| {
-            let start = chunk * CHUNK_ROWS;
-            start..n_rows.min(start + CHUNK_ROWS)
-        })
-    }
-}
-
-impl RowTally for NewRows<'_> {
-    type Tally = ClassSums;
-
-    fn of(&self, row: usize) -> ClassSums {
-        self.sums(row)
-    }
-}
+use crate::data::{ClassSums, NewRows};
 
 /// Counts of new rows, to lay beside those that a scorecard keeps of its training rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,9 +45,7 @@ pub(super) fn count_points(points: &[i64], rows: &NewRows<'_>) -> Vec<(i64, Clas
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::additive::bins::Bins;
-    use crate::additive::lookup::Lookups;
-    use crate::data::Column;
+    use crate::data::{Bins, Column, Columns, Lookups};
 
     #[test]
     fn every_row_is_in_one_bin_of_each_feature_with_its_weight() {
@@ -189,33 +67,5 @@ mod tests {
         assert_eq!(counts[0], [sums(1, 0), sums(0, 4), sums(3, 0), sums(0, 2)]);
         assert_eq!(counts[1], [sums(0, 2), sums(1, 0), sums(3, 4)]);
         assert_eq!(count_points(&[7, 7, -2, 7, 9], &rows), [(-2, sums(3, 0)), (7, sums(1, 6))]);
-    }
-
-    #[test]
-    fn chunks_are_counted_as_the_whole() {
-        let n_rows = 3 * CHUNK_ROWS + 17;
-        let values: Vec<f64> = (0..n_rows).map(|row| (row * 7919 % 1000) as f64).collect();
-        let columns = Columns::new(vec![values.as_slice().into()], n_rows).unwrap();
-        let bins = Bins::Numeric { cuts: vec![250.0, 600.0], special: vec![] };
-        let rows = NewRows::new(n_rows, None, None).unwrap();
-        let counts = Lookups::new([(0, &bins)]).count(&columns, &rows).unwrap();
-        let by_hand = |low: f64, high: f64| {
-            values.iter().filter(|&&value| low <= value && value < high).count() as u64
-        };
-        let found: Vec<u64> = counts[0].iter().map(|sums| sums.neg).collect();
-        assert_eq!(found, [by_hand(0.0, 250.0), by_hand(250.0, 600.0), by_hand(600.0, 1e9), 0]);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_refused() {
-        assert_eq!(
-            NewRows::new(2, Some(&[true]), None).unwrap_err(),
-            RankError::LengthMismatch { name: "y", found: 1, expected: 2 }
-        );
-        assert!(NewRows::new(1, None, Some(&[-1.0])).is_err());
-        let columns = Columns::new(vec![[1.0].as_slice().into()], 1).unwrap();
-        let rows = NewRows::new(2, None, None).unwrap();
-        let expected = RankError::LengthMismatch { name: "X", found: 1, expected: 2 };
-        assert_eq!(rows.check_length(&columns), Err(expected));
     }
 }

@@ -31,9 +31,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::bins::{Direction, place_among};
+use super::bins::Direction;
 use super::cells::Cells;
-use crate::data::{ClassMasses, ClassSums, RowTally, Tally, Value, midpoint};
+use crate::data::{ClassMasses, ClassSums, RowTally, Tally, Value, midpoint, place_among};
 use crate::roc::Score;
 use crate::{Interrupt, RankError};
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{BinnedFeature, Bins, Direction, check_special, check_total};
+use super::bins::{BinnedFeature, Direction, check_special, check_total};
 use super::hull::{BestCuts, Feature, Memory, best_cuts};
-use super::lookup::Lookups;
 use crate::data::{
-    ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, RowTally, WeightedRows,
+    Bins, ClassSums, Column, Columns, CountedRows, Labels, Lookups, MISSING_CODE, RowTally,
+    WeightedRows,
 };
 use crate::roc::PARALLEL_FROM;
 use crate::{Interrupt, RankError};

@@ -14,16 +14,13 @@ mod draft;
 mod drift;
 mod hull;
 mod log_odds;
-mod lookup;
 mod mad2c;
 mod points;
 mod rimarc;
 mod scorecard;
 
-pub use bins::{BinnedFeature, Bins, Direction};
-pub(crate) use bins::{check_weight, sum_checked};
-pub use drift::{DriftCounts, NewRows};
-pub(crate) use lookup::Lookups;
+pub use bins::{BinnedFeature, Direction};
+pub use drift::DriftCounts;
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 pub use points::{ScorecardParams, build_scorecard};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};

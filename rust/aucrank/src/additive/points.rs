@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{Bins, check_special};
+use super::bins::check_special;
 use super::draft::Draft;
 use super::log_odds::{Line, log_odds_line};
-use super::lookup::Lookups;
 use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
-use crate::boost::FeatureTerm;
-use crate::data::{ClassSums, Column, Columns, CountedRows, Labels, MISSING_CODE, WeightedRows};
+use crate::data::{
+    Bins, ClassSums, Column, Columns, CountedRows, FeatureTerm, Labels, Lookups, MISSING_CODE,
+    WeightedRows,
+};
 use crate::roc::{RocCurve, curve_of};
 use crate::{Interrupt, RankError};
 
@@ -306,7 +307,7 @@ fn distribution(points: &[f64], labels: &Labels<'_>) -> Vec<(i64, ClassSums)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::boost::Steps;
+    use crate::data::Steps;
     use crate::data::mix;
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {

@@ -10,12 +10,11 @@ use std::ops::AddAssign;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::{BinnedFeature, Bins};
-use super::lookup::Lookups;
+use super::bins::BinnedFeature;
 use super::mad2c::{Mad2c, Mad2cParams, fit_mad2c};
-use crate::boost::{FeatureTerm, Steps};
 use crate::data::{
-    ClassMasses, ClassSums, Column, Columns, Folds, Labels, NO_FOLD, times_power_of_two,
+    Bins, ClassMasses, ClassSums, Column, Columns, FeatureTerm, Folds, Labels, Lookups, NO_FOLD,
+    Steps, times_power_of_two,
 };
 use crate::{Interrupt, RankError};
 

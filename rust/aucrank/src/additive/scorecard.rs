@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bins::{Bins, check_total, gini, sum_checked};
-use super::drift::{DriftCounts, NewRows, count_points};
-use super::lookup::Lookups;
+use super::bins::{check_total, gini};
+use super::drift::{DriftCounts, count_points};
 use crate::RankError;
-use crate::data::{ClassSums, Columns};
+use crate::data::{Bins, ClassSums, Columns, Lookups, NewRows, sum_checked};
 
 /// No row has more points than this, nor fewer than its negative: sums of them are exact in doubles.
 pub(super) const MOST_POINTS: i64 = 1_000_000_000;

@@ -4,8 +4,7 @@ use std::ops::{AddAssign, Range};
 
 use serde::{Deserialize, Serialize};
 
-use crate::additive::Bins;
-use crate::data::{Column, MISSING_CODE};
+use crate::data::{Bins, Column, MISSING_CODE};
 
 /// What the terms of a feature ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,9 +6,8 @@ use super::model::{Aurora, Parts, PathStep, TriedRadius};
 use super::observations::Observations;
 use super::params::{AuroraParams, Criterion, Radius, Selection};
 use super::search::{Path, Search, Step, climb_to_the_end, scores_of};
-use crate::boost::smoothed;
 use crate::data::{Column, Columns, Folds, Labels, hold_out};
-use crate::roc::DeLong;
+use crate::roc::{DeLong, smoothed};
 use crate::{Interrupt, RankError};
 
 /// The radii that are tried first, ascending in equal steps of their logarithm (DECISIONS A19). The

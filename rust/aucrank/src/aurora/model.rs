@@ -8,9 +8,9 @@ use super::exact_ramp::Statistics;
 use super::params::Criterion;
 use super::term::{BinaryTerm, Literal};
 use crate::RankError;
-use crate::additive::{Bins, Lookups};
-use crate::boost::{FeatureTerm, Steps};
-use crate::data::{Columns, LARGEST_SUM, Labels, is_snapped, snap};
+use crate::data::{
+    Bins, Columns, FeatureTerm, LARGEST_SUM, Labels, Lookups, Steps, is_snapped, snap,
+};
 use crate::roc::largest_gap;
 
 /// A fitted `AURORA`.

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::binarize::{Binarizer, BinarizerParams};
 use super::binary_feature::{BinaryFeature, Rule, TermTest};
-use crate::additive::{Bins, Lookups, NewRows, check_weight, sum_checked};
-use crate::data::{ClassSums, Column, Columns, CountedRows, MISSING_CODE};
+use crate::data::{
+    Bins, ClassSums, Column, Columns, CountedRows, Lookups, MISSING_CODE, NewRows, check_weight,
+    sum_checked,
+};
 use crate::{Interrupt, RankError};
 
 /// A term of one feature, with the training rows that it is on for.
@@ -28,9 +30,8 @@ pub struct CountedTerm {
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::additive::NewRows;
 /// use aucrank::aurora::{BinarizerParams, fit_threshold_binarizer};
-/// use aucrank::data::Columns;
+/// use aucrank::data::{Columns, NewRows};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 3.0, f64::NAN, 4.0], 1).unwrap();
 /// let rows = NewRows::new(4, None, None).unwrap();

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOutPath;
-use super::term::{FeatureTerm, Term, TreeTerm};
+use super::term::{Term, TreeTerm};
 use super::weak::outside::RowScores;
 use crate::RankError;
-use crate::data::{Columns, LARGEST_SUM, is_snapped};
+use crate::data::{Columns, FeatureTerm, LARGEST_SUM, is_snapped};
 use crate::tree::LeafSums;
 
 /// Rows that one thread takes at a time.

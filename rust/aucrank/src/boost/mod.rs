@@ -29,7 +29,6 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
-pub(crate) use held_out::smoothed;
 pub use held_out::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
@@ -39,7 +38,7 @@ pub use marti::{
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::{Given, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
-pub use term::{FeatureTerm, Steps, Term, TreeTerm};
+pub use term::{Term, TreeTerm};
 pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};
 pub use weak::WeakRankerParams;
 pub use weak::linear::LinearRanker;

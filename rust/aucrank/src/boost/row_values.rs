@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::distribution::{Distribution, Worth};
-use super::term::{FeatureTerm, Steps, Term};
+use super::term::Term;
 use super::weak::{Groups, WeakSample};
 use crate::RankError;
-use crate::data::{Binned, FeatureBins};
+use crate::data::{Binned, FeatureBins, FeatureTerm, Steps};
 
 /// A value for every row, those of weight zero and those held out among them.
 #[derive(Debug)]

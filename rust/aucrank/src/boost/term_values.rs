@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::scored::{RowScorer, ScoredTerm};
-use super::term::{FeatureTerm, Term};
+use super::term::Term;
 use super::weak::outside::{RowScores, scores_of};
 use crate::RankError;
-use crate::data::{Column, Columns, MISSING_CODE};
+use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE};
 
 /// Rows that one thread takes at a time.
 const CHUNK_ROWS: usize = 1 << 12;

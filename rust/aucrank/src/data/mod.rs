@@ -1,23 +1,30 @@
 //! What comes in: borrowed columns, labels with weights, and bins. The only place where raw values
-//! become codes, and the sums of class weight that every learner asks for.
+//! become codes, and the sums of class weight that every learner asks for; and the step functions of
+//! one feature that several families learn.
 
 mod binary;
 mod binned;
+mod bins;
 mod columns;
 mod cuts;
 mod exact_sum;
 mod folds;
 mod histogram;
 mod labels;
+mod lookup;
 mod mass_histogram;
+mod new_rows;
 mod random;
 mod source;
+mod step_function;
 mod sums;
 mod values;
 mod weights;
 
 pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
+pub use bins::Bins;
+pub(crate) use bins::place_among;
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
 pub(crate) use cuts::midpoint;
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, snap};
@@ -25,13 +32,17 @@ pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub(crate) use folds::{content_hash, content_hashes};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
+pub(crate) use lookup::Lookups;
 pub(crate) use mass_histogram::MassHistogram;
+pub use new_rows::NewRows;
 pub(crate) use random::{below, mix};
 pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
+pub use step_function::{FeatureTerm, Steps};
 pub use sums::{
     ClassMasses, ClassSums, CountedRows, Counts, MassRows, ReweightedRows, RowTally, Tally,
     WeightedRows,
 };
+pub(crate) use sums::{check_weight, sum_checked};
 pub(crate) use values::Moments;
 pub use values::ValueScale;
 pub use weights::FixedWeights;

@@ -269,6 +269,33 @@ impl RowTally for WeightedRows<'_> {
     }
 }
 
+/// The sum of parts, if it does not overflow.
+pub(crate) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
+    parts.iter().try_fold(ClassSums::default(), |sum, part| {
+        let pos = sum.pos.checked_add(part.pos)?;
+        let neg = sum.neg.checked_add(part.neg)?;
+        Some(ClassSums { pos, neg, rows: sum.rows.checked_add(part.rows)? })
+    })
+}
+
+/// Whether these can be the training rows of a model: weights that add up to no more than fixed point
+/// allows, and a unit that a weight can have.
+///
+/// # Errors
+///
+/// What is wrong, in words.
+pub(crate) fn check_weight(total: ClassSums, exponent: i32) -> Result<(), String> {
+    const MOST: u64 = 1 << 53;
+    let weight = total.pos.checked_add(total.neg);
+    if weight.is_none_or(|weight| weight > MOST) || total.rows > MOST {
+        return Err("the training rows weigh too much".to_owned());
+    }
+    if !(-1200..=1100).contains(&exponent) {
+        return Err(format!("weights in units of 2^{exponent}"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::Interrupt;
-use crate::additive::{Mad2cParams, NewRows, fit_mad2c};
+use crate::additive::{Mad2cParams, fit_mad2c};
 use crate::aurora::{
     AuroraParams, BinarizerParams, Criterion as PathCriterion, Radius, RankOptParams, SearchDepth,
     Selection, fit_aurora, fit_rank_opt, fit_threshold_binarizer,
@@ -13,7 +13,7 @@ use crate::boost::{
     AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
     ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
 };
-use crate::data::{BinningParams, Column, Labels, mix};
+use crate::data::{BinningParams, Column, Labels, NewRows, mix};
 use crate::tree::{
     Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder, LeafRankParams,
     Missing, SplitRule, fit, fit_forest,

@@ -27,6 +27,7 @@ mod ramp_sums;
 mod ranking;
 mod sample;
 mod score;
+mod smooth;
 mod sort;
 mod state;
 
@@ -41,4 +42,5 @@ pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;
 pub use score::Score;
+pub(crate) use smooth::smoothed;
 pub use state::RocState;

@@ -12,9 +12,9 @@ use super::chance::Chance;
 use super::params::{ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, place};
 use super::walk::coin_at;
-use crate::boost::term::{FeatureTerm, Steps, Term};
+use crate::boost::term::Term;
 use crate::boost::weak::outside::RowScores;
-use crate::data::{Column, Columns, MISSING_CODE, content_hash};
+use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_hash};
 use crate::{Interrupt, RankError};
 
 /// Rows scored together.

@@ -10,8 +10,8 @@ mod tree;
 use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
-use super::term::{FeatureTerm, Term, TreeTerm};
-use crate::data::{Binned, ClassMasses, Columns, Labels};
+use super::term::{Term, TreeTerm};
+use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels};
 use crate::tree::{FitParams, RankingTree};
 use crate::{Interrupt, RankError};
 

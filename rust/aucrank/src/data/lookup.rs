@@ -10,8 +10,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::bins::Bins;
+use super::columns::{Column, Columns};
+use super::sums::{ClassSums, RowTally, Tally};
 use crate::RankError;
-use crate::data::{ClassSums, Column, Columns, RowTally, Tally};
 
 /// Rows looked up at a time.
 const TILE_ROWS: usize = 512;

@@ -1,0 +1,115 @@
+//! The values of a feature in bins.
+
+use serde::{Deserialize, Serialize};
+
+/// Bins of the values of a feature. They are numbered from 0, and bin [`Bins::n_bins`] is that of
+/// what is missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bins {
+    /// Of a number: intervals in ascending order, then values that stand apart.
+    Numeric {
+        /// Ascending; a number equal to a cut lies above it (DECISIONS R4).
+        cuts: Vec<f64>,
+        /// Values that each have a bin of their own.
+        special: Vec<f64>,
+    },
+    /// Of a category.
+    Categorical {
+        /// The bin of each category, by code. One that no row had is missing (DECISIONS R5), and so
+        /// are categories beyond the last.
+        bin_of_level: Vec<usize>,
+        /// Number of bins.
+        n_bins: usize,
+    },
+}
+
+impl Bins {
+    /// Number of bins, that of what is missing not counted; also its number.
+    #[must_use]
+    pub fn n_bins(&self) -> usize {
+        match self {
+            Self::Numeric { cuts, special } => cuts.len() + 1 + special.len(),
+            Self::Categorical { n_bins, .. } => *n_bins,
+        }
+    }
+
+    /// The bin of a raw value: a number, or the code of a category; NaN is missing.
+    #[inline]
+    #[must_use]
+    pub fn bin(&self, raw: f64) -> usize {
+        if raw.is_nan() {
+            return self.n_bins();
+        }
+        match self {
+            Self::Numeric { cuts, special } => {
+                if let Some(place) = place_among(special, raw) {
+                    return cuts.len() + 1 + place;
+                }
+                cuts.partition_point(|&cut| cut <= raw)
+            }
+            Self::Categorical { bin_of_level, n_bins } => {
+                bin_of_level.get(raw as usize).copied().unwrap_or(*n_bins)
+            }
+        }
+    }
+
+    /// Whether these are bins of a feature with that many categories, or of a number: what a file is
+    /// asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(crate) fn check(&self, n_levels: Option<u32>) -> Result<(), String> {
+        match (self, n_levels) {
+            (Self::Numeric { cuts, special }, None) => {
+                if !cuts.iter().chain(special).all(|number| number.is_finite()) {
+                    return Err("a cut or a special value is not a finite number".to_owned());
+                }
+                if !cuts.is_sorted_by(|low, high| low < high) {
+                    return Err("cuts are not in strictly ascending order".to_owned());
+                }
+                let is_new = |(place, &value): (usize, &f64)| {
+                    place_among(&special[..place], value).is_none()
+                };
+                if !special.iter().enumerate().all(is_new) {
+                    return Err("a special value occurs twice".to_owned());
+                }
+                Ok(())
+            }
+            (Self::Categorical { bin_of_level, n_bins }, Some(n_levels)) => {
+                if bin_of_level.len() != n_levels as usize {
+                    let found = bin_of_level.len();
+                    return Err(format!("bins of {found} categories, expected {n_levels}"));
+                }
+                // Compared with the number of levels before anything of that size is made.
+                if *n_bins > bin_of_level.len() {
+                    return Err(format!("{n_bins} bins of {n_levels} categories"));
+                }
+                let mut is_used = vec![false; n_bins + 1];
+                for &bin in bin_of_level {
+                    match is_used.get_mut(bin) {
+                        Some(is_used) => *is_used = true,
+                        None => return Err(format!("a category is in bin {bin} of {n_bins}")),
+                    }
+                }
+                match is_used[..*n_bins].iter().position(|&is_used| !is_used) {
+                    Some(bin) => Err(format!("no category is in bin {bin}")),
+                    None => Ok(()),
+                }
+            }
+            (Self::Numeric { .. }, Some(_)) => {
+                Err("bins of a number for a categorical feature".to_owned())
+            }
+            (Self::Categorical { .. }, None) => {
+                Err("bins of categories for a numeric feature".to_owned())
+            }
+        }
+    }
+}
+
+/// The place of a number in a short list.
+#[expect(clippy::float_cmp, reason = "a special value is one exactly")]
+pub(crate) fn place_among(special: &[f64], raw: f64) -> Option<usize> {
+    special.iter().position(|&value| value == raw)
+}

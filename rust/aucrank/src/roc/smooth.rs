@@ -1,0 +1,40 @@
+//! Statistics by number of parts of a model, smoothed before the best number is chosen.
+
+/// Taps of the triangular window on each side of its middle (DECISIONS A18).
+const HALF_WINDOW: usize = 7;
+
+/// Mean under weights 8 - |i| of up to 7 neighbours on each side; at the ends, of those that there are.
+pub(crate) fn smoothed(values: &[f64]) -> Vec<f64> {
+    let at = |place: usize| {
+        let window = place.saturating_sub(HALF_WINDOW)..values.len().min(place + HALF_WINDOW + 1);
+        let weight = |other: usize| (HALF_WINDOW + 1 - other.abs_diff(place)) as f64;
+        let (mut sum, mut total) = (0.0, 0.0);
+        for other in window {
+            sum += weight(other) * values[other];
+            total += weight(other);
+        }
+        sum / total
+    };
+    (0..values.len()).map(at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_a_triangle_of_fifteen_cut_at_the_ends() {
+        let mut values = vec![0.0; 40];
+        values[20] = 64.0;
+        let found = smoothed(&values);
+        // Its weights add up to 64.
+        let expected: Vec<f64> =
+            (0..40_i32).map(|i| f64::from((8 - (i - 20).abs()).max(0))).collect();
+        assert_eq!(found, expected);
+        // At the end 8 + 7 + ... + 1 is left.
+        let first = smoothed(&[36.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(first[0].to_bits(), 8.0_f64.to_bits());
+        assert_eq!(smoothed(&[0.5; 3]), [0.5; 3]);
+        assert!(smoothed(&[]).is_empty());
+    }
+}
