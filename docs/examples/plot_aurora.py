@@ -71,9 +71,9 @@ print(f"\ntest AUC of the points: {card.score(X_test, y_test):.3f}")
 # How many terms?
 # ---------------
 # By default a quarter of the rows is held out. The search goes on to 200 terms; kept are as many as
-# rank the rows held out best by the ramp statistic, smoothed over 15 terms. All coefficients then
-# climb once more, on all rows. With rows enough, as in these simulated ones with ten features and
-# wrong labels, there is a point from which on more terms only fit the noise.
+# rank the rows held out best, by an AUC that is smoothed over 15 terms. All coefficients then climb
+# once more, on all rows. With rows enough, as in these simulated ones with ten features and wrong
+# labels, there is a point from which on more terms only fit the noise.
 train = make_xor(1500, n_features=10, noise_rate=0.2, random_state=0)
 test = make_xor(10_000, n_features=10, noise_rate=0.2, random_state=1)
 pairs = AURORA(max_features=60, radius=1.0, random_state=0).fit(train.X, train.y)
