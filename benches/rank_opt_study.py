@@ -16,6 +16,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 from aucrank import RankOpt
+from rank_boost_study import subsets
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -36,12 +37,6 @@ PAPER = {
     "paper 5, RankOpt": {"forest": 83.53, "married": 83.41},
     "paper 5, LogRes": {"forest": 83.63, "married": 83.33},
 }
-
-
-def subsets(n_rows, size, n_most):
-    """Deal rows into disjoint subsets."""
-    order = np.random.default_rng(0).permutation(n_rows)
-    return [order[start : start + size] for start in range(0, n_rows - size + 1, size)][:n_most]
 
 
 def encoder():

@@ -271,7 +271,7 @@ class PartialDependenceMixin:
         display = PartialDependenceDisplay(
             results,
             features=wanted,
-            feature_names=[f.name or f"x{j}" for j, f in enumerate(schema.features)],
+            feature_names=schema.shown_names,
             target_idx=0,
             deciles=deciles,
             is_categorical=is_categorical,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from aucrank._params import columns_named
 from aucrank._schema import Schema
 
 
@@ -51,15 +52,8 @@ def monotonic_directions(monotonic_cst: Any, schema: Schema) -> list[int]:
         return []
     n_features = len(schema.features)
     if isinstance(monotonic_cst, dict):
-        names = schema.names
-        if names is None:
-            raise ValueError(
-                "monotonic_cst is a dict, but X has no column names: pass one direction for each"
-                " column"
-            )
-        unknown = [name for name in monotonic_cst if name not in names]
-        if unknown:
-            raise ValueError(f"monotonic_cst names columns that X does not have: {unknown!r}")
+        instead = "one direction for each column"
+        names = columns_named(monotonic_cst, "monotonic_cst", schema.names, instead)
         return [int(monotonic_cst.get(name, 0)) for name in names]
     directions = _as_vector(monotonic_cst)
     if len(directions) != n_features:

@@ -73,7 +73,7 @@ class Words:
 
     def name(self, feature: int) -> str:
         """Name of a column, ``x0`` for a first one without a name."""
-        return self._schema.features[feature].name or f"x{feature}"
+        return self._schema.shown_name(feature)
 
     def side(self, cuts: list[dict[str, Any]], *, left: bool) -> list[Region]:
         """Regions whose union is one side of a split.

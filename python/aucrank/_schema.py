@@ -87,6 +87,15 @@ class Schema:
         """Whether a column is categorical."""
         return any(feature.levels is not None for feature in self.features)
 
+    @property
+    def shown_names(self) -> list[str]:
+        """What to call the columns: ``x0`` a first one without a name."""
+        return [self.shown_name(index) for index in range(len(self.features))]
+
+    def shown_name(self, index: int) -> str:
+        """Return what to call a column, ``x0`` a first one without a name."""
+        return self.features[index].name or f"x{index}"
+
     def label(self, index: int) -> str:
         """Return how to call a column in a message: by name if it has one."""
         return column_label(self.features[index].name, index)

@@ -55,7 +55,7 @@ class SqlWriter:
     def name(self, feature: int) -> str:
         """Return the quoted name of a column."""
         spelling = self._spelling
-        name = self._schema.features[feature].name or f"x{feature}"
+        name = self._schema.shown_name(feature)
         closing = spelling.closing
         doubled = "\\" + closing if not spelling.plain_backslash else closing * 2
         return f"{spelling.opening}{name.replace(closing, doubled)}{closing}"
@@ -87,6 +87,11 @@ class SqlWriter:
         text = self.number(value)
         # Decimals would be added as they are written, not as doubles.
         return f"{text}e0" if "." in text and "e" not in text else text
+
+    def sum_less(self, terms: Sequence[str], threshold: float) -> str:
+        """Return the sum of some terms less a threshold, all of them doubles."""
+        total = "\n+ ".join(terms) or "0.0"
+        return f"{total}\n{'-' if threshold >= 0 else '+'} {self.double(abs(threshold))}"
 
     def condition(self, cuts: list[dict[str, Any]], place: int = 0) -> str:
         """Return a condition that is true for the rows on the left of a split."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aucrank._params import check_int
-from aucrank._pyplot import import_pyplot
+from aucrank._pyplot import given_axes, import_pyplot
 from aucrank._rules import in_full
 from aucrank._schema import Schema
 
@@ -74,7 +74,7 @@ def draw_terms(
         If a feature is unknown or has no term, or the axes are too few or too many.
     """
     plt = import_pyplot("plot_terms")
-    names = [feature.name or f"x{place}" for place, feature in enumerate(schema.features)]
+    names = schema.shown_names
     chosen = _choose(terms, names, features)
     if not chosen:
         raise ValueError("there is nothing to draw: no feature adds to the score")
@@ -96,10 +96,7 @@ def draw_terms(
         for first in grid[:, 0]:
             first.set_ylabel("adds to the score")
     else:
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))
-        if len(axes) != len(chosen):
-            raise ValueError(f"there are {len(chosen)} features to draw but {len(axes)} axes")
-        figure = axes[0].figure
+        axes, figure = given_axes(ax, len(chosen), "features")
     for panel, term in zip(axes, chosen, strict=True):
         levels = schema.features[term["feature"]].levels
         if levels is None:

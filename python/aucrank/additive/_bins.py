@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from aucrank._monotonic import monotonic_directions
+from aucrank._params import columns_named
 from aucrank._schema import Schema
 
 _DIRECTIONS = {-1: "decreasing", 0: None, 1: "increasing"}
@@ -58,14 +59,8 @@ def special_by_column(special_values: Any, schema: Schema) -> list[list[float]]:
     if special_values is None:
         return [[] for _ in schema.features]
     if isinstance(special_values, dict):
-        names = schema.names
-        if names is None:
-            raise ValueError(
-                "special_values is a dict, but X has no column names: pass one list for all columns"
-            )
-        unknown = [name for name in special_values if name not in names]
-        if unknown:
-            raise ValueError(f"special_values names columns that X does not have: {unknown!r}")
+        instead = "one list for all columns"
+        names = columns_named(special_values, "special_values", schema.names, instead)
         by_column = [_numbers(special_values.get(name, ())) for name in names]
         for place, (numbers, feature) in enumerate(zip(by_column, schema.features, strict=True)):
             if numbers and feature.levels is not None:

@@ -165,7 +165,7 @@ class CardExportMixin:
         from aucrank import __version__
 
         card = self._card()
-        columns = [feature.name or f"x{j}" for j, feature in enumerate(self._schema.features)]
+        columns = self._schema.shown_names
         return write_pmml(
             PmmlCard(
                 model_name=model_name,

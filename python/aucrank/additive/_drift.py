@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._input import count_rows, read_columns
 from aucrank._params import check_int
-from aucrank._pyplot import import_pyplot
+from aucrank._pyplot import given_axes, import_pyplot
+from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
 from aucrank._threads import threads_for
@@ -358,7 +359,8 @@ class DriftMixin:
                 )
         n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
         with errors_by_name(self._schema):
-            counts = json.loads(self._model.drift(columns, positive, weight, n_threads))
+            sample = Sample(columns, self._schema, positive, weight)
+            counts = json.loads(self._model.drift(sample.core, n_threads))
         card = json.loads(self._model.to_json())
         features = card_features(card, self._schema)
         return _report(card, features, counts, has_y=positive is not None)
@@ -641,10 +643,7 @@ def _draw(
             unused.remove()
         axes = axes[: len(panels)]
     else:
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))
-        if len(axes) != len(panels):
-            raise ValueError(f"there are {len(panels)} panels to draw but {len(axes)} axes")
-        figure = axes[0].figure
+        axes, figure = given_axes(ax, len(panels), "panels")
     for panel, (name, psi, words, bins) in zip(axes, panels, strict=True):
         places = np.arange(len(words))
         panel.barh(places - 0.2, bins["share_then"], height=0.4, color="0.7", label="then")

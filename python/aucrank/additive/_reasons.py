@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._params import check_bool, check_choice, check_int
-from aucrank._rules import Words
 from aucrank._schema import Schema
 from aucrank.additive._card_bins import card_features
 
@@ -102,8 +101,7 @@ class ReasonsMixin:
         return (codes, points) if return_points else codes
 
     def _reason_texts(self, reasons: Mapping[str, str] | None) -> NDArray[np.object_]:
-        words = Words(self._schema, ())
-        names = [words.name(place) for place in range(len(self._schema.features))]
+        names = self._schema.shown_names
         if reasons is not None and not isinstance(reasons, Mapping):
             raise TypeError(f"reasons must be a mapping from names to texts, got {reasons!r}")
         texts = {} if reasons is None else dict(reasons)

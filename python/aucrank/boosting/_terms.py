@@ -176,12 +176,10 @@ class TermsMixin:
         check_choice(dialect, "dialect", tuple(DIALECTS))
         writer = SqlWriter(self._schema_of_terms, dialect)
         cases = [sql_of_steps(writer, self._schema, term) for term in self._merged()]
-        total = "\n+ ".join(cases) or "0.0"
         if self._model.by_sign:
+            total = "\n+ ".join(cases) or "0.0"
             return f"CASE WHEN\n{total}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
-        threshold = self._model.threshold
-        sign = "-" if threshold >= 0 else "+"
-        return f"{total}\n{sign} {writer.double(abs(threshold))}"
+        return writer.sum_less(cases, self._model.threshold)
 
     def plot_terms(
         self,

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
@@ -390,11 +389,6 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
                 f" n_folds={self.n_folds}."
             )
         return None
-
-    @property
-    def _fitted_model(self) -> _core.Aurora:
-        check_is_fitted(self)
-        return self._model
 
     @property
     def n_terms_(self) -> int:

@@ -73,8 +73,8 @@ class AuroraTermsMixin:
         age >= 45    age            0.7071  0.3337
         smoker = no  smoker        -0.7071  0.1668
         """
-        model = self._fitted_terms()
-        names = self._names
+        model = self._fitted_model
+        names = self._schema.shown_names
         terms = json.loads(model.terms())
         features = [
             ", ".join(dict.fromkeys(names[literal["feature"]] for literal in _literals(term)))
@@ -126,7 +126,7 @@ class AuroraTermsMixin:
           -0.7071  smoker = no
         """
         check_int(n_terms, "n_terms", low=1, optional=True)
-        model = self._fitted_terms()
+        model = self._fitted_model
         values = model.values()
         # The first of equal ones is the one that was found first.
         heavy = np.argsort(-np.abs(values), kind="stable")
@@ -193,7 +193,7 @@ class AuroraTermsMixin:
         >>> np.array_equal(parts.sum(axis=1) - model.threshold_, model.decision_function(X))
         True
         """
-        n_terms = self._fitted_terms().n_terms
+        n_terms = self._fitted_model.n_terms
         parts: NDArray[np.float64] = self._ask("explain", X)  # type: ignore[attr-defined]
         # Without terms the number of rows cannot be told from the parts.
         n_rows = len(parts) // n_terms if n_terms else len(self._ask("score", X))  # type: ignore[attr-defined]
@@ -232,7 +232,7 @@ class AuroraTermsMixin:
         - 0.5e0
         """
         check_choice(dialect, "dialect", tuple(DIALECTS))
-        model = self._fitted_terms()
+        model = self._fitted_model
         writer = SqlWriter(self._schema, dialect)
         known = self._binary_terms()
         cases = []
@@ -240,9 +240,7 @@ class AuroraTermsMixin:
             asked = (writer.question(_test(known[_key(literal)])) for literal in _literals(term))
             condition = _JOINED_BY[_kind(term)].upper().join(asked)
             cases.append(f"CASE WHEN {condition} THEN {writer.double(value)} ELSE 0 END")
-        sign = "-" if model.threshold >= 0 else "+"
-        total = "\n+ ".join(cases) or "0.0"
-        return f"{total}\n{sign} {writer.double(abs(model.threshold))}"
+        return writer.sum_less(cases, model.threshold)
 
     def plot_terms(
         self,
@@ -301,7 +299,7 @@ class AuroraTermsMixin:
             ``smoothed``, the one that is the ``criterion`` after smoothing; ``kept``, true for the
             number of terms that was chosen.
         """
-        model = self._fitted_terms()
+        model = self._fitted_model
         path = json.loads(model.path())
         n_terms = np.arange(1, len(path) + 1)
         parts = ["train"]
@@ -352,15 +350,12 @@ class AuroraTermsMixin:
         >>> [ax.get_ylabel() for ax in display.axes_]
         ['ramp statistic', 'AUC']
         """
-        return draw_path(self.path_, self._fitted_terms().criterion, ax)
-
-    def _fitted_terms(self) -> _core.Aurora:
-        check_is_fitted(self)
-        return self._model
+        return draw_path(self.path_, self._fitted_model.criterion, ax)
 
     @property
-    def _names(self) -> list[str]:
-        return [feature.name or f"x{place}" for place, feature in enumerate(self._schema.features)]
+    def _fitted_model(self) -> _core.Aurora:
+        check_is_fitted(self)
+        return self._model
 
     def _binary_terms(self) -> dict[tuple[int, int], BinaryTerm]:
         """Return the terms of single features that the search chose from, by feature and slot."""
@@ -373,7 +368,7 @@ class AuroraTermsMixin:
     def _rules(self) -> list[str]:
         """Return each term of the score in words."""
         known = self._binary_terms()
-        words = words_of_terms(list(known.values()), self._schema, self._names)
+        words = words_of_terms(list(known.values()), self._schema, self._schema.shown_names)
         said = dict(zip(known, words, strict=True))
         return [
             _JOINED_BY[_kind(term)].join(said[_key(literal)] for literal in _literals(term))
@@ -382,7 +377,7 @@ class AuroraTermsMixin:
 
     def _step_functions(self) -> str:
         """Return the step functions of the features as JSON text, for a scorecard."""
-        model = self._fitted_terms()
+        model = self._fitted_model
         if not model.is_additive:
             is_pair = [_kind(term) != "first" for term in json.loads(model.terms())]
             place = is_pair.index(True)

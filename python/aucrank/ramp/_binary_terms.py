@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aucrank._input import KindsByColumn
-from aucrank._params import check_int, check_real
+from aucrank._params import check_int, check_real, columns_named
 from aucrank._rules import distinct_numbers
 from aucrank._schema import Schema
 
@@ -175,15 +175,9 @@ def _types_by_column(
     if feature_types is None:
         return [None] * n_features
     if isinstance(feature_types, dict):
-        if names is None:
-            raise ValueError(
-                "feature_types is a dict, but X has no column names: pass a list with one entry for"
-                " each column"
-            )
-        unknown = [name for name in feature_types if name not in names]
-        if unknown:
-            raise ValueError(f"feature_types names columns that X does not have: {unknown!r}")
-        return [feature_types.get(name) for name in names]
+        instead = "a list with one entry for each column"
+        known = columns_named(feature_types, "feature_types", names, instead)
+        return [feature_types.get(name) for name in known]
     types = _as_list(feature_types)
     if len(types) != n_features:
         raise ValueError(

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from aucrank._pyplot import import_pyplot
+from aucrank._pyplot import given_axes, import_pyplot
 from aucrank._table import Table
 
 if TYPE_CHECKING:
@@ -65,10 +63,7 @@ def draw_path(path: Table, criterion: str, ax: Sequence[Axes] | None) -> PathDis
         figure, grid = plt.subplots(1, 2, figsize=(9.0, 3.4), layout="constrained")
         axes = list(grid)
     else:
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))
-        if len(axes) != len(_STATISTICS):
-            raise ValueError(f"there are 2 panels to draw but {len(axes)} axes")
-        figure = axes[0].figure
+        axes, figure = given_axes(ax, len(_STATISTICS), "panels")
     kept = path["n_terms"][path["kept"]]
     for panel, (name, label) in zip(axes, _STATISTICS.items(), strict=True):
         _draw(panel, path, name, criterion)

@@ -325,11 +325,10 @@ class RankOpt(BaseRanker):
         """
         model = self._fitted_model
         coefficients, importances = model.coefficients(), model.importances()
-        names = [feature.name or f"x{j}" for j, feature in enumerate(self._schema.features)]
         order = np.argsort(-importances, kind="stable")
         order = order[coefficients[order] != 0]
         return Table(
-            feature=np.array(names, dtype=np.str_)[order],
+            feature=np.array(self._schema.shown_names, dtype=np.str_)[order],
             coef=coefficients[order],
             mean=model.means()[order],
             importance=importances[order],
@@ -413,10 +412,7 @@ class RankOpt(BaseRanker):
             for feature, weight in enumerate(self.coef_.tolist())
             if weight != 0
         ]
-        threshold = self.threshold_
-        sign = "-" if threshold >= 0 else "+"
-        total = "\n+ ".join(terms) or "0.0"
-        return f"{total}\n{sign} {writer.double(abs(threshold))}"
+        return writer.sum_less(terms, self.threshold_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -270,7 +270,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         x0 >= 3.5  x0             3.5               1      1  0.75
         """
         check_is_fitted(self)
-        names = [feature.name or f"x{k}" for k, feature in enumerate(self._schema.features)]
+        names = self._schema.shown_names
         unit = 2.0**self._model.exponent
         positive = np.array([term["on"]["pos"] for term in self._terms], dtype=np.float64)
         negative = np.array([term["on"]["neg"] for term in self._terms], dtype=np.float64)

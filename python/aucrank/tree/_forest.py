@@ -443,8 +443,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             part of the sum of importances.
         """
         importance, spread = self._fitted_model.importances()
-        features = enumerate(self._schema.features)
-        names = np.array([feature.name or f"x{j}" for j, feature in features], dtype=object)
+        names = np.array(self._schema.shown_names, dtype=object)
         order = np.argsort(-importance, kind="stable")
         total = importance.sum()
         return Table(

@@ -3,7 +3,7 @@
 use aucrank::additive::{
     self, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard, ScorecardParams,
 };
-use aucrank::data::{FeatureTerm, NewRows};
+use aucrank::data::FeatureTerm;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -228,22 +228,15 @@ impl PyScorecard {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
-    /// Counts of new rows by bin and by points as JSON text; `positive` is `None` where labels are not known.
+    /// Counts of new rows by bin and by points as JSON text.
     fn drift<'py>(
         &self,
         py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        positive: Option<PyReadonlyArray1<'py, bool>>,
-        weight: Option<PyReadonlyArray1<'py, f64>>,
+        sample: SampleArg<'py>,
         n_threads: usize,
     ) -> PyResult<String> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
-        let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-        let counts = on_pool(py, n_threads, |_| {
-            let rows = NewRows::new(columns.n_rows(), positive, weight)?;
-            self.0.drift(&columns, &rows)
-        });
+        let sample = sample.borrow()?;
+        let counts = on_pool(py, n_threads, |_| self.0.drift(&sample.columns, &sample.new_rows()?));
         to_json(&counts?)
     }
 }

@@ -163,11 +163,7 @@ pub fn fit_aurora<'py>(
         let (columns, labels) = (&sample.columns, sample.labels()?);
         aurora::fit_aurora(columns, &labels, &params, earlier, observer, interrupt)
     });
-    let fitted = fitted.map(PyAurora);
-    match &callbacks {
-        None => fitted,
-        Some(callbacks) => callbacks.finish(py, fitted),
-    }
+    Callbacks::finish_any(callbacks.as_ref(), py, fitted.map(PyAurora))
 }
 
 impl Observer for Callbacks {

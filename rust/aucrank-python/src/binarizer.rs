@@ -1,7 +1,6 @@
 //! `ThresholdBinarizer` of the room `aucrank::aurora` as a Python class and a function.
 
 use aucrank::aurora::{self, BinarizerParams, ThresholdBinarizer};
-use aucrank::data::NewRows;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -117,8 +116,7 @@ pub fn fit_threshold_binarizer<'py>(
     let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
         let columns = &sample.columns;
-        let rows = NewRows::new(columns.n_rows(), sample.positive, sample.weight)?;
-        aurora::fit_threshold_binarizer(columns, &rows, &params, interrupt)
+        aurora::fit_threshold_binarizer(columns, &sample.new_rows()?, &params, interrupt)
     });
     model.map(PyThresholdBinarizer)
 }

@@ -93,7 +93,7 @@ impl PyBoostedModel {
         let rankers = rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
         let values = on_pool(py, n_threads, |_| self.0.round_values(&columns, round, outside));
-        Ok(finish(py, rankers.as_ref(), values)?.into_pyarray(py))
+        Ok(Callbacks::finish_any(rankers.as_ref(), py, values)?.into_pyarray(py))
     }
 
     /// Numbers of the rankers of Python that it asks.
@@ -113,7 +113,7 @@ impl PyBoostedModel {
         let rankers = rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
         let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
-        Ok(finish(py, rankers.as_ref(), scores)?.into_pyarray(py))
+        Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
     }
     /// Whether a score is the sign of a sum.
     #[getter]
@@ -146,14 +146,6 @@ impl PyBoostedModel {
     /// The JSON form of the terms of single features, one for each feature that has any.
     fn merged_terms(&self) -> PyResult<String> {
         to_json(&self.0.merged_terms())
-    }
-}
-
-/// What came of a call into the core in which rankers may have been called back.
-pub fn finish<T>(py: Python<'_>, rankers: Option<&Callbacks>, outcome: PyResult<T>) -> PyResult<T> {
-    match rankers {
-        None => outcome,
-        Some(rankers) => rankers.finish(py, outcome),
     }
 }
 
@@ -229,6 +221,6 @@ impl GivenArgs<'_> {
             let given = Given { earlier, validation: columns.zip(other_labels.as_ref()), outside };
             fit_model(&sample.columns, &labels, &given, interrupt)
         });
-        finish(py, rankers.as_ref(), fitted.map(PyBoostedModel))
+        Callbacks::finish_any(rankers.as_ref(), py, fitted.map(PyBoostedModel))
     }
 }

@@ -62,6 +62,18 @@ impl Callbacks {
         }
     }
 
+    /// The same of a call into the core in which some object may have been called.
+    pub fn finish_any<T>(
+        called: Option<&Self>,
+        py: Python<'_>,
+        outcome: PyResult<T>,
+    ) -> PyResult<T> {
+        match called {
+            None => outcome,
+            Some(called) => called.finish(py, outcome),
+        }
+    }
+
     /// The same of a question to a model, on the calling thread.
     pub fn answer<T>(&self, answered: Result<T, RankError>) -> PyResult<T> {
         answered.map_err(|err| self.raised().take().unwrap_or_else(|| to_py_err(err)))

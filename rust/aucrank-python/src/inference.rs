@@ -6,7 +6,7 @@ use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::roc::{Labels, Scores, run};
+use crate::roc::{Labels, Scores, run, with_scores};
 use crate::run::on_pool;
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
@@ -91,19 +91,10 @@ pub fn placements<'py>(
 ) -> PyResult<Option<Floats<'py>>> {
     let labels = labels.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    macro_rules! run_on {
-        ($scores:expr) => {{
-            let scores = $scores.as_slice()?;
-            run(py, labels.len(), n_threads, || {
-                let positive = labels.positive();
-                positive.map(|positive| roc::placements(scores, &positive, weights)).transpose()
-            })
-        }};
-    }
-    let values = match scores {
-        Scores::F64(scores) => run_on!(scores),
-        Scores::F32(scores) => run_on!(scores),
-    };
+    let values = with_scores!(scores, |scores| run(py, labels.len(), n_threads, || {
+        let positive = labels.positive();
+        positive.map(|positive| roc::placements(scores, &positive, weights)).transpose()
+    }));
     Ok(values?.map(|values| values.into_pyarray(py)))
 }
 
@@ -144,19 +135,10 @@ pub fn bootstrap_tprs<'py>(
     let (labels, fpr) = (labels.as_slice()?, fpr.as_slice()?);
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let bootstrap = Bootstrap { n_resamples, seed };
-    macro_rules! run_on {
-        ($scores:expr) => {{
-            let scores = $scores.as_slice()?;
-            on_pool(py, n_threads, |interrupt| {
-                let tprs = |rows: &[bool]| bootstrap.tprs(scores, rows, weights, fpr, interrupt);
-                labels.positive().map(|positive| tprs(&positive)).transpose()
-            })
-        }};
-    }
-    let tprs = match scores {
-        Scores::F64(scores) => run_on!(scores),
-        Scores::F32(scores) => run_on!(scores),
-    };
+    let tprs = with_scores!(scores, |scores| on_pool(py, n_threads, |interrupt| {
+        let tprs = |rows: &[bool]| bootstrap.tprs(scores, rows, weights, fpr, interrupt);
+        labels.positive().map(|positive| tprs(&positive)).transpose()
+    }));
     Ok(tprs?.map(|tprs| tprs.into_pyarray(py)))
 }
 

@@ -8,7 +8,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::boost::finish;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params};
@@ -142,7 +141,7 @@ impl PyBranchingProgram {
         let rankers = rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
         let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
-        Ok(finish(py, rankers.as_ref(), scores)?.into_pyarray(py))
+        Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
     }
 }
 
@@ -164,5 +163,5 @@ pub fn fit_marti_rank<'py>(
         let labels = sample.labels()?;
         boost::fit_marti_rank(&sample.columns, &labels, &params, outside, interrupt)
     });
-    finish(py, rankers.as_ref(), program).map(PyBranchingProgram)
+    Callbacks::finish_any(rankers.as_ref(), py, program).map(PyBranchingProgram)
 }

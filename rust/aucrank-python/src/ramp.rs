@@ -4,7 +4,7 @@ use aucrank::roc::Ramp;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::roc::{Labels, RocCurve, Scores, run};
+use crate::roc::{Labels, RocCurve, Scores, run, with_scores};
 use crate::run::to_py_err;
 
 #[pyfunction]
@@ -33,18 +33,9 @@ pub fn ramp_auc_gradient<'py>(
     let ramp = Ramp { half_width, side_slope };
     let labels = labels.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    macro_rules! run_on {
-        ($scores:expr) => {{
-            let scores = $scores.as_slice()?;
-            run(py, labels.len(), n_threads, || {
-                let positive = labels.positive();
-                positive.map(|positive| ramp.gradient(scores, &positive, weights)).transpose()
-            })
-        }};
-    }
-    let gradient = match scores {
-        Scores::F64(scores) => run_on!(scores),
-        Scores::F32(scores) => run_on!(scores),
-    };
+    let gradient = with_scores!(scores, |scores| run(py, labels.len(), n_threads, || {
+        let positive = labels.positive();
+        positive.map(|positive| ramp.gradient(scores, &positive, weights)).transpose()
+    }));
     Ok(gradient?.map(|gradient| (gradient.value, gradient.by_score.into_pyarray(py))))
 }

@@ -62,6 +62,23 @@ one_of_arrays! {
     Scores { F64: f64, F32: f32, }
 }
 
+/// Evaluates an expression with the slice of some [`Scores`], whatever their width.
+macro_rules! with_scores {
+    ($scores:expr, |$slice:ident| $body:expr) => {
+        match $scores {
+            $crate::roc::Scores::F64(scores) => {
+                let $slice = scores.as_slice()?;
+                $body
+            }
+            $crate::roc::Scores::F32(scores) => {
+                let $slice = scores.as_slice()?;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_scores;
+
 /// Borrowed memory of [`Labels`].
 pub enum LabelSlice<'a> {
     Bool(&'a [bool]),
@@ -137,18 +154,9 @@ pub fn roc_auc(
 ) -> PyResult<Option<f64>> {
     let labels = labels.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    macro_rules! run_on {
-        ($scores:expr) => {{
-            let scores = $scores.as_slice()?;
-            run(py, labels.len(), n_threads, || {
-                labels.positive().map(|positive| auc(scores, &positive, weights)).transpose()
-            })
-        }};
-    }
-    match scores {
-        Scores::F64(scores) => run_on!(scores),
-        Scores::F32(scores) => run_on!(scores),
-    }
+    with_scores!(scores, |scores| run(py, labels.len(), n_threads, || {
+        labels.positive().map(|positive| auc(scores, &positive, weights)).transpose()
+    }))
 }
 
 /// An ROC curve that the core holds.
@@ -190,21 +198,11 @@ impl RocCurve {
         let knots = if drop_intermediate { Knots::WithoutIntermediate } else { Knots::All };
         let labels = labels.as_slice()?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        macro_rules! run_on {
-            ($scores:expr) => {{
-                let scores = $scores.as_slice()?;
-                run(py, labels.len(), n_threads, || {
-                    let curve = |positive: &[bool]| {
-                        roc::RocCurve::with_knots(scores, positive, weights, knots)
-                    };
-                    labels.positive().map(|positive| curve(&positive)).transpose()
-                })
-            }};
-        }
-        let curve = match scores {
-            Scores::F64(scores) => run_on!(scores),
-            Scores::F32(scores) => run_on!(scores),
-        };
+        let curve = with_scores!(scores, |scores| run(py, labels.len(), n_threads, || {
+            let curve =
+                |positive: &[bool]| roc::RocCurve::with_knots(scores, positive, weights, knots);
+            labels.positive().map(|positive| curve(&positive)).transpose()
+        }));
         Ok(curve?.map(Self))
     }
 

@@ -1,7 +1,7 @@
 //! Rows of Python with their labels and weights, borrowed as those of the core.
 
 use aucrank::RankError;
-use aucrank::data::{Columns, Labels};
+use aucrank::data::{Columns, Labels, NewRows};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -20,8 +20,8 @@ pub struct SampleArg<'py>(
 pub struct Sample<'a> {
     pub columns: Columns<'a>,
     /// `None` where no labels are known.
-    pub positive: Option<&'a [bool]>,
-    pub weight: Option<&'a [f64]>,
+    positive: Option<&'a [bool]>,
+    weight: Option<&'a [f64]>,
 }
 
 impl SampleArg<'_> {
@@ -40,5 +40,10 @@ impl Sample<'_> {
     /// The labels with their weights; rows without labels are of no class, which is an error.
     pub fn labels(&self) -> Result<Labels<'_>, RankError> {
         Labels::new(self.positive.unwrap_or_default(), self.weight)
+    }
+
+    /// Rows whose classes need not be known.
+    pub fn new_rows(&self) -> Result<NewRows<'_>, RankError> {
+        NewRows::new(self.columns.n_rows(), self.positive, self.weight)
     }
 }

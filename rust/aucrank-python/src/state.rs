@@ -8,7 +8,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::roc::{RocCurve, Scores};
+use crate::roc::{RocCurve, Scores, with_scores};
 use crate::run::{on_pool, to_py_err};
 
 /// What is known of the ROC curve of rows that come in batches.
@@ -70,18 +70,9 @@ impl RocState {
     ) -> PyResult<()> {
         let positive = positive.as_slice()?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        macro_rules! run_on {
-            ($scores:expr) => {{
-                let scores = $scores.as_slice()?;
-                self.run(py, positive.len(), n_threads, |state| {
-                    state.update(scores, positive, weights)
-                })
-            }};
-        }
-        match scores {
-            Scores::F64(scores) => run_on!(scores),
-            Scores::F32(scores) => run_on!(scores),
-        }
+        with_scores!(scores, |scores| self.run(py, positive.len(), n_threads, |state| {
+            state.update(scores, positive, weights)
+        }))
     }
 
     fn merge(&self, py: Python<'_>, other: &Self, n_threads: usize) -> PyResult<()> {

@@ -232,13 +232,13 @@ impl Search<'_, '_> {
         let adds = |found: &Option<Climbed>| {
             found.as_ref().map_or(0.0, |found| found.value - position.value)
         };
-        let first_order = position.first_order();
-        let one = position.best(first_order.clone())?;
+        let mut first_order = position.first_order();
+        let one = position.best(&mut first_order)?;
         if adds(&one) > *enough {
             return Ok(one);
         }
         let two = if self.params.order > 1 {
-            position.best(position.second_order(first_order)?)?
+            position.best(&mut position.second_order(&mut first_order)?)?
         } else {
             None
         };

@@ -58,11 +58,10 @@ pub(super) struct Climbed {
 
 impl Position<'_, '_> {
     /// The candidate that climbs highest, of those that are not in the score yet.
-    pub fn best(&self, mut candidates: Vec<Candidate>) -> Result<Option<Climbed>, RankError> {
-        candidates.retain(|candidate| !self.chosen.contains(&candidate.term));
+    pub fn best(&self, candidates: &mut [Candidate]) -> Result<Option<Climbed>, RankError> {
+        let is_new = |candidate: &Candidate| !self.chosen.contains(&candidate.term);
         let climbed: Vec<Climbed> = self
-            .ranked(candidates)?
-            .short(self.depth.shortlist)
+            .short_list(candidates, is_new, self.depth.shortlist)?
             .into_par_iter()
             .map_init(
                 || Climber::new(self.observations),
@@ -88,8 +87,8 @@ impl Position<'_, '_> {
 
     /// The best terms of one feature in pairs, those of the score included (DECISIONS A13, A14): all
     /// gradients follow from the weighted counts of where both are on.
-    pub fn second_order(&self, first_order: Vec<Candidate>) -> Result<Vec<Candidate>, RankError> {
-        let short = self.ranked(first_order)?.short(self.depth.combined / 2);
+    pub fn second_order(&self, first_order: &mut [Candidate]) -> Result<Vec<Candidate>, RankError> {
+        let short = self.short_list(first_order, |_| true, self.depth.combined / 2)?;
         let literals: Vec<Literal> =
             short.iter().flat_map(|candidate| candidate.term.literals()).collect();
         let columns: Vec<Vec<u64>> =
@@ -115,26 +114,39 @@ impl Position<'_, '_> {
         Ok((0..literals.len()).into_par_iter().flat_map_iter(of_first).collect())
     }
 
-    /// Ranks candidates by gradient, and the first of these by midpoint; the lower index first among
-    /// equals (DECISIONS A24).
-    fn ranked(&self, mut candidates: Vec<Candidate>) -> Result<Ranked, RankError> {
+    /// The first of the candidates that are asked for, by midpoint and by gradient, each once; the lower
+    /// index first among equals (DECISIONS A24). Only the steepest are asked for their midpoint, and
+    /// none twice.
+    fn short_list(
+        &self,
+        candidates: &mut [Candidate],
+        is_asked: impl Fn(&Candidate) -> bool,
+        n_each: usize,
+    ) -> Result<Vec<Candidate>, RankError> {
         self.interrupt.check()?;
         candidates.sort_by(|a, b| b.gradient.abs().total_cmp(&a.gradient.abs()));
-        candidates
-            .truncate(self.depth.midpoints.max(self.depth.shortlist).max(self.depth.combined));
-        let n_midpoints = candidates.len().min(self.depth.midpoints);
-        let steepest = &mut candidates[..n_midpoints];
-        steepest.par_iter_mut().for_each_init(
+        let mut asked: Vec<&mut Candidate> =
+            candidates.iter_mut().filter(|candidate| is_asked(candidate)).collect();
+        let n_midpoints = asked.len().min(self.depth.midpoints);
+        let steepest = &mut asked[..n_midpoints];
+        let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
+        unknown.for_each_init(
             || Climber::new(self.observations),
             |climber, candidate| {
-                self.aim(climber, *candidate);
+                self.aim(climber, **candidate);
                 candidate.midpoint = Some(climber.value_at(self.observations, MIDPOINT));
             },
         );
-        let mut by_midpoint = steepest.to_vec();
+        let mut short: Vec<Candidate> = steepest.iter().map(|candidate| **candidate).collect();
         let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);
-        by_midpoint.sort_by(|a, b| value(b).total_cmp(&value(a)));
-        Ok(Ranked { by_gradient: candidates, by_midpoint })
+        short.sort_by(|a, b| value(b).total_cmp(&value(a)));
+        short.truncate(n_each);
+        for candidate in asked.into_iter().take(n_each) {
+            if !short.iter().any(|other| other.term == candidate.term) {
+                short.push(*candidate);
+            }
+        }
+        Ok(short)
     }
 
     /// Places a climber on the circle from here to the pole of a candidate.
@@ -195,25 +207,6 @@ impl Position<'_, '_> {
             )?;
         }
         Ok(climbed)
-    }
-}
-
-/// Candidates in two orders.
-struct Ranked {
-    by_gradient: Vec<Candidate>,
-    by_midpoint: Vec<Candidate>,
-}
-
-impl Ranked {
-    /// The first of either order, each once.
-    fn short(&self, n_each: usize) -> Vec<Candidate> {
-        let mut short: Vec<Candidate> = self.by_midpoint.iter().take(n_each).copied().collect();
-        for &candidate in self.by_gradient.iter().take(n_each) {
-            if !short.iter().any(|other| other.term == candidate.term) {
-                short.push(candidate);
-            }
-        }
-        short
     }
 }
 

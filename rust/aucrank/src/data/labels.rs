@@ -102,17 +102,11 @@ impl<'a> Labels<'a> {
         self.total
     }
 
-    /// What one row adds to the sums of its cell. A row of whole weight k counts as k rows; where some weight is not
-    /// whole, weights are no counts and every row of positive weight counts once.
+    /// What one row adds to the sums of its cell. A row of whole weight k counts as k rows; where some
+    /// weight is not whole, weights are no counts and every row of positive weight counts once.
     #[must_use]
     pub fn sums(&self, row: usize) -> ClassSums {
-        let (weight, rows) = match &self.weights {
-            None => (1, 1),
-            Some(weights) => {
-                let units = weights.units()[row];
-                (units, if weights.is_whole() { units } else { u64::from(units > 0) })
-            }
-        };
+        let (weight, rows) = self.weights.as_ref().map_or((1, 1), |weights| weights.counted(row));
         ClassSums::of_row(self.positive[row], weight, rows)
     }
 

@@ -98,16 +98,8 @@ impl<'a> NewRows<'a> {
     /// What one row adds to the sums of its bin; where no labels are known, all count as negative.
     #[must_use]
     pub fn sums(&self, row: usize) -> ClassSums {
-        let (weight, rows) = match &self.weights {
-            None => (1, 1),
-            Some(weights) => {
-                let units = weights.units()[row];
-                (units, if weights.is_whole() { units } else { u64::from(units > 0) })
-            }
-        };
-        let positive = self.positive.is_some_and(|positive| positive[row]);
-        let (pos, neg) = if positive { (weight, 0) } else { (0, weight) };
-        ClassSums { pos, neg, rows }
+        let (weight, rows) = self.weights.as_ref().map_or((1, 1), |weights| weights.counted(row));
+        ClassSums::of_row(self.positive.is_some_and(|positive| positive[row]), weight, rows)
     }
 
     /// The rows in chunks that are counted side by side: sums of integers do not depend on it.

@@ -70,6 +70,13 @@ impl FixedWeights {
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
+
+    /// Units of one row, and how many rows it counts as: a whole weight k as k rows; where some weight
+    /// is not whole, weights are no counts and every row of positive weight counts once.
+    pub(super) fn counted(&self, row: usize) -> (u64, u64) {
+        let units = self.units[row];
+        (units, if self.is_whole { units } else { u64::from(units > 0) })
+    }
 }
 
 /// The unit of [`FixedWeights`], for sums that read each weight once and store none.
