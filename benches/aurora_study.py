@@ -6,11 +6,11 @@
 
 DATA_FOLDER holds digit.parquet, forest.parquet and married.parquet: columns and a 0/1 column
 `target`. The rows are dealt into disjoint subsets at random; each is learned from in turn, and the
-AUC taken on all other rows. Of digit there are two subsets of 30,000 rows, of married eight of
-6,000 and one of 30,000; of forest 30 and 6. One line per model: 100 times the mean AUC over the
-subsets, its standard error, and seconds of learning. The lines of the paper are last. Its digit
-and forest are prepared alike here; its married is another sample of another census, so that only
-the order of the models can be compared.
+AUC taken on all other rows. Digit holds two subsets of 30,000 rows, married eight of 6,000 and
+one of 30,000, forest 30 and 6: where more are asked for, the rows are dealt anew. One line per
+model: 100 times the mean AUC over the subsets, its standard error, and seconds of learning. The
+lines of the paper are last. Its digit and forest are prepared alike here; its married is another
+sample of another census, so that only the order of the models can be compared.
 
 RankBoost has as many of 200 rounds, boosted on 3/4 of the rows, as rank the other 1/4 best: the
 same selection, from as many, as AURORA. Linear models get one-hot categories, medians for missing
@@ -112,7 +112,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=6000, help="rows to learn from")
-    parser.add_argument("--subsets", type=int, default=10, help="how many of them at most")
+    parser.add_argument("--subsets", type=int, default=10, help="how many such subsets")
     parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS)
     parser.add_argument("--models", nargs="*", help="only these, by the name of their line")
     parser.add_argument(

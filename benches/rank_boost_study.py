@@ -30,17 +30,23 @@ SETTINGS = {
 PAPER = {6000: {"digit": 92.73, "forest": 83.96}, 30_000: {"digit": 93.28, "forest": 84.32}}
 
 
-def subsets(n_rows, size, n_most):
-    """Deal rows into disjoint subsets."""
-    order = np.random.default_rng(0).permutation(n_rows)
-    return [order[start : start + size] for start in range(0, n_rows - size + 1, size)][:n_most]
+def subsets(n_rows, size, n_subsets):
+    """Deal rows into disjoint subsets; where all are dealt, deal anew."""
+    if size >= n_rows:
+        raise ValueError(f"{size} of {n_rows} rows leave none to test on")
+    rng = np.random.default_rng(0)
+    found = []
+    while len(found) < n_subsets:
+        order = rng.permutation(n_rows)
+        found += [order[start : start + size] for start in range(0, n_rows - size + 1, size)]
+    return found[:n_subsets]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=6000, help="rows to learn from")
-    parser.add_argument("--subsets", type=int, default=10, help="how many of them at most")
+    parser.add_argument("--subsets", type=int, default=10, help="how many such subsets")
     parser.add_argument("--sets", nargs="*", default=["digit", "forest"])
     options = parser.parse_args()
     sets = {}

@@ -53,7 +53,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=6000, help="rows to learn from")
-    parser.add_argument("--subsets", type=int, default=5, help="how many of them at most")
+    parser.add_argument("--subsets", type=int, default=5, help="how many such subsets")
     parser.add_argument("--sets", nargs="*", default=["forest", "married", "digit", "magic"])
     options = parser.parse_args()
     print(f"{'':20}" + "".join(f"{name:>24}" for name in options.sets))
