@@ -88,10 +88,14 @@ class SqlWriter:
         # Decimals would be added as they are written, not as doubles.
         return f"{text}e0" if "." in text and "e" not in text else text
 
-    def sum_less(self, terms: Sequence[str], threshold: float) -> str:
+    def total(self, terms: Sequence[str]) -> str:
+        """Return the sum of some terms, all of them doubles."""
+        return "\n+ ".join(terms) or "0.0"
+
+    def total_less(self, terms: Sequence[str], threshold: float) -> str:
         """Return the sum of some terms less a threshold, all of them doubles."""
-        total = "\n+ ".join(terms) or "0.0"
-        return f"{total}\n{'-' if threshold >= 0 else '+'} {self.double(abs(threshold))}"
+        sign = "-" if threshold >= 0 else "+"
+        return f"{self.total(terms)}\n{sign} {self.double(abs(threshold))}"
 
     def condition(self, cuts: list[dict[str, Any]], place: int = 0) -> str:
         """Return a condition that is true for the rows on the left of a split."""

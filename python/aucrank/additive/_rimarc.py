@@ -594,8 +594,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         if not heavy:
             return base
         leans, weights = (
-            "\n+ ".join(
-                sql_of_steps(writer, self._schema, scored.step_function(kind)) for scored in heavy
+            writer.total(
+                [sql_of_steps(writer, self._schema, scored.step_function(kind)) for scored in heavy]
             )
             for kind in _SUMS
         )

@@ -177,9 +177,8 @@ class TermsMixin:
         writer = SqlWriter(self._schema_of_terms, dialect)
         cases = [sql_of_steps(writer, self._schema, term) for term in self._merged()]
         if self._model.by_sign:
-            total = "\n+ ".join(cases) or "0.0"
-            return f"CASE WHEN\n{total}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
-        return writer.sum_less(cases, self._model.threshold)
+            return f"CASE WHEN\n{writer.total(cases)}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
+        return writer.total_less(cases, self._model.threshold)
 
     def plot_terms(
         self,

@@ -240,7 +240,7 @@ class AuroraTermsMixin:
             asked = (writer.question(_test(known[_key(literal)])) for literal in _literals(term))
             condition = _JOINED_BY[_kind(term)].upper().join(asked)
             cases.append(f"CASE WHEN {condition} THEN {writer.double(value)} ELSE 0 END")
-        return writer.sum_less(cases, model.threshold)
+        return writer.total_less(cases, model.threshold)
 
     def plot_terms(
         self,

@@ -412,7 +412,7 @@ class RankOpt(BaseRanker):
             for feature, weight in enumerate(self.coef_.tolist())
             if weight != 0
         ]
-        return writer.sum_less(terms, self.threshold_)
+        return writer.total_less(terms, self.threshold_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,8 +4,8 @@ mod sample;
 
 use std::hint::black_box;
 
-use aucrank::data::{BinningParams, Columns, Labels};
-use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit};
+use aucrank::data::{Columns, Labels};
+use aucrank::tree::{FitParams, GrowParams, LeafRankParams, SplitRule, fit};
 use aucrank::{Interrupt, roc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sample::{N_FEATURES, N_ROWS, sample};
@@ -14,22 +14,10 @@ fn tree(c: &mut Criterion) {
     let (values, positive) = sample();
     let columns = Columns::from_row_major(&values, N_FEATURES).expect("a matrix");
     let labels = Labels::new(&positive, None).expect("both classes");
-    let params = FitParams {
-        binning: BinningParams::default(),
-        grow: GrowParams {
-            max_depth: 8,
-            min_samples_split: 2,
-            min_samples_leaf: 5,
-            min_gain: 0.0,
-            leaf_order: LeafOrder::Eta,
-            missing: Missing::Learn,
-            max_fpr: 1.0,
-        },
-        split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
-        pruning: None,
-        seed: 0,
-        monotonic: Vec::new(),
-    };
+    let params = FitParams::new(
+        GrowParams { max_depth: 8, ..GrowParams::default() },
+        SplitRule::Stumps(LeafRankParams::orthogonal(1)),
+    );
     let interrupt = Interrupt::default();
     let grow = || fit(&columns, &labels, &params, &interrupt).expect("valid input").tree;
 

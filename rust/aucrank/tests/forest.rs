@@ -1,9 +1,9 @@
 //! Forests of ranking trees through the public API, against their definitions written plainly.
 
-use aucrank::data::{BinningParams, Column, Columns, Labels, MISSING_CODE};
+use aucrank::data::{Column, Columns, Labels, MISSING_CODE};
 use aucrank::tree::{
     Aggregation, BootstrapParams, DyadicParams, EarlyStopping, FitParams, ForestParams, GrowParams,
-    LeafOrder, LeafRankParams, Missing, RankingForest, RankingTree, SplitRule, fit_forest,
+    LeafRankParams, RankingForest, RankingTree, SplitRule, fit_forest,
 };
 use aucrank::{Interrupt, RankError, roc};
 
@@ -12,24 +12,15 @@ const AGGREGATIONS: [Aggregation; 4] =
 
 fn params(n_trees: usize, aggregation: Aggregation) -> ForestParams {
     let tree = FitParams {
-        binning: BinningParams::default(),
-        grow: GrowParams {
-            max_depth: 5,
-            min_samples_split: 2,
-            min_samples_leaf: 1,
-            min_gain: 0.0,
-            leaf_order: LeafOrder::Eta,
-            missing: Missing::Learn,
-            max_fpr: 1.0,
-        },
-        split: SplitRule::Stumps(LeafRankParams {
-            max_depth: 2,
-            max_features: Some(2),
-            ..LeafRankParams::orthogonal(1)
-        }),
-        pruning: None,
         seed: 4,
-        monotonic: Vec::new(),
+        ..FitParams::new(
+            GrowParams { max_depth: 5, min_samples_leaf: 1, ..GrowParams::default() },
+            SplitRule::Stumps(LeafRankParams {
+                max_depth: 2,
+                max_features: Some(2),
+                ..LeafRankParams::orthogonal(1)
+            }),
+        )
     };
     ForestParams {
         tree,

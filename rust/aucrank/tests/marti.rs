@@ -11,7 +11,7 @@ use aucrank::boost::{
     TwoSidedLearner, WeakRankerParams, fit_marti_rank, marti_boost,
 };
 use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE, Steps};
-use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule};
+use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule};
 use aucrank::{Interrupt, RankError};
 use proptest::prelude::*;
 
@@ -577,23 +577,11 @@ fn rows_score_as_they_went_in_the_fit_for_any_weak_ranker() {
     let numbers = data.numbers.each_ref().map(|values| Column::from(&values[..]));
     let columns = Columns::new(numbers.to_vec(), 500).unwrap();
     let labels = Labels::new(&data.positive, None).unwrap();
-    let grow = GrowParams {
-        max_depth: 2,
-        min_samples_split: 2,
-        min_samples_leaf: 5,
-        min_gain: 0.0,
-        leaf_order: LeafOrder::Tree,
-        missing: Missing::Learn,
-        max_fpr: 1.0,
-    };
-    let tree = WeakRankerParams::Tree(Box::new(FitParams {
-        binning: BinningParams::default(),
+    let grow = GrowParams { max_depth: 2, leaf_order: LeafOrder::Tree, ..GrowParams::default() };
+    let tree = WeakRankerParams::Tree(Box::new(FitParams::new(
         grow,
-        split: SplitRule::Stumps(LeafRankParams::orthogonal(5)),
-        pruning: None,
-        seed: 0,
-        monotonic: Vec::new(),
-    }));
+        SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+    )));
     for weak_ranker in [WeakRankerParams::Linear, tree] {
         for (routing, sample_size) in
             [(Routing::Expected, None), (Routing::Sampled, None), (Routing::Expected, Some(100))]

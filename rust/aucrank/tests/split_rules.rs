@@ -1,8 +1,8 @@
 //! Split rules that look at the rows of a node, through the public API: cubes and pruned stumps.
 
-use aucrank::data::{BinningParams, Column, Columns, Folds, Labels};
+use aucrank::data::{Column, Columns, Folds, Labels};
 use aucrank::tree::{
-    CvParams, DyadicParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule,
+    CvParams, DyadicParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule,
     RankingTree, SplitRule, TreeRankModel, fit,
 };
 use aucrank::{Interrupt, roc};
@@ -10,20 +10,16 @@ use proptest::prelude::*;
 
 fn params(split: SplitRule, n_folds: Option<u16>) -> FitParams {
     FitParams {
-        binning: BinningParams::default(),
-        grow: GrowParams {
-            max_depth: 5,
-            min_samples_split: 2,
-            min_samples_leaf: 1,
-            min_gain: 0.0,
-            leaf_order: LeafOrder::Tree,
-            missing: Missing::Learn,
-            max_fpr: 1.0,
-        },
-        split,
         pruning: n_folds.map(|n_folds| PruningRule::CrossValidation(cv(n_folds))),
-        monotonic: Vec::new(),
-        seed: 0,
+        ..FitParams::new(
+            GrowParams {
+                max_depth: 5,
+                min_samples_leaf: 1,
+                leaf_order: LeafOrder::Tree,
+                ..GrowParams::default()
+            },
+            split,
+        )
     }
 }
 

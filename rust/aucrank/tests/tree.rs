@@ -1,8 +1,8 @@
 //! Ranking trees through the public API, against their definitions written plainly.
 
-use aucrank::data::{BinningParams, ClassSums, Columns, Folds, Labels, hold_out};
+use aucrank::data::{ClassSums, Columns, Folds, Labels, hold_out};
 use aucrank::tree::{
-    Complexity, CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PenaltyParams,
+    Complexity, CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PenaltyParams,
     PenaltyScale, PruningRule, RankingTree, SplitRule, TreeRankModel, ValidationParams, fit,
     fit_validated,
 };
@@ -11,25 +11,16 @@ use proptest::prelude::*;
 
 fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> FitParams {
     FitParams {
-        binning: BinningParams::default(),
-        grow: GrowParams {
-            max_depth: 6,
-            min_samples_split: 2,
-            min_samples_leaf: 1,
-            min_gain: 0.0,
-            leaf_order,
-            missing: Missing::Learn,
-            max_fpr: 1.0,
-        },
-        split: SplitRule::Stumps(LeafRankParams {
-            max_depth: split_depth,
-            ..LeafRankParams::orthogonal(1)
-        }),
         pruning: n_folds.map(|n_folds| {
             PruningRule::CrossValidation(CvParams { n_folds, one_standard_error: false, seed: 5 })
         }),
-        seed: 0,
-        monotonic: Vec::new(),
+        ..FitParams::new(
+            GrowParams { max_depth: 6, min_samples_leaf: 1, leaf_order, ..GrowParams::default() },
+            SplitRule::Stumps(LeafRankParams {
+                max_depth: split_depth,
+                ..LeafRankParams::orthogonal(1)
+            }),
+        )
     }
 }
 

@@ -49,9 +49,9 @@ mod tests {
     use crate::boost::{
         Alpha, Given, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
     };
-    use crate::data::{BinningParams, Labels, mix};
+    use crate::data::{Labels, mix};
     use crate::tree::{
-        self, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, RankingTree, SplitRule,
+        self, FitParams, GrowParams, LeafOrder, LeafRankParams, RankingTree, SplitRule,
     };
 
     const N_ROWS: usize = 5000;
@@ -87,21 +87,11 @@ mod tests {
     fn tree(values: &[f64], positive: &[bool]) -> RankingTree {
         let grow = GrowParams {
             max_depth: 2,
-            min_samples_split: 2,
             min_samples_leaf: 1,
-            min_gain: 0.0,
             leaf_order: LeafOrder::Tree,
-            missing: Missing::Learn,
-            max_fpr: 1.0,
+            ..GrowParams::default()
         };
-        let params = FitParams {
-            binning: BinningParams::default(),
-            grow,
-            split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
-            pruning: None,
-            seed: 0,
-            monotonic: Vec::new(),
-        };
+        let params = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
         let columns = Columns::from_row_major(values, 3).unwrap();
         let labels = Labels::new(positive, None).unwrap();
         tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree

@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use crate::boost::WeakRankerParams;
     use crate::boost::weak::tests::{Draws, graded};
-    use crate::data::{BinningParams, Labels};
-    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule};
+    use crate::data::Labels;
+    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule};
 
     #[test]
     fn rows_are_worth_what_their_groups_are() {
@@ -110,22 +110,10 @@ mod tests {
             .collect();
         let positive: Vec<bool> =
             (0..n).map(|row| values[3 * row] + draws.number(40) > 45.0).collect();
-        let tree = FitParams {
-            binning: BinningParams::default(),
-            grow: GrowParams {
-                max_depth: 3,
-                min_samples_split: 2,
-                min_samples_leaf: 5,
-                min_gain: 0.0,
-                leaf_order: LeafOrder::Tree,
-                missing: Missing::Learn,
-                max_fpr: 1.0,
-            },
-            split: SplitRule::Stumps(LeafRankParams::orthogonal(5)),
-            pruning: None,
-            seed: 0,
-            monotonic: Vec::new(),
-        };
+        let tree = FitParams::new(
+            GrowParams { max_depth: 3, leaf_order: LeafOrder::Tree, ..GrowParams::default() },
+            SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+        );
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let masses: Vec<u64> = (0..n).map(|_| draws.below(100) + 1).collect();

@@ -16,7 +16,7 @@ use crate::boost::{
 use crate::data::{BinningParams, Column, Labels, NewRows, mix};
 use crate::tree::{
     Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder, LeafRankParams,
-    Missing, SplitRule, fit, fit_forest,
+    SplitRule, fit, fit_forest,
 };
 
 const VALUES: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, f64::NAN, 0.8];
@@ -29,25 +29,18 @@ fn columns() -> Columns<'static> {
 }
 
 fn fit_params(split_depth: usize) -> FitParams {
-    FitParams {
-        binning: BinningParams::default(),
-        grow: GrowParams {
+    FitParams::new(
+        GrowParams {
             max_depth: 4,
-            min_samples_split: 2,
             min_samples_leaf: 1,
-            min_gain: 0.0,
             leaf_order: LeafOrder::Tree,
-            missing: Missing::Learn,
-            max_fpr: 1.0,
+            ..GrowParams::default()
         },
-        split: SplitRule::Stumps(LeafRankParams {
+        SplitRule::Stumps(LeafRankParams {
             max_depth: split_depth,
             ..LeafRankParams::orthogonal(1)
         }),
-        pruning: None,
-        seed: 0,
-        monotonic: Vec::new(),
-    }
+    )
 }
 
 fn document_of(class: &str, model: Model) -> Document {
@@ -316,6 +309,16 @@ fn a_forged_tree_is_refused_not_believed() {
 
 type Change<'a> = &'a dyn Fn(&mut Value);
 
+/// The model is not believed after any of the changes, and the error says what is wrong.
+fn assert_refused(document: &Document, changes: &[(&str, Change<'_>)]) {
+    assert!(forged(document, |_| ()).is_ok());
+    for (number, (what, change)) in changes.iter().enumerate() {
+        let err = forged(document, |body| change(&mut body["model"])).unwrap_err();
+        assert!(matches!(err, ModelError::Malformed(_)), "change {number}, {what}: {err}");
+        assert!(err.to_string().contains(what), "change {number}, {what}: {err}");
+    }
+}
+
 #[test]
 fn a_forged_forest_is_refused_not_believed() {
     let document = forest_document(1, Aggregation::Eta);
@@ -349,11 +352,7 @@ fn a_forged_forest_is_refused_not_believed() {
         }),
         ("a calibration", &|model| model["aggregation"] = json!("rank_mean")),
     ];
-    for (i, (what, change)) in changes.into_iter().enumerate() {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "change {i}: {err}");
-        assert!(err.to_string().contains(what), "change {i}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]
@@ -389,11 +388,7 @@ fn a_forged_program_is_refused_not_believed() {
             term(model, &|term| term["numeric"] = numeric.clone());
         }),
     ];
-    for (i, (what, change)) in changes.into_iter().enumerate() {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "change {i}: {err}");
-        assert!(err.to_string().contains(what), "change {i}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]
@@ -424,9 +419,7 @@ fn a_forged_sum_of_terms_is_refused_not_believed() {
         ("more values", colours(json!([0.0, 0.0, 0.5, 0.5]))),
     ];
     for (what, term) in terms {
-        let err = forged(&document, |body| body["model"]["terms"][0] = term).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
-        assert!(err.to_string().contains(what), "{what}: {err}");
+        assert_refused(&document, &[(what, &|model| model["terms"][0] = term.clone())]);
     }
     let changes: [(&str, Change<'_>); 6] = [
         ("not of as many", &|model| model["advantages"] = json!([])),
@@ -436,17 +429,12 @@ fn a_forged_sum_of_terms_is_refused_not_believed() {
         ("too large", &|model| model["threshold"] = json!(1e300)),
         ("the AUC by round", &|model| model["held_out"]["smoothed"] = json!([])),
     ];
-    for (what, change) in changes {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
-        assert!(err.to_string().contains(what), "{what}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]
 fn forged_bins_are_refused_not_believed() {
     let document = mad2c_document();
-    assert!(forged(&document, |_| ()).is_ok());
     let changes: [(&str, Change<'_>); 18] = [
         ("lack a class", &|table| table["total"]["neg"] = json!(0)),
         ("weigh too much", &|table| table["total"]["pos"] = json!(u64::MAX)),
@@ -483,17 +471,12 @@ fn forged_bins_are_refused_not_believed() {
             table["features"][1]["bins"] = table["features"][0]["bins"].clone();
         }),
     ];
-    for (what, change) in changes {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
-        assert!(err.to_string().contains(what), "{what}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]
 fn forged_terms_are_refused_not_believed() {
     let document = terms_document(true);
-    assert!(forged(&document, |_| ()).is_ok());
     let numeric = |model: &mut Value, thresholds: Value| {
         model["features"][0]["rule"]["at_least"] = thresholds;
     };
@@ -533,11 +516,7 @@ fn forged_terms_are_refused_not_believed() {
             model["features"][0] = model["features"][1].clone();
         }),
     ];
-    for (what, change) in changes {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
-        assert!(err.to_string().contains(what), "{what}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]
@@ -554,17 +533,12 @@ fn forged_weights_are_refused_not_believed() {
         ("radius 9 was chosen", &|model| model["chosen"] = json!(9)),
         ("was chosen of 0", &|model| model["path"] = json!([])),
     ];
-    for (what, change) in changes {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
-        assert!(err.to_string().contains(what), "{what}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]
 fn forged_binary_scores_are_refused_not_believed() {
     let document = aurora_document();
-    assert!(forged(&document, |_| ()).is_ok());
     let changes: [(&str, Change<'_>); 12] = [
         ("binary terms are not those", &|model| model["n_levels"] = json!([])),
         ("thresholds of a category", &|model| model["n_levels"][0] = json!(3)),
@@ -585,11 +559,7 @@ fn forged_binary_scores_are_refused_not_believed() {
         ("out of its range", &|model| model["threshold"] = json!(1e300)),
         ("the radius", &|model| model["radius"] = json!(-1.0)),
     ];
-    for (what, change) in changes {
-        let err = forged(&document, |body| change(&mut body["model"])).unwrap_err();
-        assert!(matches!(err, ModelError::Malformed(_)), "{what}: {err}");
-        assert!(err.to_string().contains(what), "{what}: {err}");
-    }
+    assert_refused(&document, &changes);
 }
 
 #[test]

@@ -287,10 +287,9 @@ mod tests {
 
     use super::*;
     use crate::Interrupt;
-    use crate::data::BinningParams;
     use crate::tree::{
-        CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule,
-        SplitRule, fit, fit_by_classifiers,
+        CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, fit,
+        fit_by_classifiers,
     };
 
     /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.
@@ -360,17 +359,6 @@ mod tests {
 
     fn params(split: SplitRule, n_folds: Option<u16>) -> FitParams {
         FitParams {
-            binning: BinningParams::default(),
-            grow: GrowParams {
-                max_depth: 5,
-                min_samples_split: 2,
-                min_samples_leaf: 3,
-                min_gain: 0.0,
-                leaf_order: LeafOrder::Tree,
-                missing: Missing::Learn,
-                max_fpr: 1.0,
-            },
-            split,
             pruning: n_folds.map(|n_folds| {
                 PruningRule::CrossValidation(CvParams {
                     n_folds,
@@ -378,8 +366,15 @@ mod tests {
                     seed: 1,
                 })
             }),
-            seed: 0,
-            monotonic: Vec::new(),
+            ..FitParams::new(
+                GrowParams {
+                    max_depth: 5,
+                    min_samples_leaf: 3,
+                    leaf_order: LeafOrder::Tree,
+                    ..GrowParams::default()
+                },
+                split,
+            )
         }
     }
 

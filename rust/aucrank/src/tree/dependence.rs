@@ -44,24 +44,15 @@ use crate::{Interrupt, RankError};
 /// # Examples
 ///
 /// ```
-/// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::tree::{
-///     self, FitParams, GrowParams, LeafOrder, LeafRankParams, LeafValue, Missing, SplitRule,
-/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{self, FitParams, GrowParams, LeafRankParams, LeafValue, SplitRule};
 ///
 /// # fn main() -> Result<(), aucrank::RankError> {
 /// let columns = Columns::from_row_major(&[1.0, 5.0, 2.0, 5.0, 3.0, 6.0, 4.0, 6.0], 2)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
-/// # let grow = GrowParams {
-/// #     max_depth: 3, min_samples_split: 2, min_samples_leaf: 1, min_gain: 0.0,
-/// #     leaf_order: LeafOrder::Tree,
-/// #     missing: Missing::Learn, max_fpr: 1.0,
-/// # };
+/// # let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
 /// # let split = SplitRule::Stumps(LeafRankParams { max_depth: 1, ..LeafRankParams::orthogonal(1) });
-/// # let params = FitParams {
-/// #     binning: BinningParams::default(), grow, split, pruning: None, seed: 0,
-/// #     monotonic: Vec::new(),
-/// # };
+/// # let params = FitParams::new(grow, split);
 /// let interrupt = aucrank::Interrupt::default();
 /// let tree = tree::fit(&columns, &labels, &params, &interrupt)?.tree;
 /// let ranks = LeafValue::Rank.of(&tree);
@@ -480,10 +471,10 @@ fn to_bits(bits: impl Iterator<Item = bool>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{BinningParams, Column, Labels, MISSING_CODE};
+    use crate::data::{Column, Labels, MISSING_CODE};
     use crate::tree::{
-        Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder,
-        LeafRankParams, Missing, SplitRule, fit, fit_forest,
+        Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafRankParams,
+        SplitRule, fit, fit_forest,
     };
 
     const N_ROWS: usize = 700;
@@ -539,23 +530,14 @@ mod tests {
 
         fn params(split_depth: usize, seed: u64) -> FitParams {
             FitParams {
-                binning: BinningParams::default(),
-                grow: GrowParams {
-                    max_depth: 7,
-                    min_samples_split: 2,
-                    min_samples_leaf: 2,
-                    min_gain: 0.0,
-                    leaf_order: LeafOrder::Eta,
-                    missing: Missing::Learn,
-                    max_fpr: 1.0,
-                },
-                split: SplitRule::Stumps(LeafRankParams {
-                    max_depth: split_depth,
-                    ..LeafRankParams::orthogonal(2)
-                }),
-                pruning: None,
-                monotonic: Vec::new(),
                 seed,
+                ..FitParams::new(
+                    GrowParams { max_depth: 7, min_samples_leaf: 2, ..GrowParams::default() },
+                    SplitRule::Stumps(LeafRankParams {
+                        max_depth: split_depth,
+                        ..LeafRankParams::orthogonal(2)
+                    }),
+                )
             }
         }
 

@@ -96,6 +96,19 @@ pub struct FitParams {
 }
 
 impl FitParams {
+    /// A tree that is not pruned, of bins by default, with seed 0 and all features free.
+    #[must_use]
+    pub fn new(grow: GrowParams, split: SplitRule) -> Self {
+        Self {
+            binning: BinningParams::default(),
+            grow,
+            split,
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        }
+    }
+
     pub(super) fn validate(&self) -> Result<(), RankError> {
         self.grow.validate()?;
         self.split.validate()?;
@@ -184,29 +197,13 @@ impl TreeRankModel {
 /// # Examples
 ///
 /// ```
-/// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::tree::{
-///     FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit,
-/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{FitParams, GrowParams, LeafRankParams, SplitRule, fit};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
-/// let params = FitParams {
-///     binning: BinningParams::default(),
-///     grow: GrowParams {
-///         max_depth: 3,
-///         min_samples_split: 2,
-///         min_samples_leaf: 1,
-///         min_gain: 0.0,
-///         leaf_order: LeafOrder::Tree,
-///         missing: Missing::Learn,
-///         max_fpr: 1.0,
-///     },
-///     split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
-///     pruning: None,
-///     seed: 0,
-///     monotonic: Vec::new(),
-/// };
+/// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let fitted = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap();
 /// assert_eq!(fitted.tree.auc(), 1.0);
 /// ```

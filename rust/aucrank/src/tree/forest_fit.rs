@@ -108,30 +108,16 @@ impl ForestParams {
 /// # Examples
 ///
 /// ```
-/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::data::{Columns, Labels};
 /// use aucrank::tree::{
-///     Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder,
-///     LeafRankParams, Missing, SplitRule, fit_forest,
+///     Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafRankParams, SplitRule,
+///     fit_forest,
 /// };
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1).unwrap();
 /// let labels = Labels::new(&[false, false, false, true, true, true], None).unwrap();
-/// let tree = FitParams {
-///     binning: BinningParams::default(),
-///     grow: GrowParams {
-///         max_depth: 3,
-///         min_samples_split: 2,
-///         min_samples_leaf: 1,
-///         min_gain: 0.0,
-///         leaf_order: LeafOrder::Eta,
-///         missing: Missing::Learn,
-///         max_fpr: 1.0,
-///     },
-///     monotonic: Vec::new(),
-///     split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
-///     pruning: None,
-///     seed: 0,
-/// };
+/// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
+/// let tree = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let params = ForestParams {
 ///     tree,
 ///     n_trees: 20,
@@ -513,29 +499,19 @@ impl Scored<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::BinningParams;
     use crate::roc;
-    use crate::tree::{GrowParams, LeafOrder, LeafRankParams, Missing};
+    use crate::tree::{GrowParams, LeafRankParams};
 
     fn params(aggregation: Aggregation, share: f64) -> ForestParams {
         let tree = FitParams {
-            binning: BinningParams::default(),
-            grow: GrowParams {
-                max_depth: 4,
-                min_samples_split: 2,
-                min_samples_leaf: 1,
-                min_gain: 0.0,
-                leaf_order: LeafOrder::Eta,
-                missing: Missing::Learn,
-                max_fpr: 1.0,
-            },
-            split: SplitRule::Stumps(LeafRankParams {
-                max_features: Some(1),
-                ..LeafRankParams::orthogonal(1)
-            }),
-            pruning: None,
             seed: 8,
-            monotonic: Vec::new(),
+            ..FitParams::new(
+                GrowParams { max_depth: 4, min_samples_leaf: 1, ..GrowParams::default() },
+                SplitRule::Stumps(LeafRankParams {
+                    max_features: Some(1),
+                    ..LeafRankParams::orthogonal(1)
+                }),
+            )
         };
         ForestParams {
             tree,

@@ -57,6 +57,21 @@ fn whole() -> f64 {
     1.0
 }
 
+impl Default for GrowParams {
+    /// Those of the Python estimator `TreeRank`.
+    fn default() -> Self {
+        Self {
+            max_depth: 10,
+            min_samples_split: 2,
+            min_samples_leaf: 5,
+            min_gain: 0.0,
+            leaf_order: LeafOrder::Eta,
+            missing: Missing::Learn,
+            max_fpr: whole(),
+        }
+    }
+}
+
 impl GrowParams {
     pub(super) fn validate(&self) -> Result<(), RankError> {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });

@@ -125,10 +125,10 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{BinningParams, Columns, Labels};
+    use crate::data::{Columns, Labels};
     use crate::tree::{
-        FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule, SplitForm,
-        SplitNode, SplitRule, fit,
+        FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitForm, SplitNode,
+        SplitRule, fit,
     };
 
     /// Class sums of the parts of the split of the root.
@@ -162,16 +162,11 @@ mod tests {
             let fit = |max_depth, split, pruning| {
                 let grow = GrowParams {
                     max_depth,
-                    min_samples_split: 2,
                     min_samples_leaf: 1,
-                    min_gain: 0.0,
                     leaf_order: LeafOrder::Tree,
-                    missing: Missing::Learn,
-                    max_fpr: 1.0,
+                    ..GrowParams::default()
                 };
-                let binning = BinningParams::default();
-                let params =
-                    FitParams { binning, grow, split, pruning, seed: 7, monotonic: Vec::new() };
+                let params = FitParams { pruning, seed: 7, ..FitParams::new(grow, split) };
                 fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
             };
             let cv = |seed| CvParams { n_folds: 5, one_standard_error: seed % 2 == 0, seed };

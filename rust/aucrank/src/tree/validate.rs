@@ -80,26 +80,10 @@ impl RankingTree {
     /// # Examples
     ///
     /// ```
-    /// # use aucrank::data::{BinningParams, Columns, Labels};
-    /// # use aucrank::tree::{
-    /// #     FitParams, GrowParams, LeafOrder, LeafRankParams, Missing, SplitRule, fit,
-    /// # };
-    /// # let params = FitParams {
-    /// #     binning: BinningParams::default(),
-    /// #     grow: GrowParams {
-    /// #         max_depth: 3,
-    /// #         min_samples_split: 2,
-    /// #         min_samples_leaf: 1,
-    /// #         min_gain: 0.0,
-    /// #         leaf_order: LeafOrder::Tree,
-    /// #         missing: Missing::Learn,
-    /// #         max_fpr: 1.0,
-    /// #     },
-    /// #     split: SplitRule::Stumps(LeafRankParams::orthogonal(1)),
-    /// #     pruning: None,
-    /// #     seed: 0,
-    /// #     monotonic: Vec::new(),
-    /// # };
+    /// # use aucrank::data::{Columns, Labels};
+    /// # use aucrank::tree::{FitParams, GrowParams, LeafRankParams, SplitRule, fit};
+    /// # let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
+    /// # let params = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
     /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
     /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
     /// let tree = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap().tree;

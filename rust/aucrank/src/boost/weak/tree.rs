@@ -52,26 +52,16 @@ mod tests {
     use crate::boost::weak::tests::{Draws, ranked};
     use crate::data::{Binned, BinningParams, Columns, Labels};
     use crate::tree::{
-        CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, Missing, PruningRule,
-        SplitRule, fit,
+        CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, fit,
     };
 
     fn params(split: SplitRule, leaf_order: LeafOrder) -> FitParams {
         FitParams {
-            binning: BinningParams::default(),
-            grow: GrowParams {
-                max_depth: 3,
-                min_samples_split: 2,
-                min_samples_leaf: 5,
-                min_gain: 0.0,
-                leaf_order,
-                missing: Missing::Learn,
-                max_fpr: 1.0,
-            },
-            split,
-            pruning: None,
             seed: 4,
-            monotonic: Vec::new(),
+            ..FitParams::new(
+                GrowParams { max_depth: 3, leaf_order, ..GrowParams::default() },
+                split,
+            )
         }
     }
 
