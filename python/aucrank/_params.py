@@ -9,6 +9,9 @@ import numpy as np
 
 _MAX_INT = 2**63 - 1
 
+#: What a learner can take for the class rates of categories.
+LEVEL_RATES = ("shrunken", "raw")
+
 
 def check_int(
     value: Any, name: str, *, low: int, high: int | None = None, optional: bool = False
@@ -194,3 +197,32 @@ def columns_named(
     if unknown:
         raise ValueError(f"{name} names columns that X does not have: {unknown!r}")
     return columns
+
+
+def binning_params(max_bins: Any, level_rates: Any, seed: int) -> dict[str, Any]:
+    """Return how columns become codes, as the core takes it.
+
+    Parameters
+    ----------
+    max_bins : object
+        Most bins of a number.
+    level_rates : object
+        What is taken for the class rates of categories.
+    seed : int
+        Seed of the sample that bins are cut by.
+
+    Returns
+    -------
+    dict
+        The checked parameters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is not valid.
+    """
+    return {
+        "max_bins": check_int(max_bins, "max_bins", low=2, high=65_535, optional=True),
+        "level_rates": check_choice(level_rates, "level_rates", LEVEL_RATES),
+        "seed": seed,
+    }

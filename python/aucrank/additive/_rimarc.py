@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._monotonic import check_monotonic_cst
-from aucrank._params import check_choice, check_int, check_real
+from aucrank._params import LEVEL_RATES, check_choice, check_int, check_real
 from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
@@ -126,6 +126,11 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         Take the weights from bins that were learned on other rows: in so many folds, at least 2,
         see Notes. It is for features of many categories, whose AUC on their own training rows is
         far too high. An extension; None, the paper, takes them from all rows.
+    level_rates : {"shrunken", "raw"}, default="shrunken"
+        What the class rates of categories are taken for. "shrunken": rates move towards that of all
+        rows as far as chance explains how they differ, and weights are those of the moved rates,
+        see :ref:`categories <level-rates>`. "raw": those of their rows, as in the paper, which
+        takes noise in many categories for a law.
     missing : {"ignore", "value"}, default="ignore"
         What a missing value is. "ignore": nothing, as in the paper; the feature has no say in the
         row. "value": a value like any other, if training rows had it; an extension, for values
@@ -241,6 +246,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         *,
         shrinkage: float = 0.0,
         weight_folds: int | None = None,
+        level_rates: str = "shrunken",
         missing: str = "ignore",
         monotonic_cst: Any = None,
         special_values: Any = None,
@@ -250,6 +256,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     ) -> None:
         self.shrinkage = shrinkage
         self.weight_folds = weight_folds
+        self.level_rates = level_rates
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.special_values = special_values
@@ -261,6 +268,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         check_monotonic_cst(self.monotonic_cst)
         check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
         check_int(self.weight_folds, "weight_folds", low=2, high=65534, optional=True)
+        check_choice(self.level_rates, "level_rates", LEVEL_RATES)
         check_choice(self.missing, "missing", ("ignore", "value"))
 
     def _fit_model(
@@ -273,6 +281,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             "bins": bin_params(self.special_values, self.monotonic_cst, sample.schema),
             "missing": self.missing,
             "shrinkage": float(self.shrinkage),
+            "level_rates": self.level_rates,
             "weight_folds": self.weight_folds,
             "seed": seed,
         }

@@ -14,7 +14,14 @@ from aucrank._base import BaseRanker
 from aucrank._earlier import Earlier
 from aucrank._held_out import HeldOut
 from aucrank._input import count_rows, read_columns
-from aucrank._params import check_bool, check_choice, check_int, check_max_features, check_real
+from aucrank._params import (
+    binning_params,
+    check_bool,
+    check_choice,
+    check_int,
+    check_max_features,
+    check_real,
+)
 from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
@@ -46,6 +53,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
     refit: bool
     warm_start: bool
     max_bins: int | None
+    level_rates: str
     verbose: int
 
     def fit(
@@ -99,10 +107,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         """Return the parameters of the loop as the core takes them, each checked."""
         check_bool(self.warm_start, "warm_start")
         return {
-            "binning": {
-                "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65_535, optional=True),
-                "seed": seed,
-            },
+            "binning": binning_params(self.max_bins, self.level_rates, seed),
             "weak_ranker": weak_ranker_params(self.weak_ranker, schema),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1),
             "learning_rate": check_real(

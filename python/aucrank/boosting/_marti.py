@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base import BaseRanker
-from aucrank._params import check_choice, check_int, check_real
+from aucrank._params import binning_params, check_choice, check_int, check_real
 from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._warn import warn_caller
@@ -28,6 +28,7 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
     routing: str
     output: str
     max_bins: int | None
+    level_rates: str
     verbose: int
 
     @property
@@ -44,10 +45,7 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
 
     def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
         return {
-            "binning": {
-                "max_bins": check_int(self.max_bins, "max_bins", low=2, high=65_535, optional=True),
-                "seed": seed,
-            },
+            "binning": binning_params(self.max_bins, self.level_rates, seed),
             "weak_ranker": weak_ranker_params(self.weak_ranker, schema),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1, high=1000),
             "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
@@ -148,6 +146,12 @@ class MartiRank(ProgramRanker):
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
         feature of no more distinct values is exact. None for one bin a value.
+    level_rates : {"shrunken", "raw"}, default="shrunken"
+        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
+        rates move towards that of all rows as far as chance explains how they differ, and a
+        category of fewer than ten training rows counts as missing, see
+        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
@@ -229,6 +233,7 @@ class MartiRank(ProgramRanker):
         routing: str = "expected",
         output: str = "votes",
         max_bins: int | None = 255,
+        level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -240,6 +245,7 @@ class MartiRank(ProgramRanker):
         self.routing = routing
         self.output = output
         self.max_bins = max_bins
+        self.level_rates = level_rates
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -286,6 +292,12 @@ class SMartiRank(ProgramRanker):
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
         feature of no more distinct values is exact. None for one bin a value.
+    level_rates : {"shrunken", "raw"}, default="shrunken"
+        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
+        rates move towards that of all rows as far as chance explains how they differ, and a
+        category of fewer than ten training rows counts as missing, see
+        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
@@ -352,6 +364,7 @@ class SMartiRank(ProgramRanker):
         routing: str = "expected",
         output: str = "votes",
         max_bins: int | None = 255,
+        level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -367,6 +380,7 @@ class SMartiRank(ProgramRanker):
         self.routing = routing
         self.output = output
         self.max_bins = max_bins
+        self.level_rates = level_rates
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

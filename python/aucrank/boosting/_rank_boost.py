@@ -69,6 +69,12 @@ class RankBoost(BoostedRanker):
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
         feature of no more distinct values is exact. None for one bin a value.
+    level_rates : {"shrunken", "raw"}, default="shrunken"
+        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
+        rates move towards that of all rows as far as chance explains how they differ, and a
+        category of fewer than ten training rows counts as missing, see
+        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
@@ -175,6 +181,7 @@ class RankBoost(BoostedRanker):
         refit: bool = False,
         warm_start: bool = False,
         max_bins: int | None = 255,
+        level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -194,6 +201,7 @@ class RankBoost(BoostedRanker):
         self.refit = refit
         self.warm_start = warm_start
         self.max_bins = max_bins
+        self.level_rates = level_rates
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -24,7 +24,14 @@ from aucrank.tree._weighted_erm import WeightedERM
 NAMES = ("feature", "threshold", "linear", "tree")
 
 #: Parameters of a tree that the booster sets for all rounds.
-_OF_THE_BOOSTER = ("max_bins", "categorical_features", "n_jobs", "random_state", "verbose")
+_OF_THE_BOOSTER = (
+    "max_bins",
+    "level_rates",
+    "categorical_features",
+    "n_jobs",
+    "random_state",
+    "verbose",
+)
 
 
 class WeakRankersMixin(KeepsModels):

@@ -83,6 +83,12 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Where missing values go, as in `TreeRank`.
     max_bins : int or None, default=255
         Most bins that a numeric feature is cut into, as in `TreeRank`.
+    level_rates : {"shrunken", "raw"}, default="shrunken"
+        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
+        rates move towards that of all rows as far as chance explains how they differ, and a
+        category of fewer than ten training rows counts as missing, see
+        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories, as in `TreeRank`.
     n_jobs : int or None, default=None
@@ -184,6 +190,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         monotonic_cst: Any = None,
         missing: str = "learn",
         max_bins: int | None = 255,
+        level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -207,6 +214,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.monotonic_cst = monotonic_cst
         self.missing = missing
         self.max_bins = max_bins
+        self.level_rates = level_rates
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -261,6 +269,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             leaf_order=self.leaf_order,
             missing=self.missing,
             max_bins=self.max_bins,
+            level_rates=self.level_rates,
         )
         bootstrap = check_bool(self.bootstrap, "bootstrap")
         share = self._share(n_rows)

@@ -17,7 +17,13 @@ from aucrank._dependence import PartialDependenceMixin
 from aucrank._held_out import HeldOut
 from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst, monotonic_directions
-from aucrank._params import check_choice, check_int, check_max_features, check_real
+from aucrank._params import (
+    binning_params,
+    check_choice,
+    check_int,
+    check_max_features,
+    check_real,
+)
 from aucrank._ranking_tree import RankingTree
 from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._row_models import KeepsModels
@@ -81,6 +87,12 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         Most bins that a numeric feature is cut into before the tree is grown, at quantiles of at
         most 200,000 rows; a feature of no more distinct values is exact. None for one bin a
         value, the exhaustive search of the papers.
+    level_rates : {"shrunken", "raw"}, default="shrunken"
+        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
+        rates move towards that of all rows as far as chance explains how they differ, and a
+        category of fewer than ten training rows counts as missing, see
+        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask. A split sends a set of categories left: the
@@ -187,6 +199,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         monotonic_cst: Any = None,
         missing: str = "learn",
         max_bins: int | None = 255,
+        level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -204,6 +217,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         self.monotonic_cst = monotonic_cst
         self.missing = missing
         self.max_bins = max_bins
+        self.level_rates = level_rates
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -261,12 +275,11 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         """Return the parameters as the core takes them, each checked."""
         min_samples_leaf = check_int(self.min_samples_leaf, "min_samples_leaf", low=1)
         assert min_samples_leaf is not None
-        max_bins = check_int(self.max_bins, "max_bins", low=2, high=65535, optional=True)
         max_features = check_max_features(self.max_features, n_features)
         split = split_rule(self.split)
         rule = pruning_rule(self.pruning, split)
         return {
-            "binning": {"max_bins": max_bins, "seed": seed},
+            "binning": binning_params(self.max_bins, self.level_rates, seed),
             "grow": {
                 "max_depth": check_int(self.max_depth, "max_depth", low=1),
                 "min_samples_split": check_int(self.min_samples_split, "min_samples_split", low=2),

@@ -560,7 +560,7 @@ fn bins_of_a_layer_at_once_and_nodes_one_by_one_give_one_program() {
         let data = Data::new(1500, n_values, 6);
         for weak_ranker in [WeakRankerParams::Feature, WeakRankerParams::Threshold] {
             for routing in [Routing::Expected, Routing::Sampled] {
-                let binning = BinningParams { max_bins, seed: 0 };
+                let binning = BinningParams { max_bins, ..BinningParams::default() };
                 let weak_ranker = weak_ranker.clone();
                 let params = MartiParams { binning, weak_ranker, routing, ..defaults() };
                 let at_once = data.fit(&params).unwrap();

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::bins::BinnedFeature;
 use super::mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 use crate::data::{
-    Bins, ClassMasses, ClassSums, Column, Columns, FeatureTerm, Folds, Labels, Lookups, NO_FOLD,
-    Steps, times_power_of_two,
+    Bins, ClassMasses, ClassSums, Column, Columns, FeatureTerm, Folds, Labels, LevelRates, Lookups,
+    NO_FOLD, RowUnits, Shrinkage, Steps, times_power_of_two,
 };
 use crate::{Interrupt, RankError};
 
@@ -46,6 +46,9 @@ pub struct RimarcParams {
     pub missing: MissingValues,
     /// Rows of the prevalence that are added to every bin. Not negative.
     pub shrinkage: f64,
+    /// What is taken for the class rates of categories.
+    #[serde(default)]
+    pub level_rates: LevelRates,
     /// Folds over which the weights of features are cross-fitted, at least 2; `None` takes them from
     /// all rows.
     pub weight_folds: Option<u16>,
@@ -67,8 +70,11 @@ impl RimarcParams {
         }
     }
 
-    fn scoring(&self) -> Scoring {
-        Scoring { missing: self.missing, shrinkage: self.shrinkage }
+    fn scoring(&self, columns: &Columns<'_>, labels: &Labels<'_>) -> Scoring {
+        let has_categories = columns.iter().any(|column| column.n_levels().is_some());
+        let level_units = (has_categories && self.level_rates == LevelRates::Shrunken)
+            .then(|| RowUnits::of_labels(labels));
+        Scoring { missing: self.missing, shrinkage: self.shrinkage, level_units }
     }
 }
 
@@ -95,6 +101,9 @@ struct Parts {
 struct Scoring {
     missing: MissingValues,
     shrinkage: f64,
+    /// What chance can do to the rates of categories; `None` where they are taken as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    level_units: Option<RowUnits>,
 }
 
 /// What a value adds to the two sums of the score.
@@ -142,10 +151,11 @@ impl Parts {
         if let Some(weight) = self.weights.iter().find(|&&weight| !is_weight(weight)) {
             return Err(format!("{weight} is no weight of a feature"));
         }
-        let Scoring { shrinkage, .. } = self.scoring;
+        let Scoring { shrinkage, level_units, .. } = self.scoring;
         if !(shrinkage.is_finite() && shrinkage >= 0.0) {
             return Err(format!("{shrinkage} is no shrinkage"));
         }
+        level_units.iter().try_for_each(RowUnits::check)?;
         match self.weight_folds {
             Some(folds @ (0 | 1 | NO_FOLD)) => Err(format!("there are not {folds} folds")),
             _ => Ok(()),
@@ -157,28 +167,77 @@ impl Scoring {
     /// `2 Pr(p) - 1` of each bin of a feature, that of what is missing the last; `None` where it has
     /// no say. The sign turns round with the classes, and nothing else does.
     fn leans(self, feature: &BinnedFeature, table: &Mad2c) -> Vec<Option<f64>> {
-        let lean =
+        let lean_of =
             |sums: ClassSums| (sums.pos as f64 - sums.neg as f64) / (sums.pos + sums.neg) as f64;
-        let towards = lean(table.total());
-        let of_bin = |&sums: &ClassSums| -> Option<f64> {
+        let towards = lean_of(table.total());
+        let belief = self.belief(feature);
+        let n_bins = feature.bins.n_bins();
+        // What is missing was not chosen among many.
+        let of_rows = |place: usize, sums: ClassSums| match belief {
+            Belief::None if place < n_bins => lean_of(feature.known()),
+            Belief::Shrunken(shrinkage) if place < n_bins => {
+                let kept = shrinkage.kept(sums.into());
+                kept * lean_of(sums) + (1.0 - kept) * lean_of(feature.known())
+            }
+            _ => lean_of(sums),
+        };
+        let of_bin = |(place, &sums): (usize, &ClassSums)| -> Option<f64> {
             if sums.pos + sums.neg == 0 {
                 return None;
             }
+            let lean = of_rows(place, sums);
             if self.shrinkage == 0.0 {
-                return Some(lean(sums));
+                return Some(lean);
             }
             let n_rows = times_power_of_two((sums.pos + sums.neg) as f64, table.exponent());
             // Both are in range for any weights: `added` is infinite beside next to none.
             let added = self.shrinkage / n_rows;
             let kept = 1.0 / (1.0 + added);
-            Some(kept * lean(sums) + (1.0 - kept) * towards)
+            Some(kept * lean + (1.0 - kept) * towards)
         };
-        let mut leans: Vec<Option<f64>> = feature.sums.iter().map(of_bin).collect();
+        let mut leans: Vec<Option<f64>> = feature.sums.iter().enumerate().map(of_bin).collect();
         if self.missing == MissingValues::Ignore {
-            leans[feature.bins.n_bins()] = None;
+            leans[n_bins] = None;
         }
         leans
     }
+
+    /// How far the rates of the bins of a feature are believed: those of a number all the way.
+    fn belief(self, feature: &BinnedFeature) -> Belief {
+        let Some(units) = self.level_units.filter(|_| feature.direction.is_none()) else {
+            return Belief::Rates;
+        };
+        let levels = feature.sums[..feature.bins.n_bins()].iter().map(|&sums| sums.into());
+        Shrinkage::of(levels, &units).map_or(Belief::None, |shrinkage| {
+            if shrinkage.is_none() { Belief::Rates } else { Belief::Shrunken(shrinkage) }
+        })
+    }
+
+    /// The rows of each bin as far as their rates are believed, to weigh the feature by.
+    fn believed(self, feature: &BinnedFeature) -> Vec<ClassMasses> {
+        let n_bins = feature.bins.n_bins();
+        let mut masses: Vec<ClassMasses> = feature.sums.iter().map(|&sums| sums.into()).collect();
+        match self.belief(feature) {
+            Belief::Rates => {}
+            // Their leans are equal.
+            Belief::None => {}
+            Belief::Shrunken(shrinkage) => {
+                masses[..n_bins].iter_mut().for_each(|level| *level = shrinkage.shrink(*level));
+            }
+        }
+        masses
+    }
+}
+
+/// How far the class rates of categories are believed.
+#[derive(Debug, Clone, Copy)]
+enum Belief {
+    /// As they are.
+    Rates,
+    /// In part.
+    Shrunken(Shrinkage),
+    /// Not at all: chance explains them.
+    None,
 }
 
 impl Rimarc {
@@ -256,11 +315,10 @@ impl Rimarc {
     pub fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         let Parts { table, scoring, .. } = &self.parts;
         let feature = &table.features()[feature];
+        let is_plain = scoring.shrinkage == 0.0 && matches!(scoring.belief(feature), Belief::Rates);
         let leans = scoring.leans(feature, table).into_iter().zip(&feature.sums);
         let score = |(lean, sums): (Option<f64>, &ClassSums)| {
-            lean.map(
-                |lean| if scoring.shrinkage == 0.0 { sums.eta() } else { f64::midpoint(lean, 1.0) },
-            )
+            lean.map(|lean| if is_plain { sums.eta() } else { f64::midpoint(lean, 1.0) })
         };
         leans.map(score).collect()
     }
@@ -429,12 +487,9 @@ struct Pairs {
 
 impl Pairs {
     /// Of rows in bins, by the score of each bin.
-    fn of(sums: &[ClassSums], leans: &[Option<f64>]) -> Self {
-        let mut scored: Vec<(f64, ClassMasses)> = leans
-            .iter()
-            .zip(sums)
-            .filter_map(|(&lean, sums)| Some((lean?, ClassMasses { pos: sums.pos, neg: sums.neg })))
-            .collect();
+    fn of(masses: &[ClassMasses], leans: &[Option<f64>]) -> Self {
+        let scored = leans.iter().zip(masses).filter_map(|(&lean, &masses)| Some((lean?, masses)));
+        let mut scored: Vec<(f64, ClassMasses)> = scored.collect();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let groups: Vec<ClassMasses> = scored
             .chunk_by(|a, b| a.0 >= b.0)
@@ -488,7 +543,7 @@ pub fn fit_rimarc(
 ) -> Result<Rimarc, RankError> {
     params.validate()?;
     let table = fit_mad2c(columns, labels, &params.bins, interrupt)?;
-    let scoring = params.scoring();
+    let scoring = params.scoring(columns, labels);
     let cross_fitted = match params.weight_folds {
         Some(n_folds) => cross_fit(columns, labels, n_folds, params, interrupt)?,
         None => None,
@@ -496,7 +551,7 @@ pub fn fit_rimarc(
     let (weights, weight_folds) = cross_fitted.map_or_else(
         || {
             let weight = |feature: &BinnedFeature| {
-                Pairs::of(&feature.sums, &scoring.leans(feature, &table)).weight()
+                Pairs::of(&scoring.believed(feature), &scoring.leans(feature, &table)).weight()
             };
             (table.features().iter().map(weight).collect(), None)
         },
@@ -530,9 +585,10 @@ fn cross_fit(
     for (fold, left_out) in (0..).zip(&folds) {
         let others = labels.among(|row| of_row[row] != fold)?;
         let table = fit_mad2c(columns, &others, &params.bins, interrupt)?;
+        let scoring = params.scoring(columns, &others);
         let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
             let sums = sums_by_bin(column, &feature.bins, labels, left_out);
-            Pairs::of(&sums, &params.scoring().leans(feature, &table))
+            Pairs::of(&sums, &scoring.leans(feature, &table))
         };
         let features: Vec<_> = table.features().iter().zip(columns).collect();
         by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<Pairs>>());
@@ -547,11 +603,11 @@ fn sums_by_bin(
     bins: &Bins,
     labels: &Labels<'_>,
     rows: &[u32],
-) -> Vec<ClassSums> {
-    let mut sums = vec![ClassSums::default(); bins.n_bins() + 1];
+) -> Vec<ClassMasses> {
+    let mut sums = vec![ClassMasses::default(); bins.n_bins() + 1];
     let mut fill = |bin: &dyn Fn(usize) -> usize| {
         for row in rows.iter().map(|&row| row as usize) {
-            sums[bin(row)] += labels.sums(row);
+            sums[bin(row)] += labels.sums(row).into();
         }
     };
     match *column {

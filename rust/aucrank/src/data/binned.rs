@@ -1,6 +1,7 @@
 //! The feature matrix as small codes: what every learner reads.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
 use super::cuts;
 use super::labels::Labels;
+use super::level_rates::LevelRates;
 use super::random::below;
 use crate::{Interrupt, RankError};
 
@@ -30,11 +32,14 @@ pub struct BinningParams {
     pub max_bins: Option<usize>,
     /// Seed of the sample from which quantile cuts are taken.
     pub seed: u64,
+    /// What is taken for the class rates of categories.
+    #[serde(default)]
+    pub level_rates: LevelRates,
 }
 
 impl Default for BinningParams {
     fn default() -> Self {
-        Self { max_bins: Some(255), seed: 0 }
+        Self { max_bins: Some(255), seed: 0, level_rates: LevelRates::default() }
     }
 }
 
@@ -63,6 +68,9 @@ pub enum FeatureBins {
     Categorical {
         /// Number of categories.
         n_levels: u32,
+        /// Which of them are too rare to be told apart, and so have the code of the missing value;
+        /// `None` if none is.
+        rare: Option<Arc<[bool]>>,
     },
 }
 
@@ -72,8 +80,13 @@ impl FeatureBins {
     pub fn n_bins(&self) -> usize {
         match self {
             Self::Numeric { cuts } => cuts.len() + 1,
-            Self::Categorical { n_levels } => *n_levels as usize,
+            Self::Categorical { n_levels, .. } => *n_levels as usize,
         }
+    }
+
+    /// Whether some known values have the code of the missing one.
+    pub(crate) fn pools_levels(&self) -> bool {
+        matches!(self, Self::Categorical { rare: Some(_), .. })
     }
 
     /// Number of codes, the missing one counted.
@@ -119,6 +132,7 @@ pub(super) enum Slot {
 pub struct Binned {
     n_rows: usize,
     features: Vec<FeatureBins>,
+    level_rates: LevelRates,
     slots: Vec<Slot>,
     narrow: Vec<u8>,
     n_narrow: usize,
@@ -176,12 +190,16 @@ impl Binned {
                     Column::F32(column) => FeatureBins::Numeric {
                         cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
                     },
-                    Column::Codes { n_levels, .. } => FeatureBins::Categorical { n_levels },
+                    Column::Codes { codes, n_levels } => {
+                        let rare = rare_levels(codes, n_levels, labels, &rows, params.level_rates);
+                        FeatureBins::Categorical { n_levels, rare }
+                    }
                 })
             })
             .collect::<Result<_, RankError>>()?;
         drop((rows, sample));
-        Self::with_features(columns, features, interrupt)
+        let binned = Self::with_features(columns, features, interrupt)?;
+        Ok(Self { level_rates: params.level_rates, ..binned })
     }
 
     /// Codes every row by given bins, as a chunk of a file or a part of a cluster needs.
@@ -245,7 +263,8 @@ impl Binned {
                 }
             })
             .collect::<Result<_, RankError>>()?;
-        Ok(Self { n_rows, features, slots, narrow, n_narrow, wide })
+        let level_rates = LevelRates::default();
+        Ok(Self { n_rows, features, level_rates, slots, narrow, n_narrow, wide })
     }
 
     /// Number of rows.
@@ -258,6 +277,12 @@ impl Binned {
     #[must_use]
     pub fn features(&self) -> &[FeatureBins] {
         &self.features
+    }
+
+    /// Whether there are categories whose class rates are shrunk.
+    pub(crate) fn shrinks_levels(&self) -> bool {
+        let is_categorical = |bins: &FeatureBins| matches!(bins, FeatureBins::Categorical { .. });
+        self.level_rates == LevelRates::Shrunken && self.features.iter().any(is_categorical)
     }
 
     /// Code of a row in a feature.
@@ -323,6 +348,27 @@ impl Binned {
     }
 }
 
+/// Which categories of a column are too rare to be told apart.
+fn rare_levels(
+    codes: &[u32],
+    n_levels: u32,
+    labels: &Labels<'_>,
+    rows: &[u32],
+    level_rates: LevelRates,
+) -> Option<Arc<[bool]>> {
+    if level_rates == LevelRates::Raw {
+        return None;
+    }
+    let mut rows_of_level = vec![0; n_levels as usize];
+    for row in rows.iter().map(|&row| row as usize) {
+        // A code out of range is refused where rows are coded.
+        if let Some(n_rows) = rows_of_level.get_mut(codes[row] as usize) {
+            *n_rows += labels.sums(row).rows;
+        }
+    }
+    level_rates.rare(&rows_of_level)
+}
+
 /// One random row of each of [`CUT_SAMPLE`] equal stretches, so that a drift along the file is in
 /// the sample as it is in the file.
 fn sample_rows(rows: &[u32], seed: u64) -> Vec<u32> {
@@ -384,13 +430,16 @@ fn code_rows<P: Place>(
         (Column::F32(column), FeatureBins::Numeric { cuts }) => {
             code_numbers(column, cuts, feature, rows, places)
         }
-        (Column::Codes { codes, .. }, &FeatureBins::Categorical { n_levels }) => {
+        (Column::Codes { codes, .. }, FeatureBins::Categorical { n_levels, rare }) => {
+            let n_levels = *n_levels;
             for (row, place) in rows.zip(places) {
                 let code = codes[row];
                 if code >= n_levels && code != MISSING_CODE {
                     return Err(RankError::BadCode { column: feature, row, code, n_levels });
                 }
-                place.put(code.min(n_levels) as usize);
+                let is_rare =
+                    rare.as_ref().is_some_and(|rare| code < n_levels && rare[code as usize]);
+                place.put(if is_rare { n_levels } else { code.min(n_levels) } as usize);
             }
             Ok(())
         }
@@ -447,7 +496,7 @@ mod tests {
         let labels = Labels::new(&positive, None).unwrap();
         let columns = Columns::from_row_major(&values, 2).unwrap();
         for max_bins in [Some(2), Some(16), Some(255), Some(1000), None] {
-            let params = BinningParams { max_bins, seed: 0 };
+            let params = BinningParams { max_bins, ..BinningParams::default() };
             let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             for feature in 0..2 {
                 let FeatureBins::Numeric { cuts } = &binned.features()[feature] else { panic!() };

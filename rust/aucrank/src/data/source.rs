@@ -636,7 +636,7 @@ mod tests {
             Columns::new(vec![numeric, Column::Codes { codes: &data.codes, n_levels: 9 }], N_ROWS)
                 .unwrap();
         for max_bins in [Some(200), None] {
-            let params = BinningParams { max_bins, seed: 0 };
+            let params = BinningParams { max_bins, ..BinningParams::default() };
             let labels = Labels::new(&data.positive, None).unwrap();
             let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             let counted = CountedRows(&data.positive);
@@ -698,7 +698,7 @@ mod tests {
             Columns::new(vec![numeric, Column::Codes { codes: &data.codes, n_levels: 9 }], N_ROWS)
                 .unwrap();
         for max_bins in [Some(200), None] {
-            let params = BinningParams { max_bins, seed: 0 };
+            let params = BinningParams { max_bins, ..BinningParams::default() };
             let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             let tally = CountedRows(&data.positive);
             // Few rows, so that the wide feature is a list of bins; then many, so that it is not.

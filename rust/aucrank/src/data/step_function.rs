@@ -48,7 +48,7 @@ impl FeatureTerm {
     /// must lie on the same side of all thresholds.
     pub(crate) fn values_by_code(&self, bins: &FeatureBins) -> Vec<f64> {
         let mut values: Vec<f64> = match bins {
-            FeatureBins::Categorical { n_levels } => {
+            FeatureBins::Categorical { n_levels, .. } => {
                 (0..*n_levels).map(|level| self.value(level.into())).collect()
             }
             // A value equal to a cut has the code above it.
@@ -115,7 +115,7 @@ impl FeatureTerm {
         missing: f64,
     ) -> Self {
         let steps = match bins {
-            FeatureBins::Categorical { n_levels } => {
+            FeatureBins::Categorical { n_levels, .. } => {
                 let levels = 0..*n_levels as usize;
                 let value =
                     |code: usize| value_of_code.get(code).copied().flatten().unwrap_or(missing);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_category_that_did_not_occur_is_missing() {
-        let bins = FeatureBins::Categorical { n_levels: 3 };
+        let bins = FeatureBins::Categorical { n_levels: 3, rare: None };
         let term = FeatureTerm::of_codes(0, &bins, &[Some(1.0), None, Some(2.0), None], 0.5);
         let found = [0.0, 1.0, 2.0, 3.0, f64::NAN].map(|code| term.value(code));
         assert_eq!(found, [1.0, 0.5, 2.0, 0.5, 0.5]);

@@ -19,7 +19,7 @@ use super::split::StumpTerms;
 use super::validate::{Validation, ValidationParams};
 use crate::data::{
     Binned, BinningParams, ClassSums, Columns, CountedRows, FeatureBins, Folds, Labels,
-    MemorySource, RowTally, Tally, ValueScale, WeightedRows, hold_out, mix,
+    MemorySource, RowTally, RowUnits, Tally, ValueScale, WeightedRows, hold_out, mix,
 };
 use crate::{Interrupt, RankError};
 
@@ -292,7 +292,7 @@ impl<'a, R> Sample<'a, R> {
     ) -> Result<Self, RankError> {
         let n_levels = binned.features().iter().map(|bins| match bins {
             FeatureBins::Numeric { .. } => None,
-            FeatureBins::Categorical { n_levels } => Some(*n_levels),
+            FeatureBins::Categorical { n_levels, .. } => Some(*n_levels),
         });
         let has_missing = binned.has_missing(&labels.rows());
         let (mut cubes, mut inner_folds) = (None, None);
@@ -378,8 +378,9 @@ impl<'a, R> Sample<'a, R> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(buffers);
     }
 
-    fn stump_terms(&self) -> StumpTerms<'_> {
+    fn stump_terms<'s>(&'s self, level_units: Option<&'s RowUnits>) -> StumpTerms<'s> {
         StumpTerms {
+            level_units,
             scales: self.scales.as_ref().map(|scales| &scales[..]),
             monotonic: &self.frame.monotonic,
             features: self.features,
@@ -398,6 +399,13 @@ impl<R: RowTally + Copy> Sample<'_, R> {
     /// What a row adds to the sums of its node.
     pub(super) fn sums(&self, row: u32) -> ClassSums {
         self.row_tally.of(row as usize).sums()
+    }
+
+    /// What chance can do to the rates of categories among some rows, ascending; `None` where rates
+    /// are taken as they are, or there are no categories.
+    fn level_units(&self, rows: &[u32]) -> Option<RowUnits> {
+        let times = |same: &[u32]| (self.sums(same[0]), same.len() as u32);
+        self.binned.shrinks_levels().then(|| RowUnits::of(rows.chunk_by(|a, b| a == b).map(times)))
     }
 
     /// Some of the rows, as a source of sums.
@@ -428,7 +436,8 @@ impl<R: RowTally + Copy> Sample<'_, R> {
         let min_gain = params.least_gain(total);
         match split {
             SplitRule::Stumps(stumps) => {
-                let terms = self.stump_terms();
+                let level_units = self.level_units(&rows);
+                let terms = self.stump_terms(level_units.as_ref());
                 let splitter = LeafRankSplitter::new(*stumps, min_rows, min_gain, terms);
                 let mut source = self.source(rows, interrupt);
                 let tree = if let Some((folds, pruning)) =

@@ -401,14 +401,14 @@ impl<'a, T: Tally> Growing<'a, T> {
             && params.max_leaves.is_none_or(|most| self.parts.len() < most)
     }
 
-    /// The parts to cut next: all that gain, or the one that gains most.
+    /// The parts to cut next: all that gain, or the one of the largest merit.
     fn chosen(&self, params: &LeafRankParams) -> Vec<bool> {
-        let gain = |part: &Part<T>| part.stump.as_ref().map(|stump| stump.gain);
+        let merit = |part: &Part<T>| part.stump.as_ref().map(|stump| stump.merit);
         let Some(most) = params.max_leaves else {
             return self.parts.iter().map(|part| part.stump.is_some()).collect();
         };
-        let best = self.parts.iter().filter_map(gain).max().filter(|_| self.parts.len() < most);
-        let place = self.parts.iter().position(|part| best.is_some() && gain(part) == best);
+        let best = self.parts.iter().filter_map(merit).max().filter(|_| self.parts.len() < most);
+        let place = self.parts.iter().position(|part| best.is_some() && merit(part) == best);
         (0..self.parts.len()).map(|part| place == Some(part)).collect()
     }
 

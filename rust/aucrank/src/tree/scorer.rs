@@ -359,7 +359,7 @@ fn n_below(cuts: &[f64], threshold: f64) -> u32 {
 mod tests {
     use super::*;
     use crate::Interrupt;
-    use crate::data::{BinningParams, ClassSums, Column, Labels, MISSING_CODE};
+    use crate::data::{BinningParams, ClassSums, Column, Labels, LevelRates, MISSING_CODE};
     use crate::tree::ranking_tree::{LeafOrder, Node, NodeSplit, SplitForm, SplitNode, TreeFrame};
 
     const N_LEVELS: [Option<u32>; 6] = [None, Some(3), None, Some(5), None, None];
@@ -560,7 +560,11 @@ mod tests {
             let rows = Data::new(&mut random, 90, 0);
             let positive: Vec<bool> = (0..90).map(|row| row % 3 == 0).collect();
             let labels = Labels::new(&positive, None).unwrap();
-            let params = BinningParams { max_bins, seed: 0 };
+            let params = BinningParams {
+                max_bins,
+                level_rates: LevelRates::Raw,
+                ..BinningParams::default()
+            };
             let columns = rows.columns();
             let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             let thresholds: Vec<Vec<f64>> = binned

@@ -3,9 +3,10 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::monotone::direction;
-use super::partition::best_union;
+use super::partition::{best_run, best_union};
 use crate::data::{
-    ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, Histogram, Tally, ValueScale,
+    ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, Histogram, RowUnits, Shrinkage, Tally,
+    ValueScale,
 };
 
 /// A stump and what it does to its cell.
@@ -15,13 +16,16 @@ pub(super) struct Stump {
     pub(super) left: ClassSums,
     /// [`ClassSums::gain`] of the left side; positive.
     pub(super) gain: i128,
+    /// What of the gain is believed: all of it, but for a set of categories that was chosen by the
+    /// rows it gains on.
+    pub(super) merit: i128,
 }
 
 impl Stump {
-    /// Larger gain first, then the larger left side (paper 1 Remark 9). Of equal stumps the one met
+    /// Larger merit first, then the larger left side (paper 1 Remark 9). Of equal stumps the one met
     /// first stays: lower feature, lower threshold, "below goes left" (DECISIONS T3).
     fn beats(&self, other: Option<&Self>) -> bool {
-        let key = |stump: &Self| (stump.gain, stump.left.rows);
+        let key = |stump: &Self| (stump.merit, stump.left.rows);
         other.is_none_or(|other| key(self).cmp(&key(other)) == Ordering::Greater)
     }
 }
@@ -35,6 +39,8 @@ pub(super) struct StumpTerms<'a> {
     pub(super) monotonic: &'a [i8],
     /// Features that may be asked, ascending; `None` for all.
     pub(super) features: Option<&'a [usize]>,
+    /// What chance can do to the rates of categories; `None` where they are taken as they are.
+    pub(super) level_units: Option<&'a RowUnits>,
 }
 
 impl StumpTerms<'_> {
@@ -63,11 +69,12 @@ pub(super) fn best_stump<T: Tally>(
                 let scale = scales[feature];
                 best_threshold_by_mean(feature, cuts, scale, sums, cell, min_rows, direction)
             }
-            (FeatureBins::Categorical { n_levels }, None) => {
-                best_level_set(feature, *n_levels, sums.occupied(), None, cell, min_rows)
-            }
-            (FeatureBins::Categorical { n_levels }, Some(_)) => {
-                best_level_set_by_mode(feature, *n_levels, sums, cell, min_rows)
+            (bins @ FeatureBins::Categorical { .. }, scales) => {
+                let levels = LevelSets { feature, bins, units: terms.level_units, cell, min_rows };
+                match scales {
+                    None => levels.best(sums.occupied(), None),
+                    Some(_) => levels.best_by_mode(sums),
+                }
             }
         };
         if let Some(stump) = found
@@ -106,7 +113,7 @@ fn best_threshold(
         let missing_left =
             if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
         let test = CodeTest { feature, rule: rule(gap.0), missing_left };
-        let stump = Stump { test, left, gain };
+        let stump = Stump { test, left, gain, merit: gain };
         if stump.beats(best.as_ref().map(|(best, _)| best)) {
             best = Some((stump, gap));
         }
@@ -205,53 +212,83 @@ fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
     first + nearest as u32
 }
 
-/// The best union of levels (DECISIONS T24). A level that this cell does not hold counts as missing.
-///
-/// `bins` are the occupied codes; missing values go with the level `like`, if there is one.
-fn best_level_set(
+/// The sets of levels of a feature that may go left.
+struct LevelSets<'a> {
     feature: usize,
-    n_levels: u32,
-    bins: impl Iterator<Item = (u32, ClassSums)>,
-    like: Option<u32>,
+    bins: &'a FeatureBins,
+    units: Option<&'a RowUnits>,
     cell: ClassSums,
     min_rows: u64,
-) -> Option<Stump> {
-    let (codes, parts): (Vec<u32>, Vec<ClassSums>) = bins.unzip();
-    let (is_left, left) = best_union(cell, &parts, min_rows)?;
-    let missing_is_left = match codes.binary_search(&like.unwrap_or(n_levels)) {
-        Ok(place) => is_left[place],
-        Err(_) => 2 * left.rows >= cell.rows,
-    };
-    let mut levels = vec![missing_is_left; n_levels as usize];
-    for (&code, &is_left) in codes.iter().zip(&is_left) {
-        if code < n_levels {
-            levels[code as usize] = is_left;
-        }
-    }
-    let known = || codes.iter().zip(&is_left).filter(|(code, _)| **code < n_levels);
-    let rule = if known().all(|(_, left)| *left != missing_is_left) && codes.contains(&n_levels) {
-        // All known levels on one side: the question is whether the value is known.
-        if missing_is_left { CodeRule::AtLeast(n_levels) } else { CodeRule::Below(n_levels) }
-    } else {
-        CodeRule::Levels(levels)
-    };
-    let test = CodeTest { feature, rule, missing_left: missing_is_left };
-    Some(Stump { test, left, gain: cell.gain(left) })
 }
 
-/// The same where missing values count as the level of largest class weight, the first of several.
-fn best_level_set_by_mode<T: Tally>(
-    feature: usize,
-    n_levels: u32,
-    sums: FeatureSums<'_, T>,
-    cell: ClassSums,
-    min_rows: u64,
-) -> Option<Stump> {
-    let (mut bins, missing) = known_and_missing(sums, n_levels);
-    let weight = |(code, sums): &(u32, ClassSums)| (sums.pos + sums.neg, Reverse(*code));
-    let mode = bins.iter().max_by_key(|bin| weight(bin))?.0;
-    add_to_bin(&mut bins, mode, missing);
-    best_level_set(feature, n_levels, bins.into_iter(), Some(mode), cell, min_rows)
+impl LevelSets<'_> {
+    /// The best union of levels (DECISIONS T24), of shrunken rates (G11). A level that this cell does
+    /// not hold counts as missing.
+    ///
+    /// `bins` are the occupied codes; missing values go with the level `like`, if there is one.
+    fn best(
+        &self,
+        bins: impl Iterator<Item = (u32, ClassSums)>,
+        like: Option<u32>,
+    ) -> Option<Stump> {
+        let Self { feature, cell, .. } = *self;
+        let n_levels = self.bins.n_bins() as u32;
+        let (codes, parts): (Vec<u32>, Vec<ClassSums>) = bins.unzip();
+        let (is_left, left, merit) = self.best_union(&parts)?;
+        let missing_is_left = match codes.binary_search(&like.unwrap_or(n_levels)) {
+            Ok(place) => is_left[place],
+            Err(_) => 2 * left.rows >= cell.rows,
+        };
+        let mut levels = vec![missing_is_left; n_levels as usize];
+        for (&code, &is_left) in codes.iter().zip(&is_left) {
+            if code < n_levels {
+                levels[code as usize] = is_left;
+            }
+        }
+        let known = || codes.iter().zip(&is_left).filter(|(code, _)| **code < n_levels);
+        let asks_missing = known().all(|(_, left)| *left != missing_is_left)
+            && codes.contains(&n_levels)
+            && !self.bins.pools_levels();
+        let rule = if asks_missing {
+            // All known levels on one side: the question is whether the value is known.
+            if missing_is_left { CodeRule::AtLeast(n_levels) } else { CodeRule::Below(n_levels) }
+        } else {
+            CodeRule::Levels(levels)
+        };
+        let test = CodeTest { feature, rule, missing_left: missing_is_left };
+        Some(Stump { test, left, gain: cell.gain(left), merit })
+    }
+
+    /// The union of levels of the largest merit: which go left, their sums, and the merit.
+    fn best_union(&self, parts: &[ClassSums]) -> Option<(Vec<bool>, ClassSums, i128)> {
+        let Self { cell, min_rows, .. } = *self;
+        let masses = parts.iter().map(|&part| part.into());
+        let shrinkage = match self.units {
+            Some(units) => Shrinkage::of(masses, units)?,
+            None => Shrinkage::none(cell.into()),
+        };
+        if shrinkage.is_none() {
+            let (is_left, left) = best_union(cell, parts, min_rows)?;
+            return Some((is_left, left, cell.gain(left)));
+        }
+        let excess: Vec<f64> = parts.iter().map(|&part| shrinkage.excess(part.into())).collect();
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        order.sort_by(|&a, &b| excess[b].total_cmp(&excess[a]));
+        let (is_left, left) = best_run(cell, parts, &order, min_rows)?;
+        let mine = parts.iter().zip(&is_left).filter(|(_, is_left)| **is_left);
+        let believed = mine.map(|(&part, _)| shrinkage.kept(part.into()) * cell.gain(part) as f64);
+        let merit = believed.sum::<f64>() as i128;
+        (merit > 0).then_some((is_left, left, merit))
+    }
+
+    /// The same where missing values count as the level of largest class weight, the first of several.
+    fn best_by_mode<T: Tally>(&self, sums: FeatureSums<'_, T>) -> Option<Stump> {
+        let (mut bins, missing) = known_and_missing(sums, self.bins.n_bins() as u32);
+        let weight = |(code, sums): &(u32, ClassSums)| (sums.pos + sums.neg, Reverse(*code));
+        let mode = bins.iter().max_by_key(|bin| weight(bin))?.0;
+        add_to_bin(&mut bins, mode, missing);
+        self.best(bins.into_iter(), Some(mode))
+    }
 }
 
 #[cfg(test)]

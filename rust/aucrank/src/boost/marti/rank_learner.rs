@@ -13,7 +13,7 @@ use crate::boost::term::Term;
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
-use crate::data::{Binned, ClassMasses, MassHistogram};
+use crate::data::{Binned, ClassMasses, ClassSums, MassHistogram, RowSquares, RowUnits};
 
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
@@ -86,15 +86,19 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
         let (Some(rule), Some(sums)) = (self.rule, sums) else {
             return open.iter().map(|&node| self.learn_alone(layer, node)).collect();
         };
-        let best = self.best_narrow(rule, &sums.histogram, open);
-        let best = self.best_wide(rule, best, layer)?;
+        let units = self.level_units(layer);
+        let best = self.best_narrow(rule, &sums.histogram, open, &units);
+        let best = self.best_wide(rule, best, layer, &units)?;
         let rankings = best.into_par_iter().map(|best| best.into_ranking(self.sample.binned));
         Ok(rankings.map(|ranking| self.cut(ranking?, None)).collect())
     }
 
     fn asks_in_passing(&self) -> bool {
         let binned = self.sample.binned;
-        self.rule.is_some() && (0..binned.features().len()).all(|j| binned.is_narrow(j))
+        // To shrink rates takes a second look at the masses of the rows.
+        self.rule.is_some()
+            && !binned.shrinks_levels()
+            && (0..binned.features().len()).all(|j| binned.is_narrow(j))
     }
 
     fn settle(&self, classifier: &mut CutRanker<'a>) {
@@ -103,14 +107,38 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
 }
 
 impl<'a> RankLearner<'a> {
+    /// What chance can do to the rates of categories at each node, `None` where they are taken as they
+    /// are.
+    fn level_units(&self, layer: &Layer<'_>) -> Vec<Option<RowUnits>> {
+        let n_nodes = layer.class_masses().len();
+        if !self.sample.binned.shrinks_levels() {
+            return vec![None; n_nodes];
+        }
+        let labels = self.sample.labels;
+        let mut squares = vec![RowSquares::default(); n_nodes];
+        for tile in layer.walk.tiles(n_nodes) {
+            tile.for_each(|row, node, mass| {
+                let (pos, neg) = if tile.is_positive(row) { (mass, 0) } else { (0, mass) };
+                squares[node].add(ClassSums { pos, neg, rows: labels.sums(row).rows }, 1);
+            });
+        }
+        squares.iter().map(|squares| Some(squares.units())).collect()
+    }
+
     /// The best features of one byte.
-    fn best_narrow(&self, rule: BinRule, histogram: &MassHistogram, open: &[usize]) -> Vec<Best> {
+    fn best_narrow(
+        &self,
+        rule: BinRule,
+        histogram: &MassHistogram,
+        open: &[usize],
+        units: &[Option<RowUnits>],
+    ) -> Vec<Best> {
         let binned = self.sample.binned;
         let best_of = |&node: &usize| {
             let mut best = Best::default();
             for feature in 0..binned.features().len() {
                 if let Some(occupied) = histogram.occupied(binned, feature, node) {
-                    best.ask(binned, feature, occupied, rule);
+                    best.ask(binned, feature, occupied, units[node].as_ref(), rule);
                 }
             }
             best
@@ -124,6 +152,7 @@ impl<'a> RankLearner<'a> {
         rule: BinRule,
         mut best: Vec<Best>,
         layer: &Layer<'_>,
+        units: &[Option<RowUnits>],
     ) -> Result<Vec<Best>, RankError> {
         let (binned, interrupt) = (self.sample.binned, self.sample.interrupt);
         let n_nodes = layer.class_masses().len();
@@ -143,7 +172,7 @@ impl<'a> RankLearner<'a> {
                 .map(move |&node| {
                     let mut best = Best::default();
                     let of_node = sums.iter().skip(node).step_by(n_nodes).copied();
-                    best.ask(binned, feature, (0..).zip(of_node), rule);
+                    best.ask(binned, feature, (0..).zip(of_node), units[node].as_ref(), rule);
                     best
                 })
                 .collect::<Vec<_>>())

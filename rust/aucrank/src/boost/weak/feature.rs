@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
 use crate::data::{
-    Binned, ClassMasses, FeatureBins, Histogram, MassRows, MemorySource, SumSource, Tally, Wanted,
+    Binned, ClassMasses, FeatureBins, Histogram, MassRows, MemorySource, ReweightedRows, RowTally,
+    RowUnits, Shrinkage, SumSource, Tally, Wanted,
 };
 
 /// The feature of the highest AUC, in either direction; categories in the order of their shares of
-/// positives, missing values below all others or above, where they serve the AUC. Of equal features
+/// positives, shrunk as far as chance goes ([`LevelRates`](crate::data::LevelRates)), missing values below all others or above, where they serve the AUC. Of equal features
 /// the first, ascending before descending.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct BestFeature;
@@ -88,15 +89,17 @@ pub(in crate::boost) struct Best {
 }
 
 impl Best {
-    /// Asks one more feature. Of equal ones the first stays.
+    /// Asks one more feature. Of equal ones the first stays. The rates of categories are taken as they
+    /// are without `level_units`.
     pub(in crate::boost) fn ask(
         &mut self,
         binned: &Binned,
         feature: usize,
         occupied: impl Iterator<Item = (u32, ClassMasses)>,
+        level_units: Option<&RowUnits>,
         rule: BinRule,
     ) {
-        self.asked.fill(&binned.features()[feature], occupied);
+        self.asked.fill(&binned.features()[feature], occupied, level_units);
         let Some(order) = rule(&self.asked) else { return };
         if key(Some((feature, order))) > key(self.found) {
             self.found = Some((feature, order));
@@ -129,12 +132,15 @@ fn best_ranking(
     rule: BinRule,
 ) -> Result<Option<Ranking>, RankError> {
     let histogram = histogram(sample, task)?;
+    let row_tally = ReweightedRows { labels: sample.labels, masses: task.masses };
+    let rows = task.rows.iter().map(|&row| (row_tally.of(row as usize), 1));
+    let level_units = sample.binned.shrinks_levels().then(|| RowUnits::of(rows));
     let mut best = Best::default();
     for (feature, sums) in histogram.features() {
         let occupied = sums.occupied();
         let masses =
             occupied.map(|(code, sums)| (code, ClassMasses { pos: sums.pos, neg: sums.neg }));
-        best.ask(sample.binned, feature, masses, rule);
+        best.ask(sample.binned, feature, masses, level_units.as_ref(), rule);
     }
     Ok(best.into_ranking(sample.binned))
 }
@@ -142,22 +148,43 @@ fn best_ranking(
 /// The occupied bins of a feature.
 #[derive(Debug, Default)]
 pub(in crate::boost) struct Bins {
-    /// Codes with their masses; those of a categorical feature in ascending order of their shares of
-    /// positives.
+    /// Codes with their masses; those of a categorical feature as far as they are believed, in
+    /// ascending order of their shares of positives.
     known: Vec<(u32, ClassMasses)>,
     missing: Option<(u32, ClassMasses)>,
     is_categorical: bool,
 }
 
 impl Bins {
-    fn fill(&mut self, bins: &FeatureBins, occupied: impl Iterator<Item = (u32, ClassMasses)>) {
+    fn fill(
+        &mut self,
+        bins: &FeatureBins,
+        occupied: impl Iterator<Item = (u32, ClassMasses)>,
+        level_units: Option<&RowUnits>,
+    ) {
         let missing_code = bins.n_bins() as u32;
         self.known.clear();
         self.known.extend(occupied.filter(|(_, m)| m.pos + m.neg > 0));
         self.missing = self.known.pop_if(|(code, _)| *code == missing_code);
         self.is_categorical = matches!(bins, FeatureBins::Categorical { .. });
-        if self.is_categorical {
+        if !self.is_categorical {
+            return;
+        }
+        let Some(units) = level_units else {
             self.known.sort_by(|(_, a), (_, b)| a.sums().cmp_eta(b.sums()));
+            return;
+        };
+        let levels = || self.known.iter().chain(&self.missing).map(|&(_, masses)| masses);
+        let Some(shrinkage) = Shrinkage::of(levels(), units) else {
+            // They tell nothing.
+            self.known.clear();
+            self.missing = None;
+            return;
+        };
+        let excess = |&(_, masses): &(u32, ClassMasses)| shrinkage.excess(masses);
+        self.known.sort_by(|a, b| excess(a).total_cmp(&excess(b)));
+        for (_, masses) in self.known.iter_mut().chain(&mut self.missing) {
+            *masses = shrinkage.shrink(*masses);
         }
     }
 

@@ -1,0 +1,355 @@
+//! How far the class rates of categories can be believed.
+//!
+//! A learner that may send every category to the side that its own rows ask for fits noise: of `K`
+//! categories that tell nothing, the best set gains about as much as `sqrt(K)` chance thresholds of a
+//! number. So the rates of categories are shrunk towards the rate of their cell before a learner
+//! chooses by them, by as much as their own spread asks for.
+//!
+//! Let `z_k^2` be the square of how far the positives of category `k` are from what the rate of the
+//! cell promises, over its variance if the category tells nothing, and `Q` the sum over `K` categories:
+//! by chance it is about `K - 1`, give or take `s = sqrt(2 sum of (1 - 1/n_k))`. Rates are shrunk as by
+//! the estimator of James and Stein (1961) in the form of Efron and Morris (1975), which asks how much
+//! of `Q` is chance, with some caution:
+//!
+//! ```text
+//! noise = K - 1 - FREE + CAUTION sqrt(free) s,        free = 1 - FREE / (K - 1),
+//! ```
+//!
+//! and 0 for up to six categories, which have no more choice than a threshold of a number. Where
+//! `Q` is no larger than `noise`, categories tell nothing that can be told from chance. Otherwise the
+//! rate of each is that of its own rows and of `h` times as many rows as the cell has at the rate of
+//! the cell, with `h = noise / (K (Q - noise))`: a large category is believed before a small one.
+//!
+//! Categories of fewer than [`LEAST_LEVEL_ROWS`] training rows are not asked at all: they count as
+//! unseen, and so as missing. Both constants are measured ones (`benches/levels_study.py`).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::labels::Labels;
+use super::sums::{ClassMasses, ClassSums};
+
+/// Categories beside the first that are taken at face value. The best set of `K` equal categories that
+/// tell nothing gains `sqrt((K - 1) n p q / 2 pi)` on average, and the best threshold of a number that
+/// tells nothing 0.87 `sqrt(n p q)` (the mean of the largest distance of Kolmogorov and Smirnov): that
+/// is six categories.
+const FREE: f64 = 5.0;
+
+/// Standard deviations by which categories must differ more than chance has it.
+const CAUTION: f64 = 2.0;
+
+/// Training rows that a category needs to have a rate of its own.
+pub(super) const LEAST_LEVEL_ROWS: u64 = 10;
+
+/// What a learner takes for the class rates of categories.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LevelRates {
+    /// Those of their rows, shrunk towards the rate of the cell; rare categories count as missing.
+    #[default]
+    Shrunken,
+    /// Those of their rows: the papers' search of all sets of categories.
+    Raw,
+}
+
+impl LevelRates {
+    /// Which categories are too rare to have a rate of their own, given the rows of each; `None` if
+    /// none is.
+    pub(crate) fn rare(self, rows_of_level: &[u64]) -> Option<Arc<[bool]>> {
+        let is_rare = |&rows: &u64| rows > 0 && rows < LEAST_LEVEL_ROWS;
+        (self == Self::Shrunken && rows_of_level.iter().any(is_rare))
+            .then(|| rows_of_level.iter().map(is_rare).collect())
+    }
+}
+
+/// How much single rows of each class weigh beside one another: what chance can do. For each class,
+/// negatives first, the sum of the squares of the weights over their sum.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RowUnits([f64; 2]);
+
+impl RowUnits {
+    /// Of all rows of a fit.
+    pub(crate) fn of_labels(labels: &Labels<'_>) -> Self {
+        Self::of((0..labels.n_rows()).map(|row| (labels.sums(row), 1)))
+    }
+
+    /// Of rows, each with what it adds to the sums of a cell and how often it is there.
+    pub(crate) fn of(rows: impl Iterator<Item = (ClassSums, u32)>) -> Self {
+        let mut squares = RowSquares::default();
+        rows.for_each(|(sums, times)| squares.add(sums, times));
+        squares.units()
+    }
+
+    /// Whether they can be those of some rows: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.0.iter().all(|unit| unit.is_finite() && *unit > 0.0) {
+            return Ok(());
+        }
+        Err("the units of the rows are not finite and above 0".to_owned())
+    }
+}
+
+/// What [`RowUnits`] come from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowSquares {
+    /// For each class the sum of the weights, and that of their squares.
+    of_class: [[f64; 2]; 2],
+}
+
+impl RowSquares {
+    /// Takes in a row. One that counts as several is so many rows, but one that a bootstrap has drawn
+    /// twice is one that weighs double.
+    pub(crate) fn add(&mut self, sums: ClassSums, times: u32) {
+        let copies = sums.rows.max(1) as f64;
+        for ([sum, squares], mass) in self.of_class.iter_mut().zip([sums.neg, sums.pos]) {
+            let weight = mass as f64 * f64::from(times) / copies;
+            *sum += copies * weight;
+            *squares += copies * weight * weight;
+        }
+    }
+
+    /// The squares by the sums.
+    pub(crate) fn units(&self) -> RowUnits {
+        RowUnits(self.of_class.map(|[sum, squares]| if sum > 0.0 { squares / sum } else { 0.0 }))
+    }
+}
+
+/// How far to shrink the rates of the categories of a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shrinkage {
+    /// All of the cell.
+    cell: ClassMasses,
+    /// Mass at the rate of the cell that is added to each category.
+    added: f64,
+}
+
+impl Shrinkage {
+    /// Of the categories of a cell, what is missing being one of them. `None` where they do not differ
+    /// more than chance has it.
+    pub(crate) fn of(
+        levels: impl Iterator<Item = ClassMasses> + Clone,
+        units: &RowUnits,
+    ) -> Option<Self> {
+        let cell: ClassMasses = levels.clone().sum();
+        let face_value = Some(Self { cell, added: 0.0 });
+        let [neg, pos] = [cell.neg as f64, cell.pos as f64];
+        let total = neg + pos;
+        if neg == 0.0 || pos == 0.0 {
+            return face_value;
+        }
+        // All in units in which the cell has mass 1, so that nothing overflows.
+        let (p, q) = (pos / total, neg / total);
+        let RowUnits([unit_neg, unit_pos]) = *units;
+        let chance = p * q * (unit_pos * q + unit_neg * p) / total;
+        let n_rows = p * q / chance;
+        let (mut n_levels, mut pairs, mut spread) = (0.0, 0.0, 0.0);
+        for level in levels {
+            let (level_pos, level_neg) = (level.pos as f64 / total, level.neg as f64 / total);
+            let share = level_pos + level_neg;
+            let deviation = cell.gain(level) as f64 / (total * total);
+            // What single rows add to the square whatever their category. It is taken off and its
+            // mean put in its place, so that a category of one row has no say.
+            let of_rows = (unit_pos * level_pos * q * q + unit_neg * level_neg * p * p) / total;
+            spread += 1.0 + (deviation * deviation - of_rows) / (share * chance);
+            n_levels += 1.0;
+            pairs += 1.0 - 1.0 / (share * n_rows).max(1.0);
+        }
+        let free = 1.0 - FREE / (n_levels - 1.0);
+        if !(free > 0.0) {
+            return face_value;
+        }
+        let noise = n_levels - 1.0 - FREE + CAUTION * (free * 2.0 * pairs).sqrt();
+        let added = total * noise / (n_levels * (spread - noise));
+        (spread > noise).then_some(Self { cell, added })
+    }
+
+    /// Rates as they are, of the categories of a cell.
+    pub(crate) fn none(cell: ClassMasses) -> Self {
+        Self { cell, added: 0.0 }
+    }
+
+    /// Whether rates are those of the rows.
+    pub(crate) fn is_none(&self) -> bool {
+        self.added == 0.0
+    }
+
+    /// By how much the shrunken rate of a category is above that of the cell; for its order.
+    pub(crate) fn excess(&self, level: ClassMasses) -> f64 {
+        self.cell.gain(level) as f64 / ((level.pos + level.neg) as f64 + self.added)
+    }
+
+    /// Share of its own rows in the rate of a category.
+    pub(crate) fn kept(&self, level: ClassMasses) -> f64 {
+        let mass = (level.pos + level.neg) as f64;
+        mass / (mass + self.added)
+    }
+
+    /// The masses of a category as they are believed: as many, at the shrunken rate.
+    pub(crate) fn shrink(&self, level: ClassMasses) -> ClassMasses {
+        if self.is_none() {
+            return level;
+        }
+        let mass = level.pos + level.neg;
+        let at_rate_of_cell = self.cell.pos as f64 / (self.cell.pos + self.cell.neg) as f64;
+        let kept = self.kept(level);
+        let pos = kept * level.pos as f64 + (1.0 - kept) * at_rate_of_cell * mass as f64;
+        let pos = (pos.round() as u64).min(mass);
+        ClassMasses { pos, neg: mass - pos }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    /// A number from 0 to 1 that looks random.
+    fn unit(seed: u64) -> f64 {
+        (mix(seed) >> 11) as f64 * 2_f64.powi(-53)
+    }
+
+    /// Rows of so many categories, dealt at random, whose rates are given, by category.
+    fn dealt(n_rows: u64, n_levels: u64, seed: u64, rate: impl Fn(u64) -> f64) -> Vec<ClassSums> {
+        let mut levels = vec![ClassSums::default(); n_levels as usize];
+        for row in 0..n_rows {
+            let level = mix(mix(seed) ^ row) % n_levels;
+            let positive = unit(mix(!seed) ^ row) < rate(level);
+            levels[level as usize] += ClassSums::of_row(positive, 1, 1);
+        }
+        levels.retain(|sums| sums.rows > 0);
+        levels
+    }
+
+    fn masses(levels: &[ClassSums]) -> impl Iterator<Item = ClassMasses> + Clone {
+        levels.iter().map(|&sums| sums.into())
+    }
+
+    /// Units of the rows of some categories, each weighing `weight`.
+    fn units_of(levels: &[ClassSums], weight: u64) -> RowUnits {
+        let of_level = |sums: &ClassSums| {
+            let pos = ClassSums { pos: weight, neg: 0, rows: 1 };
+            let neg = ClassSums { pos: 0, neg: weight, rows: 1 };
+            let pos = std::iter::repeat_n((pos, 1), sums.pos as usize);
+            pos.chain(std::iter::repeat_n((neg, 1), sums.neg as usize))
+        };
+        RowUnits::of(levels.iter().flat_map(of_level))
+    }
+
+    fn shrinkage(levels: &[ClassSums]) -> Option<Shrinkage> {
+        Shrinkage::of(masses(levels), &units_of(levels, 1))
+    }
+
+    #[test]
+    fn categories_that_tell_nothing_are_seldom_believed_however_many_they_are() {
+        for (n_rows, n_levels) in [(200, 10), (1000, 30), (1000, 300), (2000, 1500), (500, 100_000)]
+        {
+            let believed = (0..200).filter(|&seed| {
+                let levels = dealt(n_rows, n_levels, seed, |_| 0.3);
+                shrinkage(&levels).is_some_and(|found| {
+                    let gain: f64 = levels
+                        .iter()
+                        .map(|&level| {
+                            let deviation = found.cell.gain(level.into()) as f64;
+                            found.kept(level.into()) * deviation.max(0.0)
+                        })
+                        .sum();
+                    // A tenth of what the best threshold of a number that tells nothing gains.
+                    let (pos, neg) = (found.cell.pos as f64, found.cell.neg as f64);
+                    gain > 0.087 * (pos * neg * (pos + neg)).sqrt()
+                })
+            });
+            let believed = believed.count();
+            assert!(believed < 20, "{believed} of 200 for {n_levels} categories of {n_rows} rows");
+        }
+    }
+
+    #[test]
+    fn a_law_over_many_categories_is_believed() {
+        for seed in 0..20 {
+            let levels = dealt(3000, 30, seed, |level| unit(level + 1000));
+            let found = shrinkage(&levels).expect("a law");
+            assert!(levels.iter().all(|&level| found.kept(level.into()) > 0.9));
+        }
+    }
+
+    #[test]
+    fn equal_categories_are_shrunk_by_the_estimator_of_efron_and_morris() {
+        // Ten categories of 100 rows with these positives.
+        let positives = [10, 20, 25, 30, 30, 35, 40, 45, 50, 65];
+        let levels = positives.map(|pos| ClassSums { pos, neg: 100 - pos, rows: 100 });
+        let found = shrinkage(&levels).unwrap();
+        let rate = 0.35;
+        let chance = 100.0 * rate * (1.0 - rate);
+        // The squares of rows with themselves are as they are, and their mean is put in their place.
+        let of_rows =
+            |pos: u64| pos as f64 * (1.0 - rate) * (1.0 - rate) + (100 - pos) as f64 * rate * rate;
+        let spread: f64 = positives
+            .iter()
+            .map(|&pos| 1.0 + ((pos as f64 - 35.0).powi(2) - of_rows(pos)) / chance)
+            .sum();
+        let deviation = (2.0 * 10.0 * 0.99_f64).sqrt();
+        let noise = 4.0 + CAUTION * (1.0 - 5.0 / 9.0_f64).sqrt() * deviation;
+        for level in levels {
+            let kept = found.kept(level.into());
+            assert!((kept - (spread - noise) / spread).abs() < 1e-12, "{kept}");
+            let excess = found.excess(level.into()) / 1000.0;
+            assert!((excess - kept * (level.eta() - rate)).abs() < 1e-12, "{excess}");
+            let shrunk = found.shrink(level.into());
+            let expected = 100.0 * (rate + kept * (level.eta() - rate));
+            assert!((shrunk.pos as f64 - expected).abs() <= 0.5 && shrunk.pos + shrunk.neg == 100);
+        }
+    }
+
+    #[test]
+    fn a_few_categories_are_taken_at_face_value() {
+        for parts in
+            [&[(1, 9), (9, 1)][..], &[(5, 5), (6, 6)], &[(1, 2), (2, 1), (3, 3)], &[(1, 0); 6]]
+        {
+            let levels: Vec<ClassSums> =
+                parts.iter().map(|&(pos, neg)| ClassSums { pos, neg, rows: pos + neg }).collect();
+            assert!(shrinkage(&levels).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn a_row_in_each_category_tells_nothing() {
+        let levels: Vec<ClassSums> =
+            (0..400).map(|row| ClassSums::of_row(row % 3 == 0, 1, 1)).collect();
+        let kept = shrinkage(&levels).map_or(0.0, |found| found.kept(levels[0].into()));
+        assert!(kept < 0.01, "{kept}");
+    }
+
+    #[test]
+    fn the_unit_of_the_weights_and_the_names_of_the_classes_do_not_matter() {
+        let levels = dealt(600, 12, 5, |level| 0.2 + 0.05 * level as f64);
+        let found = shrinkage(&levels).unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * a.abs();
+        let tripled: Vec<ClassSums> = levels
+            .iter()
+            .map(|sums| ClassSums { pos: 3 * sums.pos, neg: 3 * sums.neg, rows: sums.rows })
+            .collect();
+        let heavier = Shrinkage::of(masses(&tripled), &units_of(&levels, 3)).unwrap();
+        let swapped: Vec<ClassSums> = levels
+            .iter()
+            .map(|sums| ClassSums { pos: sums.neg, neg: sums.pos, rows: sums.rows })
+            .collect();
+        let swapped = shrinkage(&swapped).unwrap();
+        assert!(close(3.0 * found.added, heavier.added));
+        assert!(close(found.added, swapped.added));
+    }
+
+    #[test]
+    fn copies_are_rows_but_draws_of_one_row_are_one_that_weighs_more() {
+        let row = ClassSums { pos: 0, neg: 3, rows: 3 };
+        let pos = (ClassSums::of_row(true, 1, 1), 1);
+        let copies = RowUnits::of([(row, 1), pos].into_iter());
+        assert_eq!(copies, RowUnits([1.0; 2]));
+        let drawn = RowUnits::of([(ClassSums::of_row(false, 1, 1), 3), pos].into_iter());
+        assert_eq!(drawn, RowUnits([3.0, 1.0]));
+    }
+}
