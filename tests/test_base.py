@@ -161,16 +161,7 @@ def fitted():
     return MeanRanker(n_jobs=1, random_state=0).fit(X, Y)
 
 
-# Before 1.7, scikit-learn's own check recodes y after a shuffle and thus swaps the classes of one
-# of the two samples that it compares.
-OLD_FAULTS = (
-    {"check_sample_weight_equivalence_on_dense_data": "recodes y after a shuffle"}
-    if sklearn.__version__.startswith("1.6.")
-    else {}
-)
-
-
-@parametrize_with_checks([MeanRanker()], expected_failed_checks=lambda _: OLD_FAULTS)
+@parametrize_with_checks([MeanRanker()])
 def test_scikit_learn_has_no_complaint(estimator, check):
     check(estimator)
 
