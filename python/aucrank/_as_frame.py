@@ -70,9 +70,8 @@ def _column(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     kind = values.dtype.kind
     if isinstance(values, np.ma.MaskedArray):
         # The mask would be lost and what lies under it taken for data.
-        values = values.astype(np.float64 if kind in "biuf" else object).filled(
-            np.nan if kind in "biuf" else None
-        )
+        hidden = np.ma.getmaskarray(values)
+        values = np.where(hidden, np.nan if kind in "biuf" else None, values.data)
     if kind == "f" and values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     if kind == "U":
