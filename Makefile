@@ -25,7 +25,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX
 
 .PHONY: help
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: $(STAMPS)/package  ## Build the package and install it into .venv
@@ -65,13 +65,24 @@ docs: $(STAMPS)/package $(STAMPS)/group-docs  ## Build the documentation into do
 	$(BIN)/python -P -m sphinx --fresh-env -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# uv, unlike pip, can resolve to the oldest versions; it finds Python 3.11 or fetches it.
+MIN := $(VENV)-min
+.PHONY: minimum-versions
+minimum-versions: $(STAMPS)/package $(STAMPS)/uv  ## Run the Python tests on the oldest dependencies
+	$(BIN)/uv venv --quiet --clear --python 3.11 $(MIN)
+	$(BIN)/uv pip install --quiet --python $(MIN) --resolution lowest-direct --group test \
+		-r pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(MIN) --no-deps $(WHEELS)/aucrank-*.whl
+	$(BIN)/uv pip list --python $(MIN)
+	$(MIN)/bin/python -P -m pytest $(PYTEST_ARGS)
+
 .PHONY: sdist
 sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
 	$(BIN)/maturin sdist --out dist
 
 .PHONY: clean
 clean:  ## Remove everything that was built, .venv included
-	rm -rf $(VENV) target dist docs/_build docs/auto_examples docs/api/generated \
+	rm -rf $(VENV) $(MIN) target dist docs/_build docs/auto_examples docs/api/generated \
 		docs/sg_execution_times.rst .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -84,6 +95,10 @@ $(STAMPS)/venv:
 
 $(STAMPS)/maturin: $(STAMPS)/venv
 	$(PIP) 'maturin>=1.16'
+	touch $@
+
+$(STAMPS)/uv: $(STAMPS)/venv
+	$(PIP) uv
 	touch $@
 
 $(STAMPS)/group-%: pyproject.toml $(STAMPS)/venv

@@ -904,3 +904,30 @@ def test_a_reader_that_leaves_early_is_no_error(capsys):
         assert process.stderr.read() == b""
         process.stderr.close()
         assert process.wait(timeout=120) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--help",
+        "--version",
+        *(
+            f"{command} --help"
+            for command in ("demo", "compare", "fit", "score", "evaluate", "describe")
+        ),
+        "fit data.csv --traget bad",
+    ],
+)
+def test_help_waits_for_no_import_of_other_packages(line):
+    code = (
+        "import contextlib, sys; from aucrank.cli import main\n"
+        f"with contextlib.suppress(SystemExit): main({line.split()})\n"
+        "slow = {'numpy', 'scipy', 'sklearn', 'narwhals', 'joblib', 'pandas', 'polars'}\n"
+        "print('imported', *(slow & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    *said, imported = result.stdout.splitlines()
+    assert imported == "imported"
+    assert said or "aucrank: error:" in result.stderr

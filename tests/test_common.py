@@ -97,7 +97,6 @@ BOOTSTRAP = {
     expected_failed_checks=lambda estimator: (
         BOOTSTRAP if getattr(estimator, "bootstrap", False) else {}
     ),
-    xfail_strict=True,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -66,6 +66,39 @@ def test_readers_are_told_the_oldest_python_and_rust(checkout, cargo_toml):
         assert f"Rust {rust}" in text, page
 
 
+# The project page of the index and that of the crate show these far from the checkout.
+@pytest.mark.parametrize("page", ["README.md", "rust/aucrank/README.md"])
+def test_links_of_a_readme_lead_somewhere_from_any_page(page, checkout):
+    text = (checkout / page).read_text("utf-8")
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(<?([^)>\s]+)", prose)
+    links += re.findall(r"^ *\[[^\]]+\]: *<?([^>\s]+)", prose, re.MULTILINE)
+    links += re.findall(r"""(?:href|src)=["']([^"']+)""", prose)
+    assert links or page != "README.md"
+    anchors = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    }
+    for link in links:
+        if link.startswith("#"):
+            assert link[1:] in anchors, link
+            continue
+        assert link.startswith("https://"), link
+        if found := re.match(
+            r"https://github.com/aucrank/aucrank/(?:blob|tree)/main/([^#]+)", link
+        ):
+            assert (checkout / found[1]).exists(), link
+    for script in re.findall(r"python (\S+\.py)", text):
+        assert (checkout / script).is_file(), script
+
+
+def test_what_readers_are_told_to_install_exists(checkout):
+    extras = set(metadata.metadata("aucrank").get_all("Provides-Extra"))
+    for page in (checkout / "README.md", *(checkout / "docs").glob("*.md")):
+        named = re.findall(r"aucrank\[([\w,]+)\]", page.read_text("utf-8"))
+        assert {extra for names in named for extra in names.split(",")} <= extras, page
+
+
 def test_every_public_module_is_in_the_reference(checkout):
     modules = {module.name for module in pkgutil.iter_modules(aucrank.__path__)}
     public = {name for name in modules if not name.startswith("_")} - {"cli"}
@@ -76,6 +109,15 @@ def test_every_public_module_is_in_the_reference(checkout):
 def test_types_are_shipped():
     assert (PACKAGE / "py.typed").is_file()
     assert (PACKAGE / "_core.pyi").is_file()
+
+
+def test_the_compiled_module_carries_no_debug_information():
+    module = Path(aucrank._core.__file__)
+    files = {Path(file.locate()).resolve() for file in metadata.files("aucrank")}
+    if module.resolve() not in files:
+        pytest.skip("the module was not installed from a wheel")
+    assert b".debug_line" not in module.read_bytes()
+    assert module.stat().st_size < 20e6
 
 
 def test_both_licences_are_shipped_and_named():

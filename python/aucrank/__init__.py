@@ -1,5 +1,6 @@
 """Learning to rank by maximising the area under the ROC curve."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -12,11 +13,11 @@ except ModuleNotFoundError as error:
         "or `maturin develop --release` in an environment of your own"
     ) from error
 
-from aucrank._persistence import load
 from aucrank._registry import get_estimator, public_names
-from aucrank._show_versions import show_versions
 
 if TYPE_CHECKING:
+    from aucrank._persistence import load
+    from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
@@ -43,12 +44,18 @@ __all__ = [
 ]
 
 
+_FUNCTIONS = {"load": "aucrank._persistence", "show_versions": "aucrank._show_versions"}
+
+
 def __getattr__(name: str) -> Any:
-    # Estimators are imported when asked for: scikit-learn, their base, imports pandas if it can.
+    # All is imported when asked for: numpy, narwhals and joblib take half a second, and
+    # scikit-learn, the base of the estimators, one or two more, for it imports pandas if it can.
+    if name in _FUNCTIONS:
+        return globals().setdefault(name, getattr(import_module(_FUNCTIONS[name]), name))
     if name in public_names():
         return globals().setdefault(name, get_estimator(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *public_names()})
+    return sorted({*globals(), *_FUNCTIONS, *public_names()})

@@ -12,6 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._as_frame import as_frame
 from aucrank._input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._persistence import (
     Header,
@@ -118,7 +119,8 @@ class CoreEstimator(BaseEstimator, ABC):
         ----------
         X : array-like or data frame of shape (n, n_features)
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values.
+            NaN, None and null are missing values. What has ``__arrow_c_stream__`` is read with
+            pyarrow or polars; the fields of a structured array are its columns.
         y : array-like of shape (n,)
             Labels, two distinct values. The greater one is the positive class, to be ranked first.
         sample_weight : array-like of shape (n,), default=None
@@ -152,6 +154,7 @@ class CoreEstimator(BaseEstimator, ABC):
         self._forget()
         try:
             self._check_params()
+            X = as_frame(X)
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
             positive, weight = self._read_target(X, y, sample_weight)
             n_rows = None if positive is None else len(positive)
@@ -162,7 +165,7 @@ class CoreEstimator(BaseEstimator, ABC):
             )
             seed = check_seed(getattr(self, "random_state", None))
             with errors_by_name(schema):
-                model = fit_model(Sample(columns, schema, positive, weight), seed, n_threads)
+                model = fit_model(Sample(columns, schema, positive, weight, X), seed, n_threads)
             self._remember(getattr(self, "classes_", None), schema, model)
         except BaseException:
             self._forget()
@@ -224,6 +227,7 @@ class CoreEstimator(BaseEstimator, ABC):
     def _ask(self, question: str, X: Any) -> Any:
         """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
         check_is_fitted(self)
+        X = as_frame(X)
         columns = read_columns(self, X, self._schema)
         n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))
         with errors_by_name(self._schema):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _frames
+from aucrank._as_frame import as_frame
 from aucrank._params import check_int
 from aucrank._schema import column_label, is_missing
 
@@ -127,6 +128,7 @@ def _held(at: Any, table: _ArrayRows | _FrameRows) -> int | dict[int, Any]:
 
 
 def _open(X: Any) -> _ArrayRows | _FrameRows:
+    X = as_frame(X)
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(

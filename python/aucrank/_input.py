@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from aucrank import _frames
+from aucrank._as_frame import as_frame
 from aucrank._schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
@@ -183,6 +184,7 @@ def _listed_columns(
 
 def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _Table:
     """Check the shape and the names of ``X``; with ``as_it_is``, an array keeps its dtype."""
+    X = as_frame(X)
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(

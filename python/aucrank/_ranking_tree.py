@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
+from aucrank._as_frame import as_frame
 from aucrank._dependence import LEAF_VALUES, LeafValue
 from aucrank._input import count_rows, read_columns
 from aucrank._params import check_choice, check_int, check_real
@@ -387,6 +388,7 @@ class RankingTree:
         ndarray of int64, shape (n,)
             Numbers of nodes, as in `nodes` and `strata`.
         """
+        X = as_frame(X)
         columns = read_columns(self._reader, X, self._schema)
         with errors_by_name(self._schema):
             if self.classifiers:

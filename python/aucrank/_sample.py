@@ -1,6 +1,7 @@
 """The rows of a fit."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,15 @@ class Sample:
         labels and was given none.
     weight : ndarray of float64, shape (n,), or None
         Finite, not negative, with a positive sum in each class.
+    rows : array-like or data frame of shape (n, n_features), default=None
+        The data as the user passed them, for estimators of the user's own choice.
     """
 
     columns: Columns
     schema: Schema
     positive: NDArray[np.bool_] | None
     weight: NDArray[np.float64] | None
+    rows: Any = None
 
     @property
     def labels(self) -> NDArray[np.bool_]:

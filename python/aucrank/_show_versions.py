@@ -20,10 +20,6 @@ _PACKAGES = (
     "polars",
     "pyarrow",
     "matplotlib",
-    "jinja2",
-    "onnx",
-    "dask",
-    "distributed",
     "skops",
 )
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._as_frame import as_frame
 from aucrank._base import BaseRanker
 from aucrank._earlier import Earlier
 from aucrank._held_out import HeldOut
@@ -100,7 +101,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         """
         earlier = Earlier.of(self)
         held_out = HeldOut(X_val, y_val, sample_weight_val)
-        fit_model = partial(self._fit_model, rows=X, held_out=held_out, earlier=earlier)
+        fit_model = partial(self._fit_model, held_out=held_out, earlier=earlier)
         return self._fit(X, y, sample_weight, fit_model)
 
     def _round_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
@@ -158,7 +159,6 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         sample: Sample,
         seed: int,
         n_threads: int,
-        rows: Any = None,
         held_out: HeldOut | None = None,
         earlier: Earlier | None = None,
     ) -> _core.BoostedModel:
@@ -177,7 +177,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
                 )
             validation = held_out.read(self, sample.schema, self.classes_).core
         rankers = () if earlier is None else earlier.rankers
-        learner = ranker_learner(self.weak_ranker, rows, sample.labels, rankers)
+        learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels, rankers)
         model = type(self)._fit_core(
             sample.core,
             json.dumps(params),
@@ -295,6 +295,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             `decision_function` returns.
         """
         model = self._fitted_model
+        X = as_frame(X)
         columns = read_columns(self, X, self._schema)
         n_rows = count_rows(columns)
         n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)

@@ -1,7 +1,6 @@
 """MartiRank and SMartiRank: martingale boosting over the two-sided classifiers of weak rankers."""
 
 import json
-from functools import partial
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -82,17 +81,16 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, partial(self._fit_model, rows=X))
+        return self._fit(X, y, sample_weight, self._fit_model)
 
     def _fit_model(
         self,
         sample: Sample,
         seed: int,
         n_threads: int,
-        rows: Any = None,
     ) -> _core.BranchingProgram:
         params = json.dumps(self._core_params(seed, sample.schema))
-        learner = ranker_learner(self.weak_ranker, rows, sample.labels)
+        learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels)
         model = _core.fit_marti_rank(sample.core, params, n_threads, learner)
         if learner is not None:
             self._rankers = learner.kept

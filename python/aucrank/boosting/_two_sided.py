@@ -11,6 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucrank import _core
+from aucrank._as_frame import as_frame
 from aucrank._params import check_choice, check_real
 from aucrank._row_models import weight_parameter
 from aucrank._threads import threads_for
@@ -160,6 +161,7 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         noise_rate = check_real(self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True)
         assert noise_rate is not None
         ranker = clone(_checked(self._ranker()))
+        X = as_frame(X)
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y"

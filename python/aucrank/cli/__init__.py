@@ -1,43 +1,19 @@
 """The command line: `aucrank`, or `python -m aucrank`.
 
-One command a file. Each has `add_parser`, which says what it takes, and `run`, which does it and
-returns the exit status: 0 if all went well, 1 if files or data are at fault, 2 if the command line
-is. An error is one line on the standard error stream.
+What each command takes is said in `_parser`. What it does is `run` of the file that has its name,
+which is imported when it is called; it returns the exit status: 0 if all went well, 1 if files or
+data are at fault, 2 if the command line is. An error is one line on the standard error stream.
 """
 
-import argparse
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
 
-from aucrank import __version__
-from aucrank.cli import compare, demo, describe, evaluate, fit, score
-from aucrank.cli._errors import CommandError, UsageError, one_line
+from aucrank.cli._errors import CommandError, one_line
+from aucrank.cli._parser import build_parser
 
 __all__ = ["main"]
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and are raised rather than exited with."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see {self.prog} --help)")
-
-
-def _build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="aucrank",
-        description="Learn to rank positives above negatives by maximising the area under the ROC "
-        "curve, with models that a person can read.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"aucrank {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, compare, fit, score, evaluate, describe):
-        command.add_parser(commands)
-    return parser
 
 
 def _warn(message: Warning | str, *_: object) -> None:
@@ -72,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn  # type: ignore[assignment]
-            args = _build_parser().parse_args(argv)
+            args = build_parser().parse_args(argv)
             status: int = args.run(args)
             sys.stdout.flush()
             return status

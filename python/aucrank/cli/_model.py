@@ -17,8 +17,6 @@ from aucrank._schema import Feature
 from aucrank.cli._data import as_categories, read_data, text_of
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
 
-DEFAULT_MODEL = "TreeRank"
-
 
 def build_estimator(
     name: str,

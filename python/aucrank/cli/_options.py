@@ -1,23 +1,36 @@
 """Options that several commands share, said once."""
 
 import argparse
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 DATA_HELP = "data file: .csv, .csv.gz or .parquet"
+DEFAULT_MODEL = "TreeRank"
 
 
 def add_command(
-    commands: "argparse._SubParsersAction[Any]", name: str, run: Any, summary: str, more: str = ""
+    commands: "argparse._SubParsersAction[Any]", name: str, summary: str, more: str = ""
 ) -> argparse.ArgumentParser:
-    """Make the parser of one command."""
+    """Make the parser of one command, whose module is imported when it is run."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}. {more}".strip(),
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=partial(_run, name))
     return parser
+
+
+def _run(name: str, args: argparse.Namespace) -> int:
+    status: int = import_module(f"aucrank.cli.{name}").run(args)
+    return status
+
+
+def add_model_file(parser: argparse.ArgumentParser) -> None:
+    """Which model."""
+    parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
 
 
 def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:

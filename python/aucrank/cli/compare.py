@@ -43,52 +43,8 @@ from aucrank.cli._errors import (
     writable,
 )
 from aucrank.cli._model import build_estimator
-from aucrank.cli._options import (
-    DATA_HELP,
-    add_columns,
-    add_command,
-    add_seed_and_threads,
-    add_target,
-    at_least,
-)
 from aucrank.cli._text import aligned, hanging, plural
 from aucrank.metrics import roc_auc_score
-
-
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
-    """Say what the command takes."""
-    parser = add_command(
-        commands,
-        "compare",
-        run,
-        "cross-validate all models on a data file, and print a leaderboard",
-        "All models, aucrank's and scikit-learn's, see the same folds; every model runs with its "
-        "default parameters.",
-    )
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_target(parser, "default: the greater of the two")
-    add_columns(parser)
-    parser.add_argument(
-        "--folds", type=at_least(2), default=5, metavar="K", help="folds (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--repeats",
-        type=at_least(1),
-        default=1,
-        metavar="R",
-        help="times to deal the rows into folds anew (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--models", nargs="+", action="extend", metavar="NAME", help="only these (default: all)"
-    )
-    parser.add_argument(
-        "--max-rows",
-        type=at_least(4),
-        metavar="N",
-        help="compare on a random, stratified sample of at most N rows",
-    )
-    parser.add_argument("--json", metavar="FILE", help="also write the results there, fold by fold")
-    add_seed_and_threads(parser)
 
 
 @dataclass(frozen=True)

@@ -15,26 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from aucrank.cli._data import backend_for
 from aucrank.cli._errors import DataError, writable
 from aucrank.cli._model import save_model
-from aucrank.cli._options import add_command, add_seed_and_threads
 from aucrank.cli._text import aligned, plural
 from aucrank.cli.describe import describe_tree
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import roc_auc_score
 from aucrank.tree import TreeRank
-
-
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
-    """Say what the command takes."""
-    parser = add_command(
-        commands, "demo", run, "fit a ranking tree to breast cancer data, and show it"
-    )
-    parser.add_argument(
-        "--out",
-        default="aucrank-demo.json",
-        metavar="MODEL.json",
-        help="where to save the model (default: %(default)s)",
-    )
-    add_seed_and_threads(parser)
 
 
 def run(args: argparse.Namespace) -> int:

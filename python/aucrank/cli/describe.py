@@ -7,14 +7,7 @@ import numpy as np
 
 from aucrank._rules import number
 from aucrank.cli._model import SavedModel, load_model
-from aucrank.cli._options import add_command
 from aucrank.cli._text import aligned, heading, plural
-
-
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
-    """Say what the command takes."""
-    parser = add_command(commands, "describe", run, "print what a saved model is, in words")
-    parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,18 +9,9 @@ from numpy.typing import NDArray
 from aucrank.cli._data import classes_of, need_column, pick_class, text_of
 from aucrank.cli._errors import DataError
 from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, scores_of
-from aucrank.cli._options import DATA_HELP, add_command, add_target
 from aucrank.metrics import RocCurve
 
 FPRS = (0.01, 0.05, 0.10, 0.20)
-
-
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
-    """Say what the command takes."""
-    parser = add_command(commands, "evaluate", run, "measure how well a saved model ranks rows")
-    parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_target(parser, "default: the one the model was fitted to rank first")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,42 +7,9 @@ from typing import Any
 
 from aucrank.cli._data import count_kinds, read_labelled
 from aucrank.cli._errors import plain_errors, writable
-from aucrank.cli._model import DEFAULT_MODEL, build_estimator, save_model
-from aucrank.cli._options import (
-    DATA_HELP,
-    add_columns,
-    add_command,
-    add_seed_and_threads,
-    add_target,
-)
+from aucrank.cli._model import build_estimator, save_model
 from aucrank.cli._text import plural
 from aucrank.metrics import roc_auc_score
-
-
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
-    """Say what the command takes."""
-    parser = add_command(commands, "fit", run, "learn a model from a data file and save it")
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_target(parser, "default: the greater of the two")
-    parser.add_argument("--weight", metavar="COL", help="column of sample weights")
-    add_columns(parser)
-    parser.add_argument(
-        "--model", default=DEFAULT_MODEL, metavar="NAME", help="estimator (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--param",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="parameters of the estimator, such as max_depth=4",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="MODEL.json",
-        help="where to save the model (default: DATA's name with .model.json, in this folder)",
-    )
-    add_seed_and_threads(parser)
 
 
 def run(args: argparse.Namespace) -> int:

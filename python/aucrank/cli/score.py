@@ -1,37 +1,11 @@
 """`aucrank score`: score the rows of a data file with a saved model."""
 
 import argparse
-from typing import Any
 
 from aucrank.cli._data import backend_for, file_kind, write_scores
 from aucrank.cli._errors import DataError, plain_errors, writable
 from aucrank.cli._model import features_for, load_ranker, read_for, scores_of
-from aucrank.cli._options import DATA_HELP, add_command
 from aucrank.cli._text import plural
-
-
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
-    """Say what the command takes."""
-    parser = add_command(
-        commands,
-        "score",
-        run,
-        "score the rows of a data file with a saved model",
-        "Writes one score a row, in the order of the rows; higher is more positive, and above 0 "
-        "the model predicts the positive class. Columns that the model does not use are ignored.",
-    )
-    parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help=".csv, .csv.gz or .parquet (default: CSV on the standard output stream)",
-    )
-    parser.add_argument(
-        "--proba",
-        action="store_true",
-        help="add a column with the probability of the positive class",
-    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,6 +15,8 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, check_scalar
 
+from aucrank._as_frame import as_frame
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleTest:
@@ -152,6 +154,7 @@ def two_sample_test(
 
 def _rows(X: Any, name: str) -> Any:
     """Take a data frame as it is, anything else as a two-dimensional array."""
+    X = as_frame(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame

@@ -265,7 +265,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             to prune by and ``pruning`` is another rule.
         """
         held_out = HeldOut(X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out, rows=X))
+        return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out))
 
     def _check_params(self) -> None:
         self._core_params(n_features=1, seed=0)
@@ -300,7 +300,6 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         seed: int,
         n_threads: int,
         held_out: HeldOut | None = None,
-        rows: Any = None,
     ) -> _core.TreeRankModel:
         params = self._core_params(len(sample.schema.features), seed)
         params["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
@@ -320,7 +319,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             validation = held_out.read(self, sample.schema, self.classes_).core
         text = json.dumps(params)
         if isinstance(rule, WeightedERM):
-            learner = RowLearner(rule._node_classifier(), rows, sample.labels)
+            learner = RowLearner(rule._node_classifier(), sample.rows, sample.labels)
             model = _core.fit_tree_rank_by_classifiers(sample.core, text, learner, n_threads)
             self._classifiers = learner.kept
             self._refuse_missing(sample.columns, sample.schema)

@@ -11,8 +11,8 @@
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!
-//! Functions run in the [`rayon`] pool they are called in, and give the same bits for any number of
-//! threads.
+//! Functions run in the [rayon](https://docs.rs/rayon) pool they are called in, and give the same
+//! bits for any number of threads.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 

@@ -1,0 +1,92 @@
+"""Tables that are no data frames yet: Arrow streams and arrays with named fields.
+
+Each becomes a frame of a library that is installed, and once a call: some streams flow only once.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+Library = Literal["pandas", "polars", "pyarrow"]
+
+
+def as_frame(X: Any) -> Any:
+    """Return an Arrow stream or an array with named fields as a data frame, all else as it is.
+
+    Parameters
+    ----------
+    X : object
+        What the user passed. A stream is read to its end: what is returned can be read again.
+
+    Raises
+    ------
+    TypeError
+        If ``X`` holds records of another kind, if a field of it is no column, or if no library
+        that could read it is installed.
+    """
+    if isinstance(X, np.ndarray):
+        return X if X.dtype.names is None else _from_fields(X)
+    if _is_records(X):
+        raise TypeError(
+            f"X is a {type(X).__name__}{'' if isinstance(X, Mapping) else ' of dicts'}; pass a"
+            " two-dimensional array, a data frame of pandas, polars or pyarrow, an object with"
+            " __arrow_c_stream__ or an array with named fields, such as pandas.DataFrame(X)"
+        )
+    if not hasattr(X, "__arrow_c_stream__"):
+        return X
+    known = nw.from_native(X, allow_series=True, pass_through=True)
+    if isinstance(known, nw.DataFrame | nw.LazyFrame | nw.Series):
+        return X
+    library = _installed("an Arrow stream", X, "pyarrow", "polars")
+    return nw.from_arrow(X, backend=library).to_native()
+
+
+def _is_records(X: Any) -> bool:
+    """Tell whether ``X`` is a dict, or a list whose rows are."""
+    if isinstance(X, Sequence) and not isinstance(X, str | bytes):
+        return len(X) > 0 and isinstance(X[0], Mapping)
+    return isinstance(X, Mapping)
+
+
+def _from_fields(X: np.ndarray[Any, Any]) -> Any:
+    """Return a structured or record array as a frame with a column a field."""
+    if X.ndim != 1:
+        raise ValueError(
+            f"X is an array with named fields of shape {X.shape}; its rows must be in one dimension"
+        )
+    assert X.dtype.names is not None
+    columns = {name: _column(X[name], name) for name in X.dtype.names}
+    library = _installed("an array with named fields", X, "pandas", "polars", "pyarrow")
+    return nw.from_dict(columns, backend=library).to_native()
+
+
+def _column(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Return a field in the form that every library takes."""
+    if values.ndim != 1 or values.dtype.names is not None:
+        raise TypeError(f"the field {name!r} of X holds {values.dtype} of shape {values.shape[1:]}")
+    kind = values.dtype.kind
+    if isinstance(values, np.ma.MaskedArray):
+        # The mask would be lost and what lies under it taken for data.
+        hidden = np.ma.getmaskarray(values)
+        values = np.where(hidden, np.nan if kind in "biuf" else None, values.data)
+    if kind == "f" and values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    if kind == "U":
+        values = values.astype(object)
+    # Byte orders of another machine, as files of instruments have them, are unknown to frames.
+    return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
+
+
+def _installed(what: str, X: Any, *libraries: Library) -> Library:
+    """Return the first of these libraries that is installed."""
+    for library in libraries:
+        if find_spec(library) is not None:
+            return library
+    kind = f"{type(X).__module__}.{type(X).__qualname__}"
+    raise TypeError(
+        f"X is {what} ({kind}), which is read with {' or '.join(libraries)}, and none of them is"
+        f" installed: pip install {libraries[0]}"
+    )

@@ -1,0 +1,147 @@
+"""What every command takes.
+
+Here and not beside what the commands do, for that needs scikit-learn, which takes a second or two
+to import: help, the version and a mistyped option have no use for it.
+"""
+
+import argparse
+from typing import Any, NoReturn
+
+from aucrank import __version__
+from aucrank.cli._errors import UsageError
+from aucrank.cli._options import (
+    DATA_HELP,
+    DEFAULT_MODEL,
+    add_columns,
+    add_command,
+    add_model_file,
+    add_seed_and_threads,
+    add_target,
+    at_least,
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, and are raised rather than exited with."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Make the parser of the whole command line."""
+    parser = _Parser(
+        prog="aucrank",
+        description="Learn to rank positives above negatives by maximising the area under the ROC "
+        "curve, with models that a person can read.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"aucrank {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_add_demo, _add_compare, _add_fit, _add_score, _add_evaluate, _add_describe):
+        add(commands)
+    return parser
+
+
+def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(commands, "demo", "fit a ranking tree to breast cancer data, and show it")
+    parser.add_argument(
+        "--out",
+        default="aucrank-demo.json",
+        metavar="MODEL.json",
+        help="where to save the model (default: %(default)s)",
+    )
+    add_seed_and_threads(parser)
+
+
+def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(
+        commands,
+        "compare",
+        "cross-validate all models on a data file, and print a leaderboard",
+        "All models, aucrank's and scikit-learn's, see the same folds; every model runs with its "
+        "default parameters.",
+    )
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_target(parser, "default: the greater of the two")
+    add_columns(parser)
+    parser.add_argument(
+        "--folds", type=at_least(2), default=5, metavar="K", help="folds (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=at_least(1),
+        default=1,
+        metavar="R",
+        help="times to deal the rows into folds anew (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--models", nargs="+", action="extend", metavar="NAME", help="only these (default: all)"
+    )
+    parser.add_argument(
+        "--max-rows",
+        type=at_least(4),
+        metavar="N",
+        help="compare on a random, stratified sample of at most N rows",
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the results there, fold by fold")
+    add_seed_and_threads(parser)
+
+
+def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(commands, "fit", "learn a model from a data file and save it")
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_target(parser, "default: the greater of the two")
+    parser.add_argument("--weight", metavar="COL", help="column of sample weights")
+    add_columns(parser)
+    parser.add_argument(
+        "--model", default=DEFAULT_MODEL, metavar="NAME", help="estimator (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--param",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="parameters of the estimator, such as max_depth=4",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="MODEL.json",
+        help="where to save the model (default: DATA's name with .model.json, in this folder)",
+    )
+    add_seed_and_threads(parser)
+
+
+def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(
+        commands,
+        "score",
+        "score the rows of a data file with a saved model",
+        "Writes one score a row, in the order of the rows; higher is more positive, and above 0 "
+        "the model predicts the positive class. Columns that the model does not use are ignored.",
+    )
+    add_model_file(parser)
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help=".csv, .csv.gz or .parquet (default: CSV on the standard output stream)",
+    )
+    parser.add_argument(
+        "--proba",
+        action="store_true",
+        help="add a column with the probability of the positive class",
+    )
+
+
+def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(commands, "evaluate", "measure how well a saved model ranks rows")
+    add_model_file(parser)
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_target(parser, "default: the one the model was fitted to rank first")
+
+
+def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(commands, "describe", "print what a saved model is, in words")
+    add_model_file(parser)
