@@ -12,6 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._files import write_atomically
 from aucrank._input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._persistence import (
     Header,
@@ -19,7 +20,6 @@ from aucrank._persistence import (
     encode_params,
     is_public,
     read_document,
-    write_atomically,
 )
 from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
@@ -192,7 +192,7 @@ class CoreEstimator(BaseEstimator, ABC):
         """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
 
         The file is one JSON document with a checksum; it appears whole or not at all, and an
-        older file of that name stays until then.
+        older file of that name stays until then. The new one keeps its mode.
 
         Parameters
         ----------

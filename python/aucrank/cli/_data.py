@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._files import write_atomically
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, readable
 from aucrank.cli._text import plural
 
@@ -332,12 +334,16 @@ def write_scores(columns: dict[str, NDArray[np.float64]], out: Path | None) -> N
     """Write columns to a CSV or Parquet file, or as CSV to the standard output stream."""
     kind: FileKind = "csv" if out is None else file_kind(out)
     frame = nw.from_dict(columns, backend=backend_for(kind))
-    if kind == "parquet":
-        frame.write_parquet(str(out))
-    elif out is None:
+    if out is None:
         print(frame.write_csv(), end="")
-    elif out.suffix.lower() == ".gz":
-        with gzip.open(out, "wt", encoding="utf-8", newline="") as file:
-            file.write(frame.write_csv())
+        return
+    if kind == "parquet":
+        content = BytesIO()
+        frame.write_parquet(content)
+        data = content.getvalue()
     else:
-        frame.write_csv(str(out))
+        data = frame.write_csv().encode("utf-8")
+        if out.suffix.lower() == ".gz":
+            # The same scores are the same bytes at any time.
+            data = gzip.compress(data, mtime=0)
+    write_atomically(out, data)

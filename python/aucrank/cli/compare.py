@@ -26,6 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
+from aucrank._files import write_atomically
 from aucrank._registry import public_estimators
 from aucrank.cli._data import (
     Labelled,
@@ -166,7 +167,7 @@ def run(args: argparse.Namespace) -> int:
 
     if report is not None:
         with plain_errors(f"cannot write {report}"):
-            report.write_text(_as_json(args, data, outcomes), encoding="utf-8")
+            write_atomically(report, _as_json(args, data, outcomes))
     print()
     print(_leaderboard(outcomes, {c.name for c in contestants if c.from_sklearn}))
     failed = [outcome for outcome in outcomes if outcome.error]
