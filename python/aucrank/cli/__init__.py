@@ -9,12 +9,14 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from aucrank import __version__
 from aucrank.cli import compare, demo, describe, evaluate, fit, score
-from aucrank.cli._errors import CommandError, UsageError, one_line
+from aucrank.cli._errors import CommandError, UsageError, complain, reason_of
+from aucrank.cli._text import plain_output
 
 __all__ = ["main"]
 
@@ -40,10 +42,6 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _warn(message: Warning | str, *_: object) -> None:
-    print(f"aucrank: warning: {one_line(message)}", file=sys.stderr)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
@@ -55,8 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0: done. 1: a file or the data in it cannot be used, or a model failed in `compare`.
-        2: the command line is wrong. 130: interrupted.
+        0: done. 1: a file or the data in it cannot be used, a model failed in `compare`, or the
+        output could not be written. 2: the command line is wrong. 130: interrupted. 141: whoever
+        read the output has left.
 
     Raises
     ------
@@ -69,20 +68,59 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["describe", "absent.json"])
     1
     """
+    if sys.stdout is None:
+        complain("error: there is no standard output stream to write to")
+        return 1
+    try:
+        try:
+            status = _run(argv)
+        finally:
+            # What is wrong with the output shows here, and not at exit.
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`| head`) has all it wants. What a shell says of programs that a signal of
+        # it has ended.
+        _abandon_output()
+        return 141
+    except OSError as error:
+        _abandon_output()
+        what = "standard output stream" if error.filename is None else error.filename
+        complain(f"error: {what}: {reason_of(error)}")
+        return 1
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Run one command; return its status, or raise what is wrong with its output."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn  # type: ignore[assignment]
+            warnings.showwarning = _warner()
             args = _build_parser().parse_args(argv)
-            status: int = args.run(args)
-            sys.stdout.flush()
+            with plain_output():
+                status: int = args.run(args)
             return status
     except CommandError as error:
-        print(f"aucrank: error: {one_line(error)}", file=sys.stderr)
+        complain(f"error: {error}")
         return error.status
     except KeyboardInterrupt:
-        print("aucrank: interrupted", file=sys.stderr)
+        complain("interrupted")
         return 130
-    except BrokenPipeError:
-        # The reader (`| head`) has all it wants. What is still buffered must not raise at exit.
+
+
+def _warner() -> Callable[..., None]:
+    """Return what shows a warning in one line, and each once: many models may say the same."""
+    told: set[str] = set()
+
+    def warn(message: Warning | str, *_: Any) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            complain(f"warning: {message}")
+
+    return warn
+
+
+def _abandon_output() -> None:
+    """Let what is still buffered go nowhere: it must not raise at exit."""
+    # A stream that a test has put there has no number.
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0

@@ -1,15 +1,61 @@
 """Plain aligned text, at most `WIDTH` columns wide."""
 
+import io
+import re
+import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 WIDTH = 100
 # Below this width a wrapped column reads worse than a line that is too long.
 _NARROWEST = 24
+
+# What a terminal acts on, or shows as something else: control characters, breaks of lines and
+# paragraphs, changes of direction; and halves of characters, which no encoding has.
+_ACTIVE = "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
+_NOT_SHOWN = re.compile(f"[\n{_ACTIVE}]")
+_NOT_PRINTED = re.compile(f"[{_ACTIVE}]")
+
+
+def shown(value: object) -> str:
+    """Text of a value from a file, on one line: what a terminal would act on is an escape."""
+    return _NOT_SHOWN.sub(_escape, str(value))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return ascii(found[0])[1:-1]
+
+
+class _PlainOutput(io.TextIOBase):
+    """A stream to which data cannot give commands; line breaks pass."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        encoding = self._stream.encoding or "utf-8"
+        plain = _NOT_PRINTED.sub(_escape, text)
+        # A letter that the terminal does not have is no reason to stop either.
+        self._stream.write(plain.encode(encoding, "backslashreplace").decode(encoding))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+
+@contextmanager
+def plain_output() -> Iterator[None]:
+    """Write what a terminal would act on as escapes: names and labels come from anywhere."""
+    with redirect_stdout(_PlainOutput(sys.stdout)):
+        yield
 
 
 def heading(title: str) -> str:
@@ -79,7 +125,7 @@ def _as_text(values: list[Any]) -> list[str]:
             return "" if np.isnan(value) else f"{value:,.{decimals}f}"
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return f"{value:,}"
-        return str(value)
+        return shown(value)
 
     return [text(value) for value in values]
 
