@@ -12,6 +12,7 @@ except ModuleNotFoundError as error:
         "or `maturin develop --release` in an environment of your own"
     ) from error
 
+from aucrank._doubts import ColumnWarning
 from aucrank._persistence import load
 from aucrank._registry import get_estimator, public_names
 from aucrank._show_versions import show_versions
@@ -27,6 +28,7 @@ __all__ = [
     "MAD2C",
     "RIMARC",
     "AUCBoost",
+    "ColumnWarning",
     "MartiRank",
     "ModelFormatError",
     "RankBoost",

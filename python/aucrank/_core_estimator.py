@@ -12,8 +12,10 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._doubts import inner_fits_are_silent
 from aucrank._files import write_atomically
 from aucrank._input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
+from aucrank._params import check_verbose
 from aucrank._persistence import (
     Header,
     decode_params,
@@ -83,6 +85,12 @@ class CoreEstimator(BaseEstimator, ABC):
     def _check_params(self) -> None:
         """Raise TypeError or ValueError for a parameter that makes no sense."""
 
+    def _check_all_params(self) -> None:
+        """Raise TypeError or ValueError for any parameter, also one that is honoured here."""
+        self._check_params()
+        if hasattr(self, "verbose"):
+            check_verbose(self.verbose)
+
     def _extra_categories(self) -> KindsByColumn | None:
         """Return what names categorical columns beside ``categorical_features``, if anything."""
         return None
@@ -151,7 +159,7 @@ class CoreEstimator(BaseEstimator, ABC):
         """
         self._forget()
         try:
-            self._check_params()
+            self._check_all_params()
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
             positive, weight = self._read_target(X, y, sample_weight)
             n_rows = None if positive is None else len(positive)
@@ -161,7 +169,7 @@ class CoreEstimator(BaseEstimator, ABC):
                 self, X, categorical_features, n_rows, kept, self._extra_categories()
             )
             seed = check_seed(getattr(self, "random_state", None))
-            with errors_by_name(schema):
+            with errors_by_name(schema), inner_fits_are_silent():
                 model = fit_model(Sample(columns, schema, positive, weight), seed, n_threads)
             self._remember(getattr(self, "classes_", None), schema, model)
         except BaseException:

@@ -2,7 +2,6 @@
 
 import json
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,6 @@ from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._monotonic import check_monotonic_cst
 from aucrank._params import check_choice, check_int, check_real
 from aucrank._sample import Sample
-from aucrank._schema import Schema
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._step_functions import StepFunction, sql_of_steps, terms_table
 from aucrank._table import Table, whole
@@ -35,9 +33,6 @@ _SUMS: tuple[Literal["lean", "weight"], ...] = ("lean", "weight")
 
 # Letters of a line of names in `rules`.
 _WIDTH = 100
-
-# A category stands for fewer training rows than this, on average: its rate is mostly noise.
-_LEAST_ROWS_OF_LEVEL = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,19 +272,18 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             "seed": seed,
         }
         model = _core.fit_rimarc(sample.core, json.dumps(params), n_threads)
-        if doubts := [*self._doubts_of_folds(model), *_doubts_of_levels(model, sample.schema)]:
-            warn_caller(" ".join(doubts))
+        self._warn_of_folds(model)
         return model
 
-    def _doubts_of_folds(self, model: _core.Rimarc) -> Iterator[str]:
+    def _warn_of_folds(self, model: _core.Rimarc) -> None:
         asked, found = self.weight_folds, model.weight_folds
         if asked is not None and found is None:
-            yield (
+            warn_caller(
                 "A class has one distinct row, so no row can be left out: the weights are those of"
                 f" all rows, not of weight_folds={asked}."
             )
         elif asked is not None and found != asked:
-            yield (
+            warn_caller(
                 f"A class has {found} distinct rows, so there are as many folds, not"
                 f" weight_folds={asked}."
             )
@@ -691,23 +685,3 @@ def _of(part: float, size: float) -> str:
     part_and_size = (part, size)
     decimals = 0 if all(value.is_integer() for value in part_and_size) else 2
     return " of ".join(f"{value:,.{decimals}f}" for value in part_and_size)
-
-
-def _doubts_of_levels(model: _core.Rimarc, schema: Schema) -> Iterator[str]:
-    """Yield what is to be said of categorical columns of too many categories."""
-    if not schema.has_categories:
-        return
-    n_rows = json.loads(model.table().to_json())["total"]["rows"]
-    most = max(2, n_rows / _LEAST_ROWS_OF_LEVEL)
-    many = [
-        f"{schema.label(place)} ({len(feature.levels)})"
-        for place, feature in enumerate(schema.features)
-        if feature.levels is not None and len(feature.levels) > most
-    ]
-    if many:
-        yield (
-            f"More than one category for every {_LEAST_ROWS_OF_LEVEL} rows in column"
-            f" {', '.join(many)}: the rates of categories are those of a few rows each, and the"
-            " weight is near 1 whatever the column tells. Leave it out, or set weight_folds and"
-            " shrinkage of RIMARC."
-        )

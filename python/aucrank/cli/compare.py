@@ -26,7 +26,9 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
+from aucrank._doubts import inner_fits_are_silent
 from aucrank._files import write_atomically
+from aucrank._input import warn_of_columns
 from aucrank._registry import public_estimators
 from aucrank.cli._data import (
     Labelled,
@@ -162,7 +164,9 @@ def run(args: argparse.Namespace) -> int:
     contestants = _contestants(names, data, args.random_state, args.n_jobs)
     # scikit-learn's models take their threads from the pools of OpenMP and BLAS.
     limit = args.n_jobs if args.n_jobs is not None and args.n_jobs > 0 else None
-    with _progress() as say, threadpool_limits(limit):
+    # Each fit of each model would say it again, of the rows of its fold.
+    warn_of_columns(data.X.to_native())
+    with _progress() as say, threadpool_limits(limit), inner_fits_are_silent():
         outcomes = [_cross_validate(contestant, data, folds, say) for contestant in contestants]
     # Failed ones last; `sorted` keeps the rest of the order.
     outcomes = sorted(outcomes, key=lambda o: -np.inf if o.error else np.mean(o.auc), reverse=True)
