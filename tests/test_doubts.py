@@ -144,16 +144,18 @@ def test_it_is_filtered_by_its_class():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ColumnWarning)
         RIMARC().fit(rows, Y)
-    with warnings.catch_warnings(), pytest.raises(ColumnWarning):
+    with warnings.catch_warnings():
         warnings.simplefilter("error", ColumnWarning)
-        RIMARC().fit(rows, Y)
+        with pytest.raises(ColumnWarning):
+            RIMARC().fit(rows, Y)
 
 
 def test_a_fit_after_one_that_failed_says_it_too():
     rows = pd.DataFrame({"id": NAMES})
-    with pytest.raises(ValueError, match="categorical"), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        Scorecard(monotone=["id"]).fit(rows, Y)
+        with pytest.raises(ValueError, match="categorical"):
+            Scorecard(monotone=["id"]).fit(rows, Y)
     assert doubt(rows) is not None
 
 

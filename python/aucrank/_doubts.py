@@ -29,8 +29,8 @@ _SHOWN_LETTERS = 20
 
 # What all readers take for a number. A number like 007 is a name.
 _NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# What a person does, too: thousands set apart, a decimal comma, a currency or a percent sign. Integers
-# beyond 64 bits some readers leave as text, too.
+# What a person does, too: thousands set apart, a decimal comma, a currency or a percent sign; and
+# integers beyond 64 bits, which some readers leave as text.
 _WRITTEN_NUMBER = re.compile(
     r"\(?[+-]?\s?[$€£¥]?\s?[+-]?"
     r"(?:[0-9]{1,3}(?:[,.'\u2019\s][0-9]{3})+(?:[.,][0-9]+)?|[1-9][0-9]*(?:[.,][0-9]+)?|0[.,][0-9]+|0)"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from aucrank import __version__
+from aucrank import ColumnWarning, __version__
 from aucrank.cli import compare, demo, describe, evaluate, fit, score
 from aucrank.cli._errors import CommandError, UsageError, complain, reason_of
 from aucrank.cli._text import plain_output
@@ -111,10 +111,13 @@ def _warner() -> Callable[..., None]:
     """Return what shows a warning in one line, and each once: many models may say the same."""
     told: set[str] = set()
 
-    def warn(message: Warning | str, *_: Any) -> None:
-        if str(message) not in told:
-            told.add(str(message))
-            complain(f"warning: {message}")
+    def warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        text = str(message)
+        if issubclass(category, ColumnWarning):
+            text += " Here, --drop leaves a column out, and --categorical says what it holds."
+        if text not in told:
+            told.add(text)
+            complain(f"warning: {text}")
 
     return warn
 

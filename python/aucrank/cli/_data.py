@@ -230,12 +230,22 @@ def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFram
 
 
 def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw.DataFrame[Any]:
-    """Make `columns`, and all columns of text, categorical."""
+    """Make `columns`, and all columns of text, categorical.
+
+    `columns` get a type that lists their categories: an estimator does not doubt that they are any.
+    """
     return frame.with_columns(
-        _text_series(frame[name]).cast(nw.Categorical)
+        _declared(frame[name]) if name in columns else frame[name].cast(nw.Categorical)
         for name, dtype in frame.schema.items()
-        if dtype == nw.String or (name in columns and dtype not in (nw.Categorical, nw.Enum))
+        if dtype == nw.String or name in columns
     )
+
+
+def _declared(series: nw.Series[Any]) -> nw.Series[Any]:
+    if series.dtype == nw.Enum:
+        return series
+    texts = _text_series(series)
+    return texts.cast(nw.Enum(sorted(present_values(texts))))
 
 
 def present_values(series: nw.Series[Any]) -> list[Any]:
