@@ -256,7 +256,12 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         check_monotonic_cst(self.monotonic_cst)
         check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
         check_int(self.weight_folds, "weight_folds", low=2, high=65534, optional=True)
-        check_choice(self.missing, "missing", ("ignore", "value"))
+        self._checked_missing()
+
+    def _checked_missing(self) -> str:
+        """Return the parameter, which may have been set anew after the fit."""
+        missing: str = check_choice(self.missing, "missing", ("ignore", "value"))
+        return missing
 
     def _fit_model(
         self,
@@ -425,7 +430,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         left_out = {
             "ignore": "A feature that is missing is left out of the mean",
             "value": "A feature is left out of the mean where no training row had such a value",
-        }[self.missing]
+        }[self._checked_missing()]
         lines = [
             f"Positive is {positive}, negative {negative}:"
             f" {_of(pos, pos + neg)} training rows are positive.",

@@ -172,8 +172,15 @@ def _large_integers_as_floats(frame: nw.DataFrame[Any], text: Collection[str]) -
 
 
 def _values(series: nw.Series[Any]) -> Iterator[tuple[Any, bool]]:
-    """Values of a column, and whether they are missing."""
-    return ((value, is_missing(value)) for value in series.to_list())
+    """Values of a column, and whether they are missing.
+
+    Where pandas makes text of integers, it leaves what is missing as it stands in the file.
+    """
+    known = frozenset(MISSING)
+    return (
+        (value, value in known if isinstance(value, str) else is_missing(value))
+        for value in series.to_list()
+    )
 
 
 def _is_integer(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """Plain aligned text, at most `WIDTH` columns wide."""
 
 import io
+import os
 import re
 import sys
 import textwrap
@@ -41,7 +42,15 @@ class _PlainOutput(io.TextIOBase):
         encoding = self._stream.encoding or "utf-8"
         plain = _NOT_PRINTED.sub(_escape, text)
         # A letter that the terminal does not have is no reason to stop either.
-        self._stream.write(plain.encode(encoding, "backslashreplace").decode(encoding))
+        data = plain.encode(encoding, "backslashreplace")
+        unbuffered = getattr(self._stream, "buffer", None)
+        if isinstance(unbuffered, io.RawIOBase):
+            # Of a text that does not fit at once, Python itself would lose the rest in silence.
+            rest = data.replace(b"\n", os.linesep.encode(encoding))
+            while rest:
+                rest = rest[unbuffered.write(rest) or 0 :]
+        else:
+            self._stream.write(data.decode(encoding))
         return len(text)
 
     def flush(self) -> None:
