@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank import MAD2C, RIMARC
+from aucrank import MAD2C, RIMARC, ColumnWarning
 from aucrank._rules import number
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import roc_auc_score
@@ -416,7 +416,7 @@ def test_cross_fitted_weights_do_not_believe_a_column_of_names():
             "x": rng.normal(size=400) + y,
         }
     )
-    with pytest.warns(UserWarning, match=r"in column 'name' \(\d+\): the rates") as found:
+    with pytest.warns(ColumnWarning, match="Column 'name' looks like an identifier") as found:
         plain = RIMARC().fit(X, y)
     assert len(found) == 1
     assert found[0].filename == __file__

@@ -20,9 +20,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-# Letters of so few rows.
-pytestmark = pytest.mark.filterwarnings("ignore:More than one category for every 10 rows")
-
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
 
 # The data of sec. 4.1, a letter and a class each.

@@ -507,7 +507,7 @@ def test_points_that_no_training_row_had_are_no_baseline_of_reasons():
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (None, "column 'trade' .* set weight_folds and shrinkage of RIMARC"),
+        (RIMARC(weight_folds=10), "there are as many folds, not weight_folds=10"),
         (RankBoost(), "No weak ranker is better than chance"),
     ],
 )

@@ -16,6 +16,7 @@ except ModuleNotFoundError as error:
 from aucrank._registry import get_estimator, public_names
 
 if TYPE_CHECKING:
+    from aucrank._doubts import ColumnWarning
     from aucrank._persistence import load
     from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, Scorecard
@@ -28,6 +29,7 @@ __all__ = [
     "MAD2C",
     "RIMARC",
     "AUCBoost",
+    "ColumnWarning",
     "MartiRank",
     "ModelFormatError",
     "RankBoost",
@@ -44,18 +46,22 @@ __all__ = [
 ]
 
 
-_FUNCTIONS = {"load": "aucrank._persistence", "show_versions": "aucrank._show_versions"}
+_ROOMS = {
+    "ColumnWarning": "aucrank._doubts",
+    "load": "aucrank._persistence",
+    "show_versions": "aucrank._show_versions",
+}
 
 
 def __getattr__(name: str) -> Any:
     # All is imported when asked for: numpy, narwhals and joblib take half a second, and
     # scikit-learn, the base of the estimators, one or two more, for it imports pandas if it can.
-    if name in _FUNCTIONS:
-        return globals().setdefault(name, getattr(import_module(_FUNCTIONS[name]), name))
+    if name in _ROOMS:
+        return globals().setdefault(name, getattr(import_module(_ROOMS[name]), name))
     if name in public_names():
         return globals().setdefault(name, get_estimator(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FUNCTIONS, *public_names()})
+    return sorted({*globals(), *_ROOMS, *public_names()})

@@ -13,14 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._as_frame import as_frame
+from aucrank._doubts import inner_fits_are_silent
+from aucrank._files import write_atomically
 from aucrank._input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
+from aucrank._params import check_verbose
 from aucrank._persistence import (
     Header,
     decode_params,
     encode_params,
     is_public,
     read_document,
-    write_atomically,
 )
 from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
@@ -83,6 +85,12 @@ class CoreEstimator(BaseEstimator, ABC):
 
     def _check_params(self) -> None:
         """Raise TypeError or ValueError for a parameter that makes no sense."""
+
+    def _check_all_params(self) -> None:
+        """Raise TypeError or ValueError for any parameter, also one that is honoured here."""
+        self._check_params()
+        if hasattr(self, "verbose"):
+            check_verbose(self.verbose)
 
     def _extra_categories(self) -> KindsByColumn | None:
         """Return what names categorical columns beside ``categorical_features``, if anything."""
@@ -153,7 +161,7 @@ class CoreEstimator(BaseEstimator, ABC):
         """
         self._forget()
         try:
-            self._check_params()
+            self._check_all_params()
             X = as_frame(X)
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
             positive, weight = self._read_target(X, y, sample_weight)
@@ -164,7 +172,7 @@ class CoreEstimator(BaseEstimator, ABC):
                 self, X, categorical_features, n_rows, kept, self._extra_categories()
             )
             seed = check_seed(getattr(self, "random_state", None))
-            with errors_by_name(schema):
+            with errors_by_name(schema), inner_fits_are_silent():
                 model = fit_model(Sample(columns, schema, positive, weight, X), seed, n_threads)
             self._remember(getattr(self, "classes_", None), schema, model)
         except BaseException:
@@ -195,7 +203,7 @@ class CoreEstimator(BaseEstimator, ABC):
         """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
 
         The file is one JSON document with a checksum; it appears whole or not at all, and an
-        older file of that name stays until then.
+        older file of that name stays until then. The new one keeps its mode.
 
         Parameters
         ----------

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from aucrank import _frames
 from aucrank._as_frame import as_frame
+from aucrank._doubts import Doubts
 from aucrank._schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
@@ -86,6 +87,7 @@ def learn_columns(
         chosen |= also(names, table.n_features)
 
     features: list[Feature] = []
+    doubts = Doubts()
     vectors: dict[int, NDArray[Any]] = {}
     for index in range(table.n_features):
         name = names[index] if names else None
@@ -95,8 +97,20 @@ def learn_columns(
         factors = table.factors(index)
         feature = Feature(name, learn_levels(factors, kept, column_label(name, index)))
         features.append(feature)
-        vectors[index] = feature.encode(factors)
+        codes = vectors[index] = feature.encode(factors)
+        doubts.look_at(
+            feature,
+            index,
+            codes if kept is None else codes[kept],
+            is_declared=not by_dtype or table.is_declared(index),
+        )
+    doubts.warn()
     return _gather(table, vectors), Schema(tuple(features))
+
+
+def warn_of_columns(X: Any) -> None:
+    """Say of the columns of a data frame what a fit to all its rows would say."""
+    learn_columns(BaseEstimator(), X, "from_dtype", None, None)
 
 
 def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
@@ -131,6 +145,9 @@ class _Table(Protocol):
     names: list[str] | None
 
     def is_categorical(self, index: int) -> bool: ...
+
+    def is_declared(self, index: int) -> bool:
+        """Whether the type of a categorical column lists its categories."""
 
     def numbers(self, index: int) -> NDArray[Any]: ...
 
@@ -217,6 +234,10 @@ class _FrameTable:
     def is_categorical(self, index: int) -> bool:
         return _frames.is_categorical(self.columns[index])
 
+    def is_declared(self, index: int) -> bool:
+        # An ordered categorical of pandas is one, too.
+        return self.columns[index].dtype == nw.Enum
+
     def numbers(self, index: int) -> NDArray[Any]:
         return _frames.to_numbers(self.columns[index], self._label(index))
 
@@ -258,6 +279,9 @@ class _ArrayTable:
         self.n_rows, self.n_features = self.X.shape
 
     def is_categorical(self, index: int) -> bool:
+        return False
+
+    def is_declared(self, index: int) -> bool:
         return False
 
     def numbers(self, index: int) -> NDArray[Any]:

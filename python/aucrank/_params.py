@@ -116,6 +116,20 @@ def check_bool(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def check_verbose(value: Any) -> None:
+    """Check how much a fit is to print: a number, or True for 1 and False for 0.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    ValueError
+        If it is below 0.
+    """
+    if not isinstance(value, bool | np.bool_):
+        check_int(value, "verbose", low=0)
+
+
 def check_choice(value: Any, name: str, choices: Collection[str | None]) -> Any:
     """Return a parameter that is one of a few strings, or None where that is a choice.
 

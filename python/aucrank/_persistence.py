@@ -7,7 +7,6 @@ of aucrank that are on a list, so that reading one never imports or runs what it
 
 import json
 import os
-import secrets
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -126,22 +125,6 @@ def read_document(text: str) -> tuple[Header, Any]:
     return header, model
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file that is either there whole or, on any failure, as it was before."""
-    target = Path(os.path.realpath(path))
-    scratch = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        # "x", not a tempfile: the permissions are those that any new file gets.
-        with scratch.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(target)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
-
-
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a fitted estimator that ``save`` wrote.
 
@@ -165,7 +148,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     OSError
         If the file cannot be read.
     """
-    data = Path(path).read_bytes()
+    return read_model(Path(path).read_bytes(), path)
+
+
+def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
+    """Return the estimator that the content of a file holds; ``path`` is for messages."""
     try:
         try:
             text = data.decode("utf-8")

@@ -25,4 +25,5 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _is_ours(module: str) -> bool:
-    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
+    # The callbacks of scikit-learn wrap `fit` in a function of theirs.
+    return module == _PACKAGE or module.startswith((f"{_PACKAGE}.", "sklearn.callback."))

@@ -259,13 +259,13 @@ class CardExportMixin:
     def _scale(self, card: dict[str, Any]) -> dict[str, Any]:
         """Return what points mean, by the numbers that the user gave where they still hold."""
         offset, factor = card["offset"], card["factor"]
-        base_points, base_odds = self.base_points, self.base_odds
+        base_points, base_odds = self._base()  # type: ignore[attr-defined]
         # A parameter may have been set anew after the fit; any pair on the line says the same.
         if not isclose(base_points - factor * log(base_odds), offset, rel_tol=1e-9, abs_tol=1e-9):
             base_points, base_odds = offset, 1.0
         return {
-            "base_points": float(base_points),
-            "base_odds": float(base_odds),
+            "base_points": base_points,
+            "base_odds": base_odds,
             "pdo": float(f"{factor * log(2):.12g}"),
             "high_class": self.classes_.tolist()[card["high_points"] == "positive"],
         }

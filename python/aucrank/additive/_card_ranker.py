@@ -99,7 +99,7 @@ def step_functions(
         )
     if params.get("random_state") is not None:
         seed = check_seed(params["random_state"])
-    ranker._check_params()
+    ranker._check_all_params()
     model = ranker._fit_model(sample, seed, n_threads)
     ranker._remember(classes, schema, model)
     return ranker._step_functions(), ranker._answer("score", None, columns, n_threads)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from math import floor, inf, isinf, log10
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._files import write_atomically
 from aucrank._params import check_bool
 from aucrank._rules import in_full, number
 from aucrank._schema import Schema
@@ -217,7 +217,7 @@ class CardSheetMixin:
         if path is None:
             return text
         encoding = "utf-8-sig" if excel else "utf-8"
-        Path(path).write_bytes(text.encode(encoding))
+        write_atomically(path, text.encode(encoding))
         return None
 
     @property

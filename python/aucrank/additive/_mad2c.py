@@ -152,8 +152,13 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         self.n_jobs = n_jobs
 
     def _check_params(self) -> None:
-        check_choice(self.encode, "encode", _ENCODINGS)
+        self._checked_encode()
         check_monotonic_cst(self.monotonic_cst)
+
+    def _checked_encode(self) -> str:
+        """Return the parameter, which may have been set anew after the fit."""
+        encode: str = check_choice(self.encode, "encode", _ENCODINGS)
+        return encode
 
     def _fit_model(
         self,
@@ -227,9 +232,10 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             If the columns are not those seen in fit, or a value is infinite.
         """
         found: NDArray[np.float64] = self._ask("bins", X).reshape(-1, self.n_features_in_)
-        look_up = bin_rates if self.encode == "rate" else bin_numbers
+        encode = self._checked_encode()
+        look_up = bin_rates if encode == "rate" else bin_numbers
         tables = [look_up(feature) for feature in self._features]
-        if self.encode == "onehot-dense":
+        if encode == "onehot-dense":
             return _one_hot(found, tables)
         # All tables in one, and some rows at a time, which stay in the cache.
         values = np.concatenate(tables)
@@ -265,7 +271,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         """
         check_is_fitted(self)
         names: NDArray[Any] = super().get_feature_names_out(input_features)
-        if self.encode != "onehot-dense":
+        if self._checked_encode() != "onehot-dense":
             return names
         features = binned_features(self._binned(), self._schema)
         return np.array(

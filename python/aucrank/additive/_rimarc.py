@@ -2,7 +2,6 @@
 
 import json
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,6 @@ from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._monotonic import check_monotonic_cst
 from aucrank._params import LEVEL_RATES, check_choice, check_int, check_real
 from aucrank._sample import Sample
-from aucrank._schema import Schema
 from aucrank._sql import DIALECTS, Dialect, SqlWriter
 from aucrank._step_functions import StepFunction, sql_of_steps, terms_table
 from aucrank._table import Table, whole
@@ -35,9 +33,6 @@ _SUMS: tuple[Literal["lean", "weight"], ...] = ("lean", "weight")
 
 # Letters of a line of names in `rules`.
 _WIDTH = 100
-
-# A category stands for fewer training rows than this, on average: its rate is mostly noise.
-_LEAST_ROWS_OF_LEVEL = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +264,12 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
         check_int(self.weight_folds, "weight_folds", low=2, high=65534, optional=True)
         check_choice(self.level_rates, "level_rates", LEVEL_RATES)
-        check_choice(self.missing, "missing", ("ignore", "value"))
+        self._checked_missing()
+
+    def _checked_missing(self) -> str:
+        """Return the parameter, which may have been set anew after the fit."""
+        missing: str = check_choice(self.missing, "missing", ("ignore", "value"))
+        return missing
 
     def _fit_model(
         self,
@@ -286,19 +286,18 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             "seed": seed,
         }
         model = _core.fit_rimarc(sample.core, json.dumps(params), n_threads)
-        if doubts := [*self._doubts_of_folds(model), *_doubts_of_levels(model, sample.schema)]:
-            warn_caller(" ".join(doubts))
+        self._warn_of_folds(model)
         return model
 
-    def _doubts_of_folds(self, model: _core.Rimarc) -> Iterator[str]:
+    def _warn_of_folds(self, model: _core.Rimarc) -> None:
         asked, found = self.weight_folds, model.weight_folds
         if asked is not None and found is None:
-            yield (
+            warn_caller(
                 "A class has one distinct row, so no row can be left out: the weights are those of"
                 f" all rows, not of weight_folds={asked}."
             )
         elif asked is not None and found != asked:
-            yield (
+            warn_caller(
                 f"A class has {found} distinct rows, so there are as many folds, not"
                 f" weight_folds={asked}."
             )
@@ -440,7 +439,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         left_out = {
             "ignore": "A feature that is missing is left out of the mean",
             "value": "A feature is left out of the mean where no training row had such a value",
-        }[self.missing]
+        }[self._checked_missing()]
         lines = [
             f"Positive is {positive}, negative {negative}:"
             f" {_of(pos, pos + neg)} training rows are positive.",
@@ -700,23 +699,3 @@ def _of(part: float, size: float) -> str:
     part_and_size = (part, size)
     decimals = 0 if all(value.is_integer() for value in part_and_size) else 2
     return " of ".join(f"{value:,.{decimals}f}" for value in part_and_size)
-
-
-def _doubts_of_levels(model: _core.Rimarc, schema: Schema) -> Iterator[str]:
-    """Yield what is to be said of categorical columns of too many categories."""
-    if not schema.has_categories:
-        return
-    n_rows = json.loads(model.table().to_json())["total"]["rows"]
-    most = max(2, n_rows / _LEAST_ROWS_OF_LEVEL)
-    many = [
-        f"{schema.label(place)} ({len(feature.levels)})"
-        for place, feature in enumerate(schema.features)
-        if feature.levels is not None and len(feature.levels) > most
-    ]
-    if many:
-        yield (
-            f"More than one category for every {_LEAST_ROWS_OF_LEVEL} rows in column"
-            f" {', '.join(many)}: the rates of categories are those of a few rows each, and the"
-            " weight is near 1 whatever the column tells. Leave it out, or set weight_folds and"
-            " shrinkage of RIMARC."
-        )

@@ -211,8 +211,7 @@ class Scorecard(
 
     def _check_params(self) -> None:
         check_ranker(self.estimator)
-        check_real(self.base_points, "base_points", low=-1e9, high=1e9)
-        check_real(self.base_odds, "base_odds", low=0.0, low_open=True, high_open=True)
+        self._base()
         check_real(self.pdo, "pdo", low=0.0, high=1e9, low_open=True)
         check_choice(self.high_points, "high_points", ("positive", "negative"))
         check_real(self.min_bin_share, "min_bin_share", low=0.0, high=0.5)
@@ -225,6 +224,14 @@ class Scorecard(
                 f" {self.monotone!r}"
             )
 
+    def _base(self) -> tuple[float, float]:
+        """Return base points and odds, each checked: they are read after the fit, too."""
+        points = check_real(self.base_points, "base_points", low=-1e9, high=1e9)
+        odds = check_real(self.base_odds, "base_odds", low=0.0, low_open=True, high_open=True)
+        assert points is not None
+        assert odds is not None
+        return points, odds
+
     def _fit_model(
         self,
         sample: Sample,
@@ -232,9 +239,10 @@ class Scorecard(
         n_threads: int,
     ) -> _core.Scorecard:
         special_values = special_values_of(self.estimator, self.special_values)
+        base_points, base_odds = self._base()
         params = {
-            "base_points": float(self.base_points),
-            "base_odds": float(self.base_odds),
+            "base_points": base_points,
+            "base_odds": base_odds,
             "pdo": float(self.pdo),
             "high_points": self.high_points,
             "monotone": _monotone_columns(self.monotone, sample.schema),

@@ -343,7 +343,9 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        of_ranker = get_tags(self._ranker()).input_tags
+        # Once fitted, what is asked is the fitted one, whatever the parameter is by now.
+        ranker = self.__dict__.get("ranker_")
+        of_ranker = get_tags(_checked(self._ranker()) if ranker is None else ranker).input_tags
         tags.input_tags.allow_nan = of_ranker.allow_nan
         tags.input_tags.sparse = of_ranker.sparse
         tags.input_tags.string = of_ranker.string

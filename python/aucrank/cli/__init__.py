@@ -8,16 +8,17 @@ data are at fault, 2 if the command line is. An error is one line on the standar
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
-from aucrank.cli._errors import CommandError, one_line
+from aucrank.cli._errors import CommandError, complain, reason_of
 from aucrank.cli._parser import build_parser
+from aucrank.cli._text import plain_output
 
 __all__ = ["main"]
 
 
-def _warn(message: Warning | str, *_: object) -> None:
-    print(f"aucrank: warning: {one_line(message)}", file=sys.stderr)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,8 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0: done. 1: a file or the data in it cannot be used, or a model failed in `compare`.
-        2: the command line is wrong. 130: interrupted.
+        0: done. 1: a file or the data in it cannot be used, a model failed in `compare`, or the
+        output could not be written. 2: the command line is wrong. 130: interrupted. 141: whoever
+        read the output has left.
 
     Raises
     ------
@@ -45,20 +47,65 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["describe", "absent.json"])
     1
     """
+    if sys.stdout is None:
+        complain("error: there is no standard output stream to write to")
+        return 1
+    try:
+        try:
+            status = _run(argv)
+        finally:
+            # What is wrong with the output shows here, and not at exit.
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`| head`) has all it wants. What a shell says of programs that a signal of
+        # it has ended.
+        _abandon_output()
+        return 141
+    except OSError as error:
+        _abandon_output()
+        what = "standard output stream" if error.filename is None else error.filename
+        complain(f"error: {what}: {reason_of(error)}")
+        return 1
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Run one command; return its status, or raise what is wrong with its output."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn  # type: ignore[assignment]
+            warnings.showwarning = _warner()
             args = build_parser().parse_args(argv)
-            status: int = args.run(args)
-            sys.stdout.flush()
+            with plain_output():
+                status: int = args.run(args)
             return status
     except CommandError as error:
-        print(f"aucrank: error: {one_line(error)}", file=sys.stderr)
+        complain(f"error: {error}")
         return error.status
     except KeyboardInterrupt:
-        print("aucrank: interrupted", file=sys.stderr)
+        complain("interrupted")
         return 130
-    except BrokenPipeError:
-        # The reader (`| head`) has all it wants. What is still buffered must not raise at exit.
+
+
+def _warner() -> Callable[..., None]:
+    """Return what shows a warning in one line, and each once: many models may say the same."""
+    told: set[str] = set()
+
+    def warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        # Who warns has imported what takes its time.
+        from aucrank import ColumnWarning
+
+        text = str(message)
+        if issubclass(category, ColumnWarning):
+            text += " Here, --drop leaves a column out, and --categorical says what it holds."
+        if text not in told:
+            told.add(text)
+            complain(f"warning: {text}")
+
+    return warn
+
+
+def _abandon_output() -> None:
+    """Let what is still buffered go nowhere: it must not raise at exit."""
+    # A stream that a test has put there has no number.
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0

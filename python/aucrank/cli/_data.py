@@ -5,10 +5,12 @@ Beyond this file nobody knows which of them it was: all work on a frame goes thr
 
 import csv
 import gzip
+import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,8 +18,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank.cli._errors import DataError, UsageError, did_you_mean, readable
-from aucrank.cli._text import plural
+from aucrank._files import write_atomically
+from aucrank._schema import is_missing
+from aucrank._validation import encode_binary
+from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
+from aucrank.cli._text import plural, shown
 
 FileKind = Literal["csv", "parquet"]
 Backend = Literal["pandas", "polars"]
@@ -34,23 +39,35 @@ class Labelled:
     """Rows with a class each, as an estimator takes them."""
 
     X: nw.DataFrame[Any]
-    y: NDArray[Any]
+    is_positive: NDArray[np.bool_]
+    labels: NDArray[Any]
+    """What the negative and the positive rows are to be called, in this order."""
     weight: NDArray[np.float64] | None
     target: str
-    positive: str
-    negative: str
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The class of each row, such that estimators, which sort them, have the positive last."""
+        in_order = bool(self.labels[0] < self.labels[1])
+        return self.labels[self.is_positive.astype(np.intp)] if in_order else self.is_positive
 
     @property
     def n_positive(self) -> int:
         """Number of rows of the positive class."""
-        return int((self.y == np.unique(self.y)[-1]).sum())
+        return int(self.is_positive.sum())
+
+    @property
+    def positive(self) -> str:
+        """Text of the value that is positive."""
+        return text_of(self.labels[1])
 
     def say(self) -> str:
         """Which class is positive, and how common it is."""
-        share = self.n_positive / len(self.y)
+        share = self.n_positive / len(self.is_positive)
         return (
-            f"positive is {self.target} = {self.positive} "
-            f"({plural(self.n_positive, 'row')}, {share:.1%}), negative is {self.negative}"
+            f"positive is {shown(self.target)} = {shown(self.positive)} "
+            f"({plural(self.n_positive, 'row')}, {share:.1%}), "
+            f"negative is {shown(text_of(self.labels[0]))}"
         )
 
 
@@ -108,7 +125,7 @@ def read_data(path: str, *, text: Collection[str] = ()) -> nw.DataFrame[Any]:
         else:
             header = _csv_header(file)
             as_text = set(text) & set(header)
-            frame = _read_csv(file, backend, as_text)
+            frame = _large_integers_as_floats(_read_csv(file, backend, as_text), as_text)
             # True/False in one file and True/False/nothing in the next must give the same
             # categories, so what is no number is read again letter by letter.
             guessed = {
@@ -133,6 +150,46 @@ def read_data(path: str, *, text: Collection[str] = ()) -> nw.DataFrame[Any]:
 
 
 _FORMAT = {"csv": "CSV", "parquet": "Parquet"}
+
+
+def _large_integers_as_floats(frame: nw.DataFrame[Any], text: Collection[str]) -> nw.DataFrame[Any]:
+    """Make numbers of columns of integers that are no numbers for being beyond 64 bits.
+
+    Of such integers pandas makes Python's own, or text.
+    """
+    return frame.with_columns(
+        nw.new_series(
+            name,
+            [None if missing else float(str(value)) for value, missing in _values(frame[name])],
+            nw.Float64,
+            backend=frame.implementation,
+        )
+        for name, dtype in frame.schema.items()
+        if dtype in (nw.Object, nw.String)
+        and name not in text
+        and all(missing or _is_integer(value) for value, missing in _values(frame[name]))
+    )
+
+
+def _values(series: nw.Series[Any]) -> Iterator[tuple[Any, bool]]:
+    """Values of a column, and whether they are missing.
+
+    Where pandas makes text of integers, it leaves what is missing as it stands in the file.
+    """
+    known = frozenset(MISSING)
+    return (
+        (value, value in known if isinstance(value, str) else is_missing(value))
+        for value in series.to_list()
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, str):
+        return _INTEGER.fullmatch(value) is not None
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
 def _csv_header(file: str) -> list[str]:
@@ -180,12 +237,22 @@ def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFram
 
 
 def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw.DataFrame[Any]:
-    """Make `columns`, and all columns of text, categorical."""
+    """Make `columns`, and all columns of text, categorical.
+
+    `columns` get a type that lists their categories: an estimator does not doubt that they are any.
+    """
     return frame.with_columns(
-        _text_series(frame[name]).cast(nw.Categorical)
+        _declared(frame[name]) if name in columns else frame[name].cast(nw.Categorical)
         for name, dtype in frame.schema.items()
-        if dtype == nw.String or (name in columns and dtype not in (nw.Categorical, nw.Enum))
+        if dtype == nw.String or name in columns
     )
+
+
+def _declared(series: nw.Series[Any]) -> nw.Series[Any]:
+    if series.dtype == nw.Enum:
+        return series
+    texts = _text_series(series)
+    return texts.cast(nw.Enum(sorted(present_values(texts))))
 
 
 def present_values(series: nw.Series[Any]) -> list[Any]:
@@ -222,8 +289,8 @@ def need_column(frame: nw.DataFrame[Any], name: str, path: str, role: str) -> No
         )
 
 
-def classes_of(target: nw.Series[Any], path: str) -> list[Any]:
-    """Both values of the target, in rising order."""
+def values_of(target: nw.Series[Any], path: str) -> list[Any]:
+    """All values of the target, two or more, in rising order."""
     missing = int(_missing(target).sum())
     if missing:
         raise DataError(
@@ -231,13 +298,35 @@ def classes_of(target: nw.Series[Any], path: str) -> list[Any]:
             f"{plural(len(target), 'row')} of {path}; remove these rows first"
         )
     values = sorted(target.unique().to_list())
-    if len(values) != 2:
-        shown = ", ".join(map(text_of, values[:5])) + (", …" if len(values) > 5 else "")
-        raise DataError(
-            f"target column {target.name!r} of {path} has {plural(len(values), 'distinct value')} "
-            f"({shown}); only binary classification is supported, so it must have two"
-        )
+    if len(values) < 2:
+        raise _no_two_classes(target, values, path)
     return values
+
+
+def check_two(target: nw.Series[Any], values: Sequence[Any], path: str) -> None:
+    """Raise where nothing but the number of values could tell which are the two classes."""
+    if len(values) > 2:
+        raise _no_two_classes(target, values, path)
+
+
+def _no_two_classes(target: nw.Series[Any], values: Sequence[Any], path: str) -> DataError:
+    message = (
+        f"target column {target.name!r} of {path} has {plural(len(values), 'distinct value')} "
+        f"({_listed(values, ', ')}); only binary classification is supported, so it must have two"
+    )
+    if len(values) > 2:
+        message += ", or --positive say which of them to rank above all others"
+    return DataError(message)
+
+
+def _listed(values: Sequence[Any], separator: str) -> str:
+    """Texts of the first few values."""
+    return separator.join(map(text_of, values[:5])) + (", …" if len(values) > 5 else "")
+
+
+def rest(value: Any) -> str:
+    """Label of all rows of other classes than this one, where there are several."""
+    return f"!= {text_of(value)}"
 
 
 def _missing(series: nw.Series[Any]) -> nw.Series[Any]:
@@ -250,7 +339,7 @@ def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
     for value in values:
         if text in (text_of(value), str(value)):
             return value
-    known = " and ".join(map(text_of, values))
+    known = _listed(values, " and " if len(values) == 2 else ", ")
     raise DataError(f"--positive {text}: target column {column!r} has the values {known}")
 
 
@@ -266,8 +355,7 @@ def read_labelled(
     """Read a file to learn from.
 
     The positive class is the greater value of the target, or the one that `positive` names. Where
-    that is the lesser value, the labels become "!= V" and "= V": sorted as every estimator sorts
-    them, the positive one is last again, and the fitted model still knows what it ranks first.
+    the target has more than two values, all but that one are one class, and the labels are texts.
     """
     frame = read_data(path, text=categorical)
     roles = [(target, "--target"), *((name, "--drop") for name in drop)]
@@ -279,13 +367,19 @@ def read_labelled(
         if taken.count(name) > 1 and name in (target, weight):
             raise UsageError(f"column {name!r} is given two uses")
 
-    values = classes_of(frame[target], path)
-    first = values[1] if positive is None else pick_class(positive, values, target)
-    other = values[0] if first == values[1] else values[1]
-    labels = np.array(
-        [other, first] if first == values[1] else [f"!= {text_of(first)}", f"= {text_of(first)}"]
-    )
-    y = labels[(frame[target] == first).to_numpy().astype(np.intp)]
+    values = values_of(frame[target], path)
+    if positive is None:
+        check_two(frame[target], values, path)
+        first = values[1]
+    else:
+        first = pick_class(positive, values, target)
+    if len(values) == 2:
+        labels = np.array([values[0] if first == values[1] else values[1], first])
+    else:
+        labels = np.array([rest(first), text_of(first)])
+    with plain_errors(f"target column {target!r} of {path}"):
+        # What no estimator takes for a label, such as a date, is none in any order.
+        encode_binary(labels)
 
     X = frame.drop(list(dict.fromkeys(taken)))
     if not X.columns:
@@ -299,11 +393,10 @@ def read_labelled(
             )
     return Labelled(
         X=X,
-        y=y,
+        is_positive=(frame[target] == first).to_numpy().astype(np.bool_),
+        labels=labels,
         weight=None if weight is None else _numbers(frame[weight], path),
         target=target,
-        positive=text_of(first),
-        negative=text_of(other),
     )
 
 
@@ -332,12 +425,16 @@ def write_scores(columns: dict[str, NDArray[np.float64]], out: Path | None) -> N
     """Write columns to a CSV or Parquet file, or as CSV to the standard output stream."""
     kind: FileKind = "csv" if out is None else file_kind(out)
     frame = nw.from_dict(columns, backend=backend_for(kind))
-    if kind == "parquet":
-        frame.write_parquet(str(out))
-    elif out is None:
+    if out is None:
         print(frame.write_csv(), end="")
-    elif out.suffix.lower() == ".gz":
-        with gzip.open(out, "wt", encoding="utf-8", newline="") as file:
-            file.write(frame.write_csv())
+        return
+    if kind == "parquet":
+        content = BytesIO()
+        frame.write_parquet(content)
+        data = content.getvalue()
     else:
-        frame.write_csv(str(out))
+        data = frame.write_csv().encode("utf-8")
+        if out.suffix.lower() == ".gz":
+            # The same scores are the same bytes at any time.
+            data = gzip.compress(data, mtime=0)
+    write_atomically(out, data)

@@ -1,9 +1,14 @@
 """What can be wrong with a command, and how it is said."""
 
 import difflib
+import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from aucrank.cli._text import shown
 
 
 class CommandError(Exception):
@@ -27,6 +32,14 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
+def complain(message: object) -> None:
+    """Write a line to the standard error stream, if there is one that takes it."""
+    # Without a stream, `print` would take the other one.
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"aucrank: {shown(one_line(message))}", file=sys.stderr)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """End of the sentence "there is no NAME": the nearest known name, or else the known ones."""
     known = list(known)
@@ -45,18 +58,33 @@ def plain_errors(doing: str) -> Iterator[None]:
     except BrokenPipeError:
         raise  # whoever reads our output has left: no error, see `main`
     except OSError as error:
-        raise DataError(f"{doing}: {_reason(error)}") from error
+        raise DataError(f"{doing}: {reason_of(error)}") from error
     except (ValueError, TypeError) as error:
         raise DataError(f"{doing}: {error}") from error
 
 
-def readable(path: str) -> Path:
-    """`path` if there is a file that can be opened."""
+def content_of(path: str) -> bytes:
+    """All of a file: read once, since a pipe can be read no second time."""
     try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {reason_of(error)}") from error
+
+
+def readable(path: str) -> Path:
+    """`path` if there is a file that can be opened, time and again."""
+    try:
+        # Before it is opened: that of a pipe would wait, or take away what is in it.
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise DataError(
+                f"cannot read {path}: it is no regular file, and data are read more than once;"
+                " write them to a file first"
+            )
         with Path(path).open("rb"):
             return Path(path)
     except OSError as error:
-        raise DataError(f"cannot read {path}: {_reason(error)}") from error
+        raise DataError(f"cannot read {path}: {reason_of(error)}") from error
 
 
 def writable(path: str | Path) -> Path:
@@ -64,10 +92,16 @@ def writable(path: str | Path) -> Path:
     path = Path(path)
     if path.is_dir():
         raise DataError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
+    # Where a link leads to is where the file will be.
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
         raise DataError(f"cannot write {path}: there is no folder {path.parent}")
+    replaces = path.is_file() or not path.exists()
+    if replaces and not os.access(folder, os.W_OK):
+        raise DataError(f"cannot write {path}: the folder {path.parent} takes no new files")
     return path
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Say what the system objects to."""
     return (error.strerror or str(error)).lower()

@@ -11,11 +11,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank import load
+from aucrank._persistence import read_model
 from aucrank._registry import TRANSFORMERS, public_estimators
 from aucrank._schema import Feature
-from aucrank.cli._data import as_categories, read_data, text_of
-from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
+from aucrank._validation import check_class_weight
+from aucrank.cli._data import Labelled, as_categories, read_data, rest, text_of
+from aucrank.cli._errors import DataError, UsageError, content_of, did_you_mean, plain_errors
 
 
 def build_estimator(
@@ -51,7 +52,8 @@ def _value(text: str) -> Any:
     """Read a number, a list, None, True or False, or else the text itself."""
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        # The latter two where it is nested too deep, such as a text of dashes.
         return {"none": None, "null": None, "true": True, "false": False}.get(text.lower(), text)
 
 
@@ -61,7 +63,7 @@ class SavedModel:
 
     path: str
     estimator: Any
-    library_version: str
+    library_version: str | None
     n_bytes: int
 
     @property
@@ -82,15 +84,14 @@ class SavedModel:
 
     @property
     def one_against_rest(self) -> bool:
-        """Whether the labels are those that ``--positive`` makes for the lesser value."""
+        """Whether the labels are those that ``--positive`` makes where there are many values."""
         negative, positive = map(str, self.estimator.classes_)
-        return positive.startswith("= ") and negative == f"!{positive}"
+        return negative == rest(positive)
 
     @property
     def positive(self) -> str:
         """Text of the value that the model ranks first."""
-        text = text_of(self.estimator.classes_[1])
-        return text.removeprefix("= ") if self.one_against_rest else text
+        return text_of(self.estimator.classes_[1])
 
     @property
     def negative(self) -> str:
@@ -100,13 +101,22 @@ class SavedModel:
 
 def load_model(path: str) -> SavedModel:
     """Load a model file, or say what is wrong with it."""
-    file = readable(path)
+    content = content_of(path)
     try:
-        estimator = load(file)
+        estimator = read_model(content, path)
     except ValueError as error:  # a ModelFormatError, whose message names the file
         raise DataError(str(error)) from error
-    content = file.read_bytes()
-    return SavedModel(path, estimator, json.loads(content)["library_version"], len(content))
+    return SavedModel(path, estimator, _library_version(content), len(content))
+
+
+def _library_version(content: bytes) -> str | None:
+    """Which version says that it wrote the file; a model is one without it, too."""
+    try:
+        version = json.loads(content).get("library_version")
+    except (ValueError, RecursionError):
+        # Python is stricter with what no part of the model uses.
+        return None
+    return version if isinstance(version, str) else None
 
 
 def load_ranker(path: str) -> SavedModel:
@@ -118,6 +128,13 @@ def load_ranker(path: str) -> SavedModel:
             f" Python, aucrank.load({path!r}).transform(X) gives what it makes of them"
         )
     return model
+
+
+def fit_to(estimator: Any, data: Labelled) -> None:
+    """Fit an estimator; its classes are the labels of the file, whichever of them is positive."""
+    check_class_weight(data.weight, data.is_positive, data.labels)
+    estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight)
+    estimator.classes_ = data.labels
 
 
 def save_model(estimator: Any, path: Path) -> int:

@@ -36,10 +36,13 @@ def add_model_file(parser: argparse.ArgumentParser) -> None:
 def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
     """Which column is to be ranked, and by which of its values."""
     parser.add_argument(
-        "--target", required=True, metavar="COL", help="column that holds the two classes"
+        "--target", required=True, metavar="COL", help="column that holds the classes"
     )
     parser.add_argument(
-        "--positive", metavar="V", help=f"value of the class to rank first ({positive_default})"
+        "--positive",
+        metavar="V",
+        help=f"value of the class to rank first ({positive_default}); if the column has more than "
+        "two values, all others are one class, called '!= V'",
     )
 
 

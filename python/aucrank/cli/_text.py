@@ -1,15 +1,70 @@
 """Plain aligned text, at most `WIDTH` columns wide."""
 
+import io
+import math
+import os
+import re
+import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from itertools import zip_longest
-from typing import Any
-
-import numpy as np
+from numbers import Integral, Real
+from typing import Any, TextIO
 
 WIDTH = 100
 # Below this width a wrapped column reads worse than a line that is too long.
 _NARROWEST = 24
+
+# What a terminal acts on, or shows as something else: control characters, breaks of lines and
+# paragraphs, changes of direction; and halves of characters, which no encoding has.
+_ACTIVE = "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
+_NOT_SHOWN = re.compile(f"[\n{_ACTIVE}]")
+_NOT_PRINTED = re.compile(f"[{_ACTIVE}]")
+
+
+def shown(value: object) -> str:
+    """Text of a value from a file, on one line: what a terminal would act on is an escape."""
+    return _NOT_SHOWN.sub(_escape, str(value))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return ascii(found[0])[1:-1]
+
+
+class _PlainOutput(io.TextIOBase):
+    """A stream to which data cannot give commands; line breaks pass."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        encoding = self._stream.encoding or "utf-8"
+        plain = _NOT_PRINTED.sub(_escape, text)
+        # A letter that the terminal does not have is no reason to stop either.
+        data = plain.encode(encoding, "backslashreplace")
+        unbuffered = getattr(self._stream, "buffer", None)
+        if isinstance(unbuffered, io.RawIOBase):
+            # Of a text that does not fit at once, Python itself would lose the rest in silence.
+            rest = data.replace(b"\n", os.linesep.encode(encoding))
+            while rest:
+                rest = rest[unbuffered.write(rest) or 0 :]
+        else:
+            self._stream.write(data.decode(encoding))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+
+@contextmanager
+def plain_output() -> Iterator[None]:
+    """Write what a terminal would act on as escapes: names and labels come from anywhere."""
+    with redirect_stdout(_PlainOutput(sys.stdout)):
+        yield
 
 
 def heading(title: str) -> str:
@@ -32,7 +87,7 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     cells: dict[str, list[str]] = {}
     for name, values in columns.items():
         values = list(values)
-        numeric[name] = all(isinstance(v, int | float | np.number) or v is None for v in values)
+        numeric[name] = all(isinstance(v, Real) or v is None for v in values)
         cells[name] = _as_text(values)
     width = {name: max(len(name), *map(len, [*cells[name], ""])) for name in cells}
 
@@ -65,9 +120,13 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     return "\n".join(lines)
 
 
+def _is_fraction(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, Integral)
+
+
 def _as_text(values: list[Any]) -> list[str]:
     """Cells of one column; its fractions all with the same number of decimals."""
-    fractions = [float(v) for v in values if isinstance(v, float | np.floating) and np.isfinite(v)]
+    fractions = [float(v) for v in values if _is_fraction(v) and math.isfinite(v)]
     whole = all(v.is_integer() for v in fractions)
     largest = max(map(abs, fractions), default=0.0)
     decimals = 0 if whole else 4 if largest < 10 else 2
@@ -75,11 +134,11 @@ def _as_text(values: list[Any]) -> list[str]:
     def text(value: Any) -> str:
         if value is None:
             return ""
-        if isinstance(value, float | np.floating):
-            return "" if np.isnan(value) else f"{value:,.{decimals}f}"
-        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if _is_fraction(value):
+            return "" if math.isnan(value) else f"{value:,.{decimals}f}"
+        if isinstance(value, Integral) and not isinstance(value, bool):
             return f"{value:,}"
-        return str(value)
+        return shown(value)
 
     return [text(value) for value in values]
 

@@ -26,6 +26,9 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
+from aucrank._doubts import inner_fits_are_silent
+from aucrank._files import write_atomically
+from aucrank._input import warn_of_columns
 from aucrank._registry import public_estimators
 from aucrank.cli._data import (
     Labelled,
@@ -37,6 +40,7 @@ from aucrank.cli._data import (
 from aucrank.cli._errors import (
     DataError,
     UsageError,
+    complain,
     did_you_mean,
     one_line,
     plain_errors,
@@ -90,16 +94,17 @@ def run(args: argparse.Namespace) -> int:
         drop=args.drop,
         categorical=args.categorical,
     )
-    n_all = len(data.y)
+    n_all = len(data.is_positive)
     data = _sample(data, args.max_rows, args.random_state)
-    smaller = min(data.n_positive, len(data.y) - data.n_positive)
+    n_rows = len(data.is_positive)
+    smaller = min(data.n_positive, n_rows - data.n_positive)
     if smaller < args.folds:
         raise DataError(
             f"the smaller class has {plural(smaller, 'row')}, so there is none for each of "
             f"{args.folds} folds: use more rows, or fewer --folds"
         )
-    sampled = "" if len(data.y) == n_all else f" (a sample of {n_all:,})"
-    print(f"data    {args.data}: {plural(len(data.y), 'row')}{sampled}, {count_kinds(data.X)}")
+    sampled = "" if n_rows == n_all else f" (a sample of {n_all:,})"
+    print(f"data    {args.data}: {plural(n_rows, 'row')}{sampled}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
     print(
         f"folds   {args.folds} stratified, shuffled with seed {args.random_state}"
@@ -110,36 +115,41 @@ def run(args: argparse.Namespace) -> int:
     folds = list(
         RepeatedStratifiedKFold(
             n_splits=args.folds, n_repeats=args.repeats, random_state=args.random_state
-        ).split(np.zeros(len(data.y)), data.y)
+        ).split(np.zeros(n_rows), data.is_positive)
     )
     contestants = _contestants(names, data, args.random_state, args.n_jobs)
     # scikit-learn's models take their threads from the pools of OpenMP and BLAS.
     limit = args.n_jobs if args.n_jobs is not None and args.n_jobs > 0 else None
-    with _progress() as say, threadpool_limits(limit):
-        outcomes = [_cross_validate(contestant, data.y, folds, say) for contestant in contestants]
+    # Each fit of each model would say it again, of the rows of its fold.
+    warn_of_columns(data.X.to_native())
+    with _progress() as say, threadpool_limits(limit), inner_fits_are_silent():
+        outcomes = [_cross_validate(contestant, data, folds, say) for contestant in contestants]
     # Failed ones last; `sorted` keeps the rest of the order.
     outcomes = sorted(outcomes, key=lambda o: -np.inf if o.error else np.mean(o.auc), reverse=True)
 
     if report is not None:
         with plain_errors(f"cannot write {report}"):
-            report.write_text(_as_json(args, data, outcomes), encoding="utf-8")
+            write_atomically(report, _as_json(args, data, outcomes))
     print()
     print(_leaderboard(outcomes, {c.name for c in contestants if c.from_sklearn}))
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        print(f"aucrank: error: {outcome.model} failed: {outcome.error}", file=sys.stderr)
+        complain(f"error: {outcome.model} failed: {outcome.error}")
     return 1 if failed else 0
 
 
 def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
-    if max_rows is None or len(data.y) <= max_rows:
+    if max_rows is None or len(data.is_positive) <= max_rows:
         return data
     with plain_errors(f"cannot draw {max_rows:,} rows"):
         kept, _ = train_test_split(
-            np.arange(len(data.y)), train_size=max_rows, stratify=data.y, random_state=seed
+            np.arange(len(data.is_positive)),
+            train_size=max_rows,
+            stratify=data.is_positive,
+            random_state=seed,
         )
     kept.sort()
-    return replace(data, X=data.X[kept], y=data.y[kept])
+    return replace(data, X=data.X[kept], is_positive=data.is_positive[kept])
 
 
 def _contestants(
@@ -249,12 +259,12 @@ def _document_size(model: Any) -> int:
 
 def _cross_validate(
     contestant: Contestant,
-    y: NDArray[Any],
+    data: Labelled,
     folds: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
     say: Callable[[str], None],
 ) -> Outcome:
     outcome = Outcome(contestant.name)
-    positive = y == np.unique(y)[-1]
+    y, is_positive = data.y, data.is_positive
     try:
         for i, (train, test) in enumerate(folds, start=1):
             say(f"{contestant.name}: fold {i} of {len(folds)}")
@@ -268,7 +278,7 @@ def _cross_validate(
             fitted = perf_counter()
             scores = model.decision_function(X_test)
             scored = perf_counter()
-            outcome.auc.append(float(roc_auc_score(positive[test], scores)))
+            outcome.auc.append(float(roc_auc_score(is_positive[test], scores)))
             outcome.fit_seconds.append(fitted - start)
             outcome.score_seconds.append(scored - fitted)
             outcome.n_bytes.append(contestant.size(model))
@@ -323,7 +333,7 @@ def _as_json(args: argparse.Namespace, data: Labelled, outcomes: Sequence[Outcom
             "data": args.data,
             "target": args.target,
             "positive": data.positive,
-            "n_rows": len(data.y),
+            "n_rows": len(data.is_positive),
             "n_positive": data.n_positive,
             "folds": args.folds,
             "repeats": args.repeats,

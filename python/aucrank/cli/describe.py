@@ -14,7 +14,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the model."""
     model = load_model(args.model)
     estimator = model.estimator
-    print(f"{model.class_name}, saved by aucrank {model.library_version} ({model.n_bytes:,} bytes)")
+    version = model.library_version
+    by = "an unknown version of aucrank" if version is None else f"aucrank {version}"
+    print(f"{model.class_name}, saved by {by} ({model.n_bytes:,} bytes)")
     print(_purpose(model))
     print(heading("Parameters"))
     print(_parameters(estimator))

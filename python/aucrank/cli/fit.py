@@ -7,7 +7,7 @@ from typing import Any
 
 from aucrank.cli._data import count_kinds, read_labelled
 from aucrank.cli._errors import plain_errors, writable
-from aucrank.cli._model import build_estimator, save_model
+from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._text import plural
 from aucrank.metrics import roc_auc_score
 
@@ -24,16 +24,15 @@ def run(args: argparse.Namespace) -> int:
         drop=args.drop,
         categorical=args.categorical,
     )
-    X = data.X.to_native()
     start = perf_counter()
     with plain_errors(f"cannot fit {args.model} to {args.data}"):
-        estimator.fit(X, data.y, sample_weight=data.weight)
+        fit_to(estimator, data)
     seconds = perf_counter() - start
-    scores = estimator.decision_function(X)
-    auc = roc_auc_score(data.y == estimator.classes_[1], scores, sample_weight=data.weight)
+    scores = estimator.decision_function(data.X.to_native())
+    auc = roc_auc_score(data.is_positive, scores, sample_weight=data.weight)
     n_bytes = save_model(estimator, out)
 
-    print(f"data    {args.data}: {plural(len(data.y), 'row')}, {count_kinds(data.X)}")
+    print(f"data    {args.data}: {plural(len(data.is_positive), 'row')}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
     print(f"model   {args.model}, fitted in {seconds:.3g} s{_size(estimator)}")
     print(

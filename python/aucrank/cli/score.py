@@ -21,8 +21,10 @@ def run(args: argparse.Namespace) -> int:
     columns = {"score": scores_of(model, X, args.data)}
     if args.proba:
         columns["probability"] = model.estimator.predict_proba(X)[:, 1].copy()
-    with plain_errors(f"cannot write {args.out}"):
-        write_scores(columns, out)
-    if out is not None:
+    if out is None:
+        write_scores(columns, None)
+    else:
+        with plain_errors(f"cannot write {out}"):
+            write_scores(columns, out)
         print(f"wrote {plural(len(columns['score']), 'score')} to {out}")
     return 0

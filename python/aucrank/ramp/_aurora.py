@@ -241,7 +241,6 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
 
     def _check_params(self) -> None:
         self._core_params(0, None)
-        check_int(self.verbose, "verbose", low=0)
         if check_bool(self.warm_start, "warm_start") and self.selection == "cv":
             raise ValueError(
                 'warm_start does not go with selection="cv": the terms of the last fit have seen'

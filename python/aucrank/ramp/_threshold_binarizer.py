@@ -313,7 +313,8 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         dtype = _check_dtype(self.dtype)
         n_rows, n_terms = count_rows(columns), len(self._terms)
-        if not self.sparse_output:
+        # It may have been set anew after the fit, as `dtype` may.
+        if not check_bool(self.sparse_output, "sparse_output"):
             # A boolean is a byte that is 0 or 1.
             out = np.zeros(n_rows * n_terms, dtype=np.uint8 if dtype == np.bool_ else dtype)
             self._model.fill(columns, out, n_threads)

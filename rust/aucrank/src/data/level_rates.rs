@@ -37,7 +37,7 @@ use super::sums::{ClassMasses, ClassSums};
 const FREE: f64 = 5.0;
 
 /// Standard deviations by which categories must differ more than chance has it.
-const CAUTION: f64 = 2.0;
+const CAUTION: f64 = 4.0;
 
 /// Training rows that a category needs to have a rate of its own.
 pub(super) const LEAST_LEVEL_ROWS: u64 = 10;

@@ -1,0 +1,290 @@
+"""Columns that look like identifiers, or hold numbers but for a few codes: said once a fit."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from aucrank import (
+    AURORA,
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    ColumnWarning,
+    RankBoost,
+    RankingForest,
+    Scorecard,
+    ThresholdBinarizer,
+)
+from aucrank._registry import public_estimators
+from aucrank.boosting import TwoSidedClassifier
+from aucrank.cli import main
+from sklearn.base import clone
+
+N = 120
+RNG = np.random.default_rng(0)
+Y = RNG.permutation(np.repeat([0, 1], N // 2))
+X = (RNG.normal(size=N) + Y).round(2)
+NAMES = [f"n{k}" for k in range(N)]
+
+LEARNERS = {
+    name: cls() for name, cls in public_estimators().items() if name not in ("RankOpt", "AURORA")
+} | {
+    "RankingForest": RankingForest(n_estimators=5),
+    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
+    "MAD2C": MAD2C(),
+    "ThresholdBinarizer": ThresholdBinarizer(),
+    "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=5)),
+    "AUCBoost of RIMARC": AUCBoost(weak_ranker=RIMARC(), n_rounds=3),
+    "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=3),
+    "TwoSidedClassifier": TwoSidedClassifier(RIMARC()),
+}
+
+
+def doubts(fit):
+    """Warnings of columns that a fit gives; all others are not looked at."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fit()
+    return [warning for warning in found if warning.category is ColumnWarning]
+
+
+def doubt(X, y=Y, model=None, **more):
+    """What a fit says of its columns, if anything."""
+    found = doubts(lambda: clone(model or RIMARC()).fit(X, y, **more))
+    assert len(found) <= 1
+    return str(found[0].message) if found else None
+
+
+# Identifiers.
+
+
+@pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
+def test_every_learner_names_what_looks_like_an_identifier_once(model):
+    rows = pd.DataFrame({"x": X, "id": pd.Categorical(NAMES)})
+    found = doubts(lambda: clone(model).fit(rows, Y))
+    assert len(found) == 1
+    assert str(found[0].message).startswith("Column 'id' looks like an identifier")
+    assert "'x'" not in str(found[0].message)
+    assert found[0].filename == __file__
+    assert not doubts(lambda: clone(model).fit(rows[["x"]], Y))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda names: pd.DataFrame({"x": X, "id": names}),
+        lambda names: pd.DataFrame({"x": X, "id": np.array(names, dtype=object)}, dtype=object),
+        lambda names: pd.DataFrame({"x": X, "id": pd.Categorical(names, ordered=True)}),
+        lambda names: pl.DataFrame({"x": X, "id": names}),
+        lambda names: pl.DataFrame({"x": X, "id": pl.Series(names).cast(pl.Categorical)}),
+        lambda names: pl.DataFrame({"x": X, "id": pl.Series(names, dtype=pl.Enum(names))}),
+        lambda names: pa.table({"x": X, "id": names}),
+    ],
+    ids=["str", "object", "category", "polars", "Categorical", "Enum", "pyarrow"],
+)
+def test_an_identifier_is_one_in_every_kind_of_frame(make):
+    expected = (
+        "Column 'id' looks like an identifier, with more than one category for every 3 rows: what"
+        " categories of so few rows tell holds for these rows alone. Leave it out of X."
+    )
+    assert doubt(make(NAMES)) == expected
+
+
+def test_a_column_without_a_name_is_counted():
+    data = np.c_[X, np.arange(N)]
+    assert doubt(data) is None
+    said = doubt(data, model=RIMARC(categorical_features=[1]))
+    assert said.startswith("Column 1 looks like an identifier")
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_levels", "looks_so"),
+    [
+        (49, 49, False),
+        (50, 50, True),
+        (50, 17, True),
+        (60, 20, False),
+        (60, 21, True),
+        (3000, 1000, False),
+        (3000, 1001, True),
+    ],
+)
+def test_an_identifier_has_fewer_than_three_rows_a_category_and_fifty_rows(
+    n_rows, n_levels, looks_so
+):
+    rows = pd.DataFrame({"c": pd.Categorical([f"c{k % n_levels}" for k in range(n_rows)])})
+    assert (doubt(rows, np.arange(n_rows) % 2) is not None) == looks_so
+
+
+def test_rows_that_are_missing_or_of_no_weight_have_no_say():
+    known = np.arange(N) < 60
+    ids = pd.Series(NAMES).where(known | (np.arange(N) % 2 == 0), "n0")
+    assert doubt(pd.DataFrame({"c": ids})) is not None
+    # Of 60 known rows there are 30 names.
+    assert doubt(pd.DataFrame({"c": pd.Series([f"n{k % 20}" for k in range(N)]).where(known)})) is (
+        None
+    )
+    assert doubt(pd.DataFrame({"c": pd.Series(NAMES).where(known)})) is not None
+    assert doubt(pd.DataFrame({"c": pd.Series(NAMES).where(np.arange(N) < 49)})) is None
+    # Names of rows of no weight are none; and these rows are no rows.
+    few = pd.DataFrame({"c": pd.Categorical([f"n{k % 20 if k < 60 else k}" for k in range(N)])})
+    assert doubt(few, sample_weight=np.ones(N)) is not None
+    assert doubt(few, sample_weight=known.astype(float)) is None
+    many = pd.DataFrame({"c": pd.Categorical([f"n{k if k < 60 else 0}" for k in range(N)])})
+    assert doubt(many, sample_weight=known.astype(float)) is not None
+
+
+def test_it_is_filtered_by_its_class():
+    rows = pd.DataFrame({"id": NAMES})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ColumnWarning)
+        RIMARC().fit(rows, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ColumnWarning)
+        with pytest.raises(ColumnWarning):
+            RIMARC().fit(rows, Y)
+
+
+def test_a_fit_after_one_that_failed_says_it_too():
+    rows = pd.DataFrame({"id": NAMES})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="categorical"):
+            Scorecard(monotone=["id"]).fit(rows, Y)
+    assert doubt(rows) is not None
+
+
+@pytest.mark.parametrize("name", ["adult", "bank_marketing", "churn", "german", "horse_colic"])
+def test_no_column_of_real_data_looks_like_something_else(name):
+    path = Path(__file__).parents[2] / "shared" / "data" / f"{name}.parquet"
+    if not path.exists():
+        pytest.skip("the data sets of development are not here")
+    rows = pd.read_parquet(path).head(5000)
+    y = rows.pop("target")
+    assert doubt(rows, y, MAD2C()) is None
+    assert "'id'" in doubt(rows.assign(id=[f"r{k}" for k in range(len(rows))]), y, MAD2C())
+
+
+# Numbers that are text for a few codes.
+
+
+def texts(*odd):
+    """A column of numbers as text, with some other texts in place of the first of them."""
+    column = [f"{value:.2f}" for value in X]
+    column[: len(odd)] = odd
+    return column
+
+
+@pytest.mark.parametrize(
+    ("odd", "named"),
+    [
+        (["?"], "'?'"),
+        (["?", "?", "n.a.", "?"], "'?', 'n.a.'"),
+        (["1,100.00"], "'1,100.00'"),
+        (["?", "1,100.00"], "'?', '1,100.00'"),
+        (["unknown", "not asked", "-", "refused", "."], "'-', '.'"),
+        (["1,100.00", "2,100.00", "3,100.00", "12,345,678"], "'1,100.00', '12,345,678'"),
+        (["$ 5", "€12.50", "30%"], "'$ 5', '30%', '€12.50'"),
+        (["1 234,5", "1.234.567,8", "1'234", "0,5"], "'0,5', '1 234,5'"),
+        (["(1,200)"], "'(1,200)'"),
+        (["<0.01"], "'<0.01'"),
+        (["inf"], "'inf'"),
+        (["18446744073709551616"], "'18446744073709551616'"),
+        (["much " * 20], "'much much much much…'"),
+    ],
+)
+def test_numbers_that_are_text_for_a_few_codes_are_named_with_the_codes(odd, named):
+    said = doubt(pd.DataFrame({"x": X, "income": texts(*odd)}))
+    assert said.startswith(f"Column 'income' (such as {named}")
+    assert "convert the column to numbers" in said
+    assert "identifier" not in said
+
+
+@pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
+def test_every_learner_names_numbers_that_are_text(model):
+    rows = pd.DataFrame({"x": X, "income": texts("?")})
+    found = doubts(lambda: clone(model).fit(rows, Y))
+    assert [str(warning.message).partition(")")[0] for warning in found] == [
+        "Column 'income' (such as '?'"
+    ]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda values: pd.DataFrame({"income": values}),
+        lambda values: pd.DataFrame({"income": pd.Categorical(values)}),
+        lambda values: pl.DataFrame({"income": values}),
+        lambda values: pl.DataFrame({"income": pl.Series(values).cast(pl.Categorical)}),
+        lambda values: pa.table({"income": values}),
+    ],
+    ids=["str", "category", "polars", "Categorical", "pyarrow"],
+)
+def test_numbers_that_are_text_are_told_in_every_kind_of_frame(make):
+    assert doubt(make(texts("?", "1,100.00"))).startswith("Column 'income' (such as '?', '1,100")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"all plain": texts()},
+        {"codes of a kind": [f"{k % 30:02d}" if k % 2 else f"V{k % 30}" for k in range(N)]},
+        {"names": [f"{k % 30:03d}" if k else "none" for k in range(N)]},
+        {"few": [str(k % 9) if k else "?" for k in range(N)]},
+        {"words": [f"word {k % 30}" for k in range(N)]},
+        {"nothing": pd.Series([None] * N, dtype="str")},
+        {"numbers": X},
+        {"dates": [f"2020-01-{1 + k % 28:02d}" for k in range(N)]},
+    ],
+    ids=lambda rows: next(iter(rows)),
+)
+def test_text_that_is_no_column_of_numbers_is_none(rows):
+    said = doubt(pd.DataFrame(rows))
+    assert said is None or "identifier" in said
+
+
+def test_what_was_declared_category_by_category_is_believed():
+    values = [str(k % 20) if k else "?" for k in range(N)]
+    declared = sorted(set(values))
+    for rows in (
+        pd.DataFrame({"grade": pd.Categorical(values, declared, ordered=True)}),
+        pl.DataFrame({"grade": pl.Series(values, dtype=pl.Enum(declared))}),
+    ):
+        assert doubt(rows) is None
+    rows = pd.DataFrame({"grade": values})
+    assert doubt(rows) is not None
+    assert doubt(rows, model=RIMARC(categorical_features=["grade"])) is None
+
+
+def test_all_doubts_of_a_fit_are_one_warning():
+    rows = {f"id{k}": [f"{k}-{name}" for name in NAMES] for k in range(7)}
+    rows |= {"income": texts("?"), "debt": texts("1,100.00")}
+    said = doubt(pd.DataFrame(rows))
+    assert said.startswith("Columns 'id0', 'id1', 'id2', 'id3', 'id4' and 2 more look like identif")
+    assert "Columns 'income' (such as '?'), 'debt' (such as '1,100.00') hold numbers" in said
+
+
+# The command line.
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_the_command_line_says_it_in_one_line(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"x": X, "id": NAMES, "income": texts("n.k.", "1,100.00"), "y": Y})
+    rows.to_csv("rows.csv", index=False) if kind == "csv" else rows.to_parquet("rows.parquet")
+    models = ("--models", "RIMARC", "TreeRank", "--folds", "2")
+    for command in (("fit",), ("compare", *models)):
+        assert main([*command, f"rows.{kind}", "--target", "y"]) == 0
+        err = capsys.readouterr().err
+        assert err.count("ning: Column") == err.count("\n") == 1
+        assert "'id' looks like an identifier" in err
+        assert "Column 'income' (such as 'n.k.', '1,100.00') holds numbers" in err
+    declared = ("--drop", "id", "--categorical", "income")
+    assert main(["fit", f"rows.{kind}", "--target", "y", *declared]) == 0
+    err = capsys.readouterr().err
+    assert "holds numbers" not in err

@@ -1,0 +1,176 @@
+"""Parameters that are set after a fit: what reads them checks them, and names them."""
+
+import inspect
+import re
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import (
+    AURORA,
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    SMartiRank,
+    ThresholdBinarizer,
+    TreeRank,
+)
+from aucrank._registry import get_estimator, public_names
+from aucrank.boosting import TwoSidedClassifier
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("Agg")
+
+N = 80
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], N // 2)
+FRAME = pd.DataFrame(
+    {
+        "a": (RNG.normal(size=N) + Y).round(1),
+        "b": RNG.normal(size=N).round(1),
+        "c": pd.Categorical(RNG.choice(list("uvw"), N)),
+    }
+)
+
+MODELS = {
+    "TreeRank": TreeRank(random_state=0),
+    "RankingForest": RankingForest(n_estimators=5, oob_score=True, random_state=0),
+    "AUCBoost": AUCBoost(n_rounds=5),
+    "RankBoost": RankBoost(n_rounds=5),
+    "MartiRank": MartiRank(n_rounds=3),
+    "SMartiRank": SMartiRank(n_rounds=3, random_state=0),
+    "RIMARC": RIMARC(),
+    "Scorecard": Scorecard(),
+    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
+    "RankOpt": RankOpt(),
+    "MAD2C": MAD2C(),
+    "MAD2C, a column a bin": MAD2C(encode="onehot-dense"),
+    "ThresholdBinarizer": ThresholdBinarizer(),
+    "TwoSidedClassifier": TwoSidedClassifier(RIMARC()),
+}
+
+#: What methods are asked, by the name of the argument.
+ANSWERS = {
+    "X": FRAME,
+    "y": Y,
+    "features": [0],
+    "feature": 0,
+    "points": [600.0],
+    "probability": [0.5],
+    "dialect": "sqlite",
+    "random_state": 0,
+}
+
+#: They fit, write, set, or show the parameters themselves.
+OTHERS = re.compile(r"_|fit|save|get_params|get_metadata_routing|set_")
+
+
+def answers(model, X):
+    """What every public attribute and method says, or the error that it raises."""
+    known = ANSWERS | {"X": X}
+    found = {}
+    for name in sorted({*dir(type(model)), *(key for key in vars(model) if key.endswith("_"))}):
+        if OTHERS.match(name) or name in model.get_params(deep=False):
+            continue
+        try:
+            value = getattr(model, name)
+            if isinstance(value, types.MethodType):
+                parameters = inspect.signature(value).parameters.values()
+                wanted = [one.name for one in parameters if one.default is one.empty]
+                if "random_state" in {one.name for one in parameters}:
+                    wanted.append("random_state")
+                value = value(**{one: known[one] for one in wanted if one != "fit_params"})
+            if inspect.isgenerator(value):
+                value = list(value)
+        except Exception as error:
+            found[name] = error
+        else:
+            found[name] = re.sub(r"0x[0-9a-f]+", "", repr(value))
+            # Pictures.
+            if "matplotlib" in type(value).__module__ or type(value).__name__.endswith("Display"):
+                found[name] = type(value).__name__
+        pyplot.close("all")
+    return found
+
+
+def test_every_public_estimator_is_looked_at():
+    assert {type(model) for model in MODELS.values()} == {
+        get_estimator(name) for name in public_names()
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_nonsense_set_after_the_fit_changes_nothing_or_is_named(model):
+    X = FRAME[["a", "b"]] if isinstance(model, RankOpt) else FRAME
+    model.fit(X, Y)
+    before = answers(model, X)
+    assert not [name for name, told in before.items() if isinstance(told, KeyError)]
+    for parameter, old in model.get_params(deep=False).items():
+        for nonsense in (object(), 0):
+            model.set_params(**{parameter: nonsense})
+            for name, told in answers(model, X).items():
+                if isinstance(before[name], Exception):
+                    assert type(told) is type(before[name])
+                elif isinstance(told, Exception):
+                    assert isinstance(told, TypeError | ValueError), (parameter, name)
+                    assert parameter in str(told), (parameter, name)
+                elif nonsense != 0:
+                    assert told == before[name], (parameter, name)
+        model.set_params(**{parameter: old})
+
+
+@pytest.mark.parametrize("question", ["card", "to_text", "to_html", "to_csv", "to_json"])
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"base_odds": 0}, r"base_odds must be in \(0\.0, inf\), got 0"),
+        ({"base_odds": -1.5}, r"base_odds must be in \(0\.0, inf\), got -1\.5"),
+        ({"base_odds": "1"}, "base_odds must be a number, got '1'"),
+        ({"base_points": None}, "base_points must be a number, got None"),
+        ({"base_points": np.inf}, "base_points must be in"),
+    ],
+)
+def test_a_scale_that_makes_no_sense_is_named(question, params, message):
+    card = Scorecard().fit(FRAME, Y).set_params(**params)
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(card, question)()
+
+
+VERBOSE = [name for name in public_names() if "verbose" in get_estimator(name)().get_params()]
+
+
+@pytest.mark.parametrize("name", VERBOSE)
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(-1, ValueError), (10**30, ValueError), ("1", TypeError), (None, TypeError), (1.0, TypeError)],
+)
+def test_verbose_is_checked_by_every_estimator_that_has_it(name, value, error):
+    model = get_estimator(name)().fit(FRAME[["a", "b"]], Y).set_params(verbose=value)
+    with pytest.raises(error, match=r"^verbose must be "):
+        model.fit(FRAME[["a", "b"]], Y)
+    assert not model.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("name", VERBOSE)
+def test_verbose_may_be_true_as_in_scikit_learn(name, capsys):
+    model = get_estimator(name)()
+    if name == "AURORA":
+        model.set_params(radius=1.5, depth="shallow", max_features=4)
+    for value in (False, 0, np.bool_(False)):
+        model.set_params(verbose=value).fit(FRAME[["a", "b"]], Y)
+        assert capsys.readouterr().out == ""
+    for value in (True, np.int64(1)):
+        model.set_params(verbose=value).fit(FRAME[["a", "b"]], Y)
+        assert name in capsys.readouterr().out
+
+
+def test_verbose_of_the_ranker_under_a_card_is_checked():
+    with pytest.raises(ValueError, match="verbose must be at least 0, got -1"):
+        Scorecard(estimator=RankBoost(verbose=-1)).fit(FRAME, Y)
