@@ -545,9 +545,10 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
-            and Oracle.
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
@@ -563,6 +564,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         ------
         NotFittedError
             If there is no model yet.
+        ValueError
+            If the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
 
         Notes
         -----
