@@ -4,19 +4,24 @@ SQL is read back by sqlglot in every dialect, and run by the databases that ther
 back must be the names, the categories and the arithmetic of a score, and nothing else.
 """
 
+import html
+import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import time
 from contextlib import closing
+from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 import sqlglot
-from aucrank import Scorecard, _registry
+from aucrank import Scorecard, TreeRank, _registry
 from aucrank._schema import Feature, Schema
 from aucrank._sql import DIALECTS, SqlWriter
 from hypothesis import given
@@ -36,8 +41,33 @@ READERS = [(dialect, reader) for dialect in DIALECTS for reader in GRAMMARS[dial
 QUOTES = ["'", '"', "`", "[", "]", "''", '""', "``", "]]", "\\", "\\\\", "[a]", '"a"', "`a`"]
 ESCAPES = ["a\\'b", 'a\\"b', "a\\`b", "a\\]b", "\\n", "\\x41 \\u0041 \\101", "ends in \\", "c\\\nd"]
 BLANKS = [" x", "\nx", "a\r\nb", "\tx", "\x01", "\x1b[31m", "\x7f", "\x85", "\u2028", "\ufeff"]
-LOOKALIKES = ["\u02bc", "\u2019", "\uff07", "\uff02", "\u201d", "\uff40", "\uff3d", "\uff3c", "é", "e\u0301"]
-WORDS = ["--", "# x", "/*", "*/", "/*! 1 */", ";", "$$", "%s", "?", ":x", "@@version", "{{x}}", "NULL"]
+LOOKALIKES = [
+    "\u02bc",
+    "\u2019",
+    "\uff07",
+    "\uff02",
+    "\u201d",
+    "\uff40",
+    "\uff3d",
+    "\uff3c",
+    "é",
+    "e\u0301",
+]
+WORDS = [
+    "--",
+    "# x",
+    "/*",
+    "*/",
+    "/*! 1 */",
+    ";",
+    "$$",
+    "%s",
+    "?",
+    ":x",
+    "@@version",
+    "{{x}}",
+    "NULL",
+]
 ATTACKS = [
     f"{opening} IS NULL OR 1=1) THEN (SELECT secret FROM vault) -- x"
     for opening in ("x`", "x\\`", 'x"', 'x\\"', "x]", "x'", "x\\'")
@@ -219,6 +249,8 @@ def written(request):
     X, y = hostile_rows(kind)
     model = _registry.get_estimator(name)(**SETTINGS.get(name, {})).fit(X, y)
     score = model.points if isinstance(model, Scorecard) else model.decision_function
+    # As many rows as have every category in every column, several times over.
+    X = X.head(40)
     return getattr(model, "tree_", model), X, np.asarray(score(X), dtype=float)
 
 
@@ -246,18 +278,17 @@ def identifier(name, reader):
     return exp.to_identifier(name, quoted=True).sql(dialect=reader)
 
 
-def scores_by(run, model, X, dialect, reader, types):
-    """Return the scores that a database gives, beside a table that they must not speak of."""
+def asker(run, model, X, dialect, reader, types):
+    """Put rows into a database, beside a table that no score may speak of; return what asks it."""
     kind = types[0] if isinstance(X.iloc[0, 0], str) else types[1]
     columns = ", ".join(f"{identifier(name, reader)} {kind}" for name in X.columns)
     marks = ", ".join(["%s" if dialect == "mysql" else "?"] * (X.shape[1] + 1))
     run("CREATE TABLE vault (secret INTEGER)")
     run("INSERT INTO vault VALUES (4242)")
-    run(f"CREATE TABLE hostile_rows (place_of_row INTEGER, {columns})")
+    run(f"CREATE TABLE hostile_rows (place INTEGER, {columns})")
     run(f"INSERT INTO hostile_rows VALUES ({marks})", X.reset_index().to_numpy().tolist())
-    return lambda: [
-        score for _, score in run(f"SELECT place_of_row, {model.to_sql(dialect)} FROM hostile_rows ORDER BY 1")
-    ]
+    query = f"SELECT place, {model.to_sql(dialect)} FROM hostile_rows ORDER BY place"
+    return lambda: [score for _, score in run(query)]
 
 
 def test_sqlite_gives_the_scores_whatever_the_names(written):
@@ -269,7 +300,7 @@ def test_sqlite_gives_the_scores_whatever_the_names(written):
                 return database.execute(statement).fetchall()
             return database.executemany(statement, rows)
 
-        found = scores_by(run, model, X, "ansi", "sqlite", ("TEXT", "REAL"))()
+        found = asker(run, model, X, "ansi", "sqlite", ("TEXT", "REAL"))()
     np.testing.assert_allclose(found, scores, rtol=1e-12, atol=1e-12)
 
 
@@ -282,7 +313,7 @@ def test_duckdb_gives_the_scores_whatever_the_names(written):
                 return database.execute(statement).fetchall()
             return database.executemany(statement, rows)
 
-        found = scores_by(run, model, X, "ansi", "duckdb", ("VARCHAR", "DOUBLE"))()
+        found = asker(run, model, X, "ansi", "duckdb", ("VARCHAR", "DOUBLE"))()
     np.testing.assert_allclose(found, scores, rtol=1e-12, atol=1e-12)
 
 
@@ -348,7 +379,107 @@ def test_mariadb_gives_the_scores_whatever_the_names_and_its_mode(written, maria
     run("SET sql_mode = ''")
     run("CREATE OR REPLACE DATABASE hostile COLLATE utf8mb4_nopad_bin")
     run("USE hostile")
-    ask = scores_by(run, model, X, "mysql", "mysql", ("VARCHAR(99)", "DOUBLE"))
+    ask = asker(run, model, X, "mysql", "mysql", ("VARCHAR(99)", "DOUBLE"))
     for mode in MODES:
         run(f"SET sql_mode = '{mode}'")
         np.testing.assert_allclose(ask(), scores, rtol=1e-12, atol=1e-12)
+
+
+# Graphs, pages, documents ------------------------------------------------------------------------
+
+
+def labels_of(dot):
+    """Return the labels of a graph: all its text in quotes, by the rules of DOT."""
+    statement = re.compile(r'\s*(?:[\w>\- ]+)\[(?:\w+=(?:\w+|"(?:[^"\\]|\\.)*"),? ?)+\];')
+    first, *statements, last = dot.split("\n")
+    assert (first, last) == ("digraph RankingTree {", "}")
+    assert all(statement.fullmatch(line) for line in statements)
+    found = [re.search(r'label="((?:[^"\\]|\\.)*)"', line) for line in statements[1:]]
+    unescaped = {"\\n": "\n", "\\\\": "\\", '\\"': '"'}
+    return [
+        html.unescape(re.sub(r"\\.", lambda pair: unescaped[pair[0]], label[1])) for label in found
+    ]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "a\0b", "&lt;b&gt;", "<b>", "\\N \\G", '"];x->y;"'])
+def test_a_graph_has_hostile_names_in_its_labels_alone(text):
+    X = pd.DataFrame({text: pd.Categorical([text, "plain"] * 20)})
+    tree = TreeRank(pruning=None).fit(X, np.arange(40) % 2).tree_
+    shown = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    labels = labels_of(tree.to_dot())
+    assert labels[0] in (
+        f"{shown} = {shown}\n20 of 40 positive",
+        f"{shown} = plain\n20 of 40 positive",
+    )
+    assert sorted(labels[1:]) == sorted(
+        ["#1\n20 of 20 positive", "yes", "#2\n0 of 20 positive", "no"]
+    )
+
+
+class Page(HTMLParser):
+    """Reads a page: its tags, its attributes, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.text = set(), set(), []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data}")
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "<script>alert(1)</script>", "&lt;", "<!-- x", "</td>"])
+def test_pages_have_hostile_names_in_their_text_alone(text):
+    X = pd.DataFrame({text: [text, "plain"] * 20})
+    card = Scorecard().fit(X, np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2])
+    pages = [card.to_html(), card.card()._repr_html_(), card.drift(X)._repr_html_()]
+    for page in map(Page, pages):
+        tables = {"table", "thead", "tbody", "tr", "th", "td", "p"}
+        around = {"html", "head", "meta", "title", "style", "body", "h1", "strong"}
+        assert page.tags <= tables | around
+        assert page.attributes <= {
+            "lang",
+            "charset",
+            "name",
+            "content",
+            "class",
+            "style",
+            "colspan",
+        }
+    assert text in Page(pages[0]).text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_pmml_and_json_give_hostile_names_and_categories_back(text):
+    X = pd.DataFrame({text: [text, "plain"] * 20})
+    y = np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2]
+    card = Scorecard().fit(X, y)
+    (feature,) = json.loads(card.to_json())["features"]
+    assert feature["name"] == text
+    assert [text] in [bin_.get("categories") for bin_ in feature["bins"]]
+    if min(text) < " " and not set(text) & set("\n\r\t"):
+        with pytest.raises(
+            ValueError, match=r"column '.*': '.*' holds the character '.*', which XML"
+        ):
+            card.to_pmml()
+        return
+    root = ElementTree.fromstring(card.to_pmml(model_name=text))
+    names = {part.get(key) for part in root.iter() for key in ("field", "reasonCode")}
+    assert names == {None, text, "points"}
+    values = [part.get("value") for part in root.iter() if part.get("value") is not None]
+    assert sorted(values) == sorted([text, "plain"] * 2)
+    assert root.find("{*}Scorecard").get("modelName") == text
+
+
+def test_an_empty_name_is_no_field_of_pmml():
+    card = Scorecard().fit(pd.DataFrame({"": [0.0, 1.0] * 20, "x0": [1.0, 2.0] * 20}), [0, 1] * 20)
+    with pytest.raises(ValueError, match="column 0 has an empty name, which PMML cannot write"):
+        card.to_pmml()

@@ -151,9 +151,7 @@ class SqlWriter:
             return self.number(level)
         if not isinstance(level, str):
             return repr(level)
-        _check_characters(
-            level, f"the category {level!r} of column {self._schema.label(feature)}"
-        )
+        _check_characters(level, f"the category {level!r} of column {self._schema.label(feature)}")
         return self._spelling.text(level)
 
     def among(self, feature: int, levels: Sequence[Level], *, negated: bool = False) -> str:
@@ -221,9 +219,7 @@ class SqlWriter:
                 raise ValueError(f"unknown rule {other!r}")
         return f"({name} IS NULL OR {known})" if missing_left else known
 
-    def _side(
-        self, test: dict[str, Any], left: Sequence[Level], levels: Sequence[Level]
-    ) -> str:
+    def _side(self, test: dict[str, Any], left: Sequence[Level], levels: Sequence[Level]) -> str:
         """Return a condition for the categories on the left; those not seen go where NULL goes."""
         missing_left: bool = test["missing_left"]
         listed = [level for level in levels if level not in left] if missing_left else left

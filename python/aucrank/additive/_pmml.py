@@ -207,9 +207,7 @@ def _constant(parent: ElementTree.Element, value: str) -> None:
     _add(parent, "Constant", dataType="double").text = value
 
 
-def _add_characteristics(
-    scorecard: ElementTree.Element, card: PmmlCard, names: list[str]
-) -> None:
+def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: list[str]) -> None:
     characteristics = _add(scorecard, "Characteristics")
     for place, feature in enumerate(card.features):
         characteristic = _add(
@@ -312,9 +310,7 @@ def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -
 def _check_characters(text: str, where: str = "") -> None:
     for character in text:
         code = ord(character)
-        if character not in "\t\n\r" and not any(
-            low <= code <= high for low, high in _XML_RANGES
-        ):
+        if character not in "\t\n\r" and not any(low <= code <= high for low, high in _XML_RANGES):
             raise ValueError(
                 f"{where}{text!r} holds the character {character!r}, which XML and so PMML cannot"
             )
