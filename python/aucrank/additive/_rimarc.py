@@ -273,7 +273,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             "bins": bin_params(self.special_values, self.monotonic_cst, sample.schema),
             "missing": self.missing,
             "shrinkage": float(self.shrinkage),
-            "weight_folds": self.weight_folds,
+            "weight_folds": None if self.weight_folds is None else int(self.weight_folds),
             "seed": seed,
         }
         model = _core.fit_rimarc(sample.core, json.dumps(params), n_threads)
