@@ -14,6 +14,8 @@ import subprocess
 import time
 from contextlib import closing
 from html.parser import HTMLParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 import duckdb
@@ -318,7 +320,7 @@ def test_duckdb_gives_the_scores_whatever_the_names(written):
 
 
 @pytest.fixture(scope="module")
-def mariadb(tmp_path_factory):
+def mariadb():
     """Return a connection to a server of our own, on a socket in a folder of its own."""
     pymysql = pytest.importorskip("pymysql")
     install, serve = (
@@ -327,39 +329,40 @@ def mariadb(tmp_path_factory):
     )
     if install is None or serve is None:
         pytest.skip("MariaDB is not installed")
-    folder = tmp_path_factory.mktemp("mariadb")
-    # The path of a socket has 107 bytes at most.
-    socket = os.path.relpath(folder / "socket")
-    options = ["--no-defaults", f"--datadir={folder / 'data'}"]
-    if os.geteuid() == 0:
-        options.append("--user=root")
-    made = subprocess.run(
-        [install, *options, "--auth-root-authentication-method=normal", "--skip-test-db"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if made.returncode:
-        pytest.skip(f"MariaDB makes no data folder here: {made.stdout[-300:]}{made.stderr[-300:]}")
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [serve, *options, f"--socket={folder / 'socket'}", "--skip-networking"], stderr=log
+    # Not a folder of pytest: it keeps them, the path of a socket has 107 bytes at most, and no one
+    # else may enter it.
+    with TemporaryDirectory(prefix="mariadb-") as name:
+        folder, socket = Path(name), f"{name}/socket"
+        options = ["--no-defaults", f"--datadir={folder / 'data'}"]
+        if os.geteuid() == 0:
+            options.append("--user=root")
+        made = subprocess.run(
+            [install, *options, "--auth-root-authentication-method=normal", "--skip-test-db"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
-    try:
-        for _ in range(600):
-            try:
-                connection = pymysql.connect(unix_socket=socket, user="root", charset="utf8mb4")
-                break
-            except pymysql.err.OperationalError:
-                assert server.poll() is None, (folder / "log").read_text()
-                time.sleep(0.1)
-        else:
-            raise AssertionError((folder / "log").read_text())
-        with closing(connection):
-            yield connection
-    finally:
-        server.terminate()
-        server.wait()
+        if made.returncode:
+            pytest.skip(f"MariaDB makes no data folder: {made.stdout[-300:]}{made.stderr[-300:]}")
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(
+                [serve, *options, f"--socket={socket}", "--skip-networking"], stderr=log
+            )
+        try:
+            for _ in range(600):
+                try:
+                    connection = pymysql.connect(unix_socket=socket, user="root", charset="utf8mb4")
+                    break
+                except pymysql.err.OperationalError:
+                    assert server.poll() is None, (folder / "log").read_text()
+                    time.sleep(0.1)
+            else:
+                raise AssertionError((folder / "log").read_text())
+            with closing(connection):
+                yield connection
+        finally:
+            server.terminate()
+            server.wait()
 
 
 # In both modes, backslashes being plain or not, and names in double quotes or not.
