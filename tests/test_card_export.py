@@ -2,8 +2,10 @@
 
 import json
 import math
+import shutil
 import sqlite3
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -509,16 +511,7 @@ class PmmlScorecard:
         raise AssertionError(expression.get("function"))
 
     def score(self, row):
-        row = self.prepare(row)
-        total = float(self.card.get("initialScore"))
-        below = self.card.get("reasonCodeAlgorithm") == "pointsBelow"
-        reasons = []
-        for characteristic in self.card.iter(f"{PMML}Characteristic"):
-            attribute = next(a for a in characteristic if self.holds(a[0], row))
-            partial = float(attribute.get("partialScore"))
-            total += partial
-            above = partial - float(characteristic.get("baselineScore"))
-            reasons.append((-above if below else above, characteristic.get("reasonCode")))
+        total, reasons = self.add_up(row)
         reasons.sort(key=lambda reason: -reason[0])  # stable: equal ones stay in order
         values = {}
         for field in self.card.iter(f"{PMML}OutputField"):
@@ -530,6 +523,20 @@ class PmmlScorecard:
                 case "transformedValue":
                     values[field.get("name")] = self.evaluate(field[0], values)
         return values
+
+    def add_up(self, row):
+        """Return the score, and of each characteristic its difference and its reason code."""
+        row = self.prepare(row)
+        total = float(self.card.get("initialScore"))
+        below = self.card.get("reasonCodeAlgorithm") == "pointsBelow"
+        reasons = []
+        for characteristic in self.card.iter(f"{PMML}Characteristic"):
+            attribute = next(a for a in characteristic if self.holds(a[0], row))
+            partial = float(attribute.get("partialScore"))
+            total += partial
+            above = partial - float(characteristic.get("baselineScore"))
+            reasons.append((-above if below else above, characteristic.get("reasonCode")))
+        return total, reasons
 
 
 def rows_of(X):
@@ -603,6 +610,94 @@ def test_reason_codes_of_the_card_are_those_of_its_pmml(card_and_rows, why):
         assert ranked[: len(named)] == named
         n_named += len(named)
     assert len(X) < n_named < X.size
+
+
+#: How engines rank features of equal differences: by the specification, as they stand in the
+#: document; PMML4S 1.5, which pypmml runs, from the end of the alphabet.
+TIES = {
+    "document": lambda place, _: place,
+    "document, from its end": lambda place, _: -place,
+    "alphabet": lambda _, code: [ord(character) for character in code],
+    "alphabet, from its end": lambda _, code: [-ord(character) for character in code],
+}
+
+
+def card_with_ties():
+    """Return a card of four features that say the same, and every row that there can be."""
+    X = pd.DataFrame(list(product([0.0, 1.0], repeat=4)), columns=["b", "d", "a", "c"])
+    total = X.sum(axis=1).to_numpy()
+    card = Scorecard(min_bin_share=0.01).fit(
+        pd.concat([X, X], ignore_index=True), np.concatenate([total > 2, total > 1])
+    )
+    assert (
+        len({bin_["points"] for f in json.loads(card.to_json())["features"] for bin_ in f["bins"]})
+        == 3
+    )
+    return card, X
+
+
+@pytest.mark.parametrize("why", ["few", "many"])
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("least", ["more than nothing", "nothing"])
+def test_reason_codes_are_the_same_in_ties_whatever_the_engine_does_with_them(why, ties, least):
+    """Engines put out what made a difference, or (JPMML) at least none against the row."""
+    card, X = card_with_ties()
+    engine = PmmlScorecard(card.to_pmml(why=why))
+    for row, expected in zip(rows_of(X), card.reason_codes(X, why=why).tolist(), strict=True):
+        _, reasons = engine.add_up(row)
+        given = [
+            (-difference, TIES[ties](place, code), code)
+            for place, (difference, code) in enumerate(reasons)
+            if difference > 0 or (difference == 0 and least == "nothing")
+        ]
+        found = [code for _, _, code in sorted(given)]
+        assert found == [code for code in expected if code is not None]
+
+
+@pytest.fixture(scope="module")
+def jpmml(tmp_path_factory):
+    engine = pytest.importorskip("jpmml_evaluator")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    path = tmp_path_factory.mktemp("jpmml") / "card.pmml"
+
+    def scorer(text):
+        path.write_text(text, encoding="utf-8")
+        return engine.make_evaluator(str(path)).verify().evaluate
+
+    return scorer
+
+
+@pytest.fixture(scope="module")
+def pmml4s():
+    pypmml = pytest.importorskip("pypmml")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    yield lambda text: pypmml.Model.fromString(text).predict
+    pypmml.PMMLContext.shutdown()
+
+
+@pytest.mark.parametrize("name", ["jpmml", "pmml4s"])
+@pytest.mark.parametrize("why", ["few", "many"])
+def test_engines_give_the_points_and_the_reasons_of_the_card(request, name, why):
+    scorer = request.getfixturevalue(name)
+    cards = [card_with_ties(), fitted("array")]
+    if name == "jpmml":
+        # PMML4S does not treat categories that are not listed as missing ones.
+        card, X = fitted("applicants")
+        cards.append((card, X.head(200)))
+    for card, X in cards:
+        score = scorer(card.to_pmml(why=why))
+        points, codes = card.points(X), card.reason_codes(X, why=why).tolist()
+        for row, total, expected in zip(rows_of(X), points, codes, strict=True):
+            scored = score(row)
+            assert scored["points"] == total
+            found = [scored.get(f"reason_{rank}") for rank in range(1, len(row) + 1)][:4]
+            n_reasons = 4 - expected.count(None)
+            assert found[:n_reasons] == expected[:n_reasons]
+            # PMML4S says the last one again.
+            last = expected[n_reasons - 1] if name == "pmml4s" and n_reasons else None
+            assert set(found[n_reasons:]) <= {last}
 
 
 @pytest.mark.parametrize("others", [["ends in \\", "b", "c"], ["d\r\ne", "e", "\t"]])

@@ -209,7 +209,8 @@ class CoreEstimator(BaseEstimator, ABC):
         ----------
         path : str or path-like
             Where to write. Parameters that JSON cannot hold, such as a ``RandomState`` or an
-            estimator from elsewhere, are written as null; pickle keeps them.
+            estimator from elsewhere, are written as null, and a set or a column of a data frame as
+            a list or an array; pickle keeps them.
 
         Raises
         ------

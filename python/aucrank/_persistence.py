@@ -7,8 +7,10 @@ of aucrank that are on a list, so that reading one never imports or runs what it
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +19,9 @@ from numpy.typing import NDArray
 
 from aucrank import _core, _registry
 from aucrank._schema import Schema
+
+# Types of Python that name a dtype of numpy.
+_TYPES: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float}
 
 # Classes whose instances are parameters of estimators.
 _parts: dict[str, type[Any]] = {}
@@ -171,7 +176,9 @@ def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
 def encode_params(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters as JSON can hold them; None for what it cannot.
 
-    What JSON has no form for but we can name is an object with the key ``__class__``.
+    What JSON has no form for but we can name is an object with the key ``__class__``. A number of
+    another class, such as a fraction, becomes a plain one, and what is iterated a list or an array:
+    a fit makes no more of them.
     """
     return {name: _encode(value) for name, value in params.items()}
 
@@ -192,22 +199,38 @@ def _encode(value: Any) -> Any:
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, float):
-        return value if isfinite(value) else {"__class__": "float", "value": str(value)}
+    if isinstance(value, Real):
+        number = int(value) if isinstance(value, Integral) else float(value)
+        return number if isfinite(number) else {"__class__": "float", "value": str(number)}
     if isinstance(value, list):
         return [_encode(item) for item in value]
     if isinstance(value, tuple):
         return {"__class__": "tuple", "values": [_encode(item) for item in value]}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         items = [[_encode(key), _encode(item)] for key, item in value.items()]
         return {"__class__": "dict", "items": items}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUO" and value.ndim == 1:
-        return {"__class__": "ndarray", **_encode_array(value)}
+    if isinstance(value, type) and value in _TYPES.values():
+        return {"__class__": "type", "name": value.__name__}
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return {"__class__": "dtype", "name": np.dtype(value).name}
     name = type(value).__name__
     if _parts.get(name) is type(value) or is_public(type(value)):
         return {"__class__": name, **encode_params(value.get_params(deep=False))}
+    if hasattr(value, "get_params") or isinstance(value, bytes | Iterator):
+        return None
+    if hasattr(value, "__array__") and not isinstance(value, type):
+        array = np.asarray(value)
+        if array.ndim == 1:
+            has_form = array.dtype.kind in "biufUO"
+            return {
+                "__class__": "ndarray",
+                **_encode_array(array if has_form else array.astype(object)),
+            }
+    if isinstance(value, Set):
+        # Equal models make equal files, whatever order a set has in this process.
+        value = sorted(value, key=repr)
+    if isinstance(value, Iterable):
+        return [_encode(item) for item in value]
     return None
 
 
@@ -217,6 +240,8 @@ def _decode(value: Any) -> Any:
             return [_decode(item) for item in items]
         case {"__class__": "float", "value": "nan" | "inf" | "-inf" as number}:
             return float(number)
+        case {"__class__": "type", "name": str(name)} if name in _TYPES:
+            return _TYPES[name]
         case {"__class__": "dtype", "name": str(name)}:
             return np.dtype(name).type
         case {"__class__": "tuple", "values": list(items)}:

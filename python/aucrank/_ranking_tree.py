@@ -458,8 +458,7 @@ class RankingTree:
                 label = f"#{self._rank[node]}\\n{label}"
                 lines.append(f'  {node} [label="{label}", style=rounded];')
                 continue
-            rule = nodes["rule"][node].replace("\\", "\\\\").replace('"', '\\"')
-            lines.append(f'  {node} [label="{rule}\\n{label}"];')
+            lines.append(f'  {node} [label="{_dot_text(nodes["rule"][node])}\\n{label}"];')
             lines.append(f'  {node} -> {nodes["left"][node]} [label="yes"];')
             lines.append(f'  {node} -> {nodes["right"][node]} [label="no"];')
         return "\n".join([*lines, "}"])
@@ -469,9 +468,10 @@ class RankingTree:
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
-            and Oracle.
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
@@ -483,7 +483,9 @@ class RankingTree:
         Raises
         ------
         ValueError
-            For a tree of a `DyadicSplit`, whose cubes would fill pages, or of a `WeightedERM`.
+            For a tree of a `DyadicSplit`, whose cubes would fill pages, or of a `WeightedERM`; if
+            the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
 
         Examples
         --------
@@ -658,6 +660,14 @@ class RankingTree:
                 "all rows"
             )
         return self._words.path(self._side(node, left=is_left) for node, is_left in steps)
+
+
+def _dot_text(text: str) -> str:
+    """Return a text as a label in double quotes has it; DOT reads entities of HTML, too."""
+    for written, as_label in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
+        text = text.replace(written, as_label)
+    # NUL would end the file.
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _cuts(split: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,36 +1,92 @@
 """A ranking tree as a SQL expression, so that a database scores its own rows."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from aucrank._schema import Level, Schema
 
-Dialect = Literal["ansi", "mysql", "bigquery", "tsql"]
+Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
 
 
 # Decimal digits that every double keeps, and whole numbers below which it keeps all.
 _PLAIN_DIGITS = 15
 _PLAIN_NUMBERS = 10**_PLAIN_DIGITS
 
+# Last character of the basic multilingual plane.
+_LAST_OF_PLANE = "\uffff"
+
+# BigQuery has no quoted line end, in names as in strings.
+_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _quoted(text: str, opening: str, closing: str) -> str:
+    """Return a text in quotes, of which the closing one stands for itself when doubled."""
+    return f"{opening}{text.replace(closing, closing * 2)}{closing}"
+
+
+def _plain_text(text: str) -> str:
+    return _quoted(text, "'", "'")
+
+
+def _mysql_text(text: str) -> str:
+    # Whether a backslash escapes depends on the mode of the server; a hexadecimal string does not.
+    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else _plain_text(text)
+
+
+def _bigquery_quoted(text: str, quote: str) -> str:
+    escaped = _ESCAPED | {quote: f"\\{quote}"}
+    written = (
+        escaped.get(character) or (f"\\u{ord(character):04x}" if character < " " else character)
+        for character in text
+    )
+    return f"{quote}{''.join(written)}{quote}"
+
+
+def _tsql_text(text: str) -> str:
+    # A backslash at the end of a line vanishes from a string, together with the line end.
+    *parts, last = re.split(r"(?<=\\)(?=[\r\n])", text)
+    # Without N, what the code page of the database lacks becomes a question mark or a lookalike.
+    prefix = "" if text.isascii() else "N"
+    return " + ".join(prefix + _plain_text(part) for part in (*parts, last))
+
 
 @dataclass(frozen=True, slots=True)
 class _Spelling:
-    """How a dialect writes names and truth values."""
+    """How a dialect writes names, strings and truth values."""
 
-    opening: str
-    closing: str
+    name: Callable[[str], str]
+    text: Callable[[str], str]
     true: str = "TRUE"
     false: str = "FALSE"
-    # Whether a backslash in a string stands for itself.
-    plain_backslash: bool = True
+    # Of a column or an alias, in characters; None where databases of the dialect differ.
+    longest_name: int | None = None
+    # Whether names have no characters beyond the basic multilingual plane.
+    names_of_one_plane: bool = False
 
 
 DIALECTS: dict[str, _Spelling] = {
-    "ansi": _Spelling('"', '"'),
-    "mysql": _Spelling("`", "`", plain_backslash=False),
-    "bigquery": _Spelling("`", "`", plain_backslash=False),
-    "tsql": _Spelling("[", "]", true="1", false="0"),
+    "ansi": _Spelling(lambda name: _quoted(name, '"', '"'), _plain_text),
+    "mysql": _Spelling(
+        lambda name: _quoted(name, "`", "`"),
+        _mysql_text,
+        longest_name=256,
+        names_of_one_plane=True,
+    ),
+    "bigquery": _Spelling(
+        lambda name: _bigquery_quoted(name, "`"),
+        lambda text: _bigquery_quoted(text, "'"),
+        longest_name=300,
+    ),
+    "snowflake": _Spelling(
+        lambda name: _quoted(name, '"', '"'),
+        lambda text: _plain_text(text.replace("\\", "\\\\")),
+        longest_name=255,
+    ),
+    "tsql": _Spelling(
+        lambda name: _quoted(name, "[", "]"), _tsql_text, true="1", false="0", longest_name=128
+    ),
 }
 
 
@@ -44,33 +100,64 @@ class SqlWriter:
     ----------
     schema : Schema
         Of the columns that the tree asks.
-    dialect : {"ansi", "mysql", "bigquery", "tsql"}
+    dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}
         How names, strings and truth values are written.
     """
 
     def __init__(self, schema: Schema, dialect: str) -> None:
         self._schema = schema
+        self._dialect = dialect
         self._spelling = DIALECTS[dialect]
 
     def name(self, feature: int) -> str:
-        """Return the quoted name of a column."""
-        spelling = self._spelling
-        name = self._schema.shown_name(feature)
-        closing = spelling.closing
-        doubled = "\\" + closing if not spelling.plain_backslash else closing * 2
-        return f"{spelling.opening}{name.replace(closing, doubled)}{closing}"
+        """Return the quoted name of a column.
 
-    def literal(self, level: Level) -> str:
-        """Return a category as SQL writes it."""
+        Raises
+        ------
+        ValueError
+            If the dialect has no way to write it.
+        """
+        name = self._schema.features[feature].name
+        if name is None:
+            name = self._schema.shown_name(feature)
+        spelling = self._spelling
+        if not name:
+            raise ValueError(f"column {feature} has an empty name, which SQL cannot write")
+        what = f"the name of column {self._schema.label(feature)}"
+        if spelling.longest_name is not None and len(name) > spelling.longest_name:
+            raise ValueError(
+                f"{what} has {len(name)} characters; {self._dialect} takes"
+                f" {spelling.longest_name} at most"
+            )
+        _check_characters(name, what)
+        if spelling.names_of_one_plane and max(name) > _LAST_OF_PLANE:
+            raise ValueError(
+                f"{what} holds the character {max(name)!r}, which {self._dialect} has none of in"
+                " names"
+            )
+        return spelling.name(name)
+
+    def literal(self, feature: int, level: Level) -> str:
+        """Return a category of a column as SQL writes it.
+
+        Raises
+        ------
+        ValueError
+            If SQL has no way to write it.
+        """
         if isinstance(level, bool):
             return self._spelling.true if level else self._spelling.false
         if isinstance(level, float):
             return self.number(level)
         if not isinstance(level, str):
             return repr(level)
-        if not self._spelling.plain_backslash:
-            level = level.replace("\\", "\\\\")
-        return "'" + level.replace("'", "''") + "'"
+        _check_characters(level, f"the category {level!r} of column {self._schema.label(feature)}")
+        return self._spelling.text(level)
+
+    def among(self, feature: int, levels: Sequence[Level], *, negated: bool = False) -> str:
+        """Return a condition that is true for some categories of a column, or for all others."""
+        listed = ", ".join(self.literal(feature, level) for level in levels)
+        return f"{self.name(feature)} {'NOT IN' if negated else 'IN'} ({listed})"
 
     def number(self, value: float) -> str:
         """Return a number such that every database reads the same double."""
@@ -124,20 +211,28 @@ class SqlWriter:
             case {"known": known_left} if levels is None:
                 return f"{name} IS NOT NULL" if known_left else f"{name} IS NULL"
             case {"known": known_left} if levels is not None:
-                known = self._among(name, levels if known_left else (), levels, missing_left)
+                known = self._side(test, levels if known_left else (), levels)
             case {"levels": codes} if levels is not None:
                 left = [level for code, level in enumerate(levels) if code in codes]
-                known = self._among(name, left, levels, missing_left)
+                known = self._side(test, left, levels)
             case other:
                 raise ValueError(f"unknown rule {other!r}")
         return f"({name} IS NULL OR {known})" if missing_left else known
 
-    def _among(
-        self, name: str, left: Sequence[Level], levels: Sequence[Level], missing_left: bool
-    ) -> str:
+    def _side(self, test: dict[str, Any], left: Sequence[Level], levels: Sequence[Level]) -> str:
         """Return a condition for the categories on the left; those not seen go where NULL goes."""
+        missing_left: bool = test["missing_left"]
         listed = [level for level in levels if level not in left] if missing_left else left
         if not listed:
             return "1 = 1" if missing_left else "1 = 0"
-        inside = "NOT IN" if missing_left else "IN"
-        return f"{name} {inside} ({', '.join(map(self.literal, listed))})"
+        return self.among(test["feature"], listed, negated=missing_left)
+
+
+def _check_characters(text: str, what: str) -> None:
+    """Raise ValueError for a character that no database keeps in a statement.
+
+    They end it (NUL), or have no form in UTF-8 (one half of a surrogate pair).
+    """
+    for character in text:
+        if character == "\0" or "\ud800" <= character <= "\udfff":
+            raise ValueError(f"{what} holds the character {character!r}, which SQL cannot write")

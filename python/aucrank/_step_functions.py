@@ -89,6 +89,6 @@ def sql_of_steps(writer: SqlWriter, schema: Schema, term: StepFunction) -> str:
         whens, last = [], missing
         for codes, value in by_value(term["categorical"]["values"]):
             if (said := writer.double(value)) != missing:
-                listed = ", ".join(writer.literal(levels[code]) for code in codes)
-                whens.append(f"WHEN {name} IN ({listed}) THEN {said}")
+                known = writer.among(term["feature"], [levels[code] for code in codes])
+                whens.append(f"WHEN {known} THEN {said}")
     return "\n  ".join(["CASE", *whens, f"ELSE {last} END"]) if whens else last

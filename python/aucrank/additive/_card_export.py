@@ -42,9 +42,10 @@ class CardExportMixin:
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
-            and Oracle.
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
@@ -59,7 +60,8 @@ class CardExportMixin:
         NotFittedError
             If there is no card yet.
         ValueError
-            If there is no such dialect.
+            If the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
 
         Examples
         --------
@@ -117,8 +119,8 @@ class CardExportMixin:
         NotFittedError
             If there is no card yet.
         TypeError, ValueError
-            If a parameter is out of range, or a name or category holds a character that XML cannot
-            (a control character).
+            If a parameter is out of range, a name is empty, or a name or category holds a character
+            that XML cannot (a control character).
 
         Notes
         -----
@@ -126,8 +128,11 @@ class CardExportMixin:
         with the baseline method ``max``) features are ranked by how many points the row lost in
         each: the most points that the feature gave to any training row, less those that it gave
         here; the greatest loss first, equal ones in the order of the card. With ``"many"``
-        (``pointsAbove``, ``min``) it is the points above the fewest. A feature that made no
-        difference may still be put out in a low rank: PMML does not say, and engines differ.
+        (``pointsAbove``, ``min``) it is the points above the fewest. Baselines are off from whole
+        points by fractions that grow along the card: so every engine gives this order, although
+        some rank ties by name. Where fewer than ``n_reasons`` features made a difference, PMML
+        does not say what the other outputs are, and engines differ: most have nothing there or
+        the last reason once more.
 
         Numbers are continuous fields of type double, and missing where the engine has no value.
         Categories are listed, and any other value is treated as missing: booleans have the type
@@ -142,7 +147,7 @@ class CardExportMixin:
         >>> start = text.index("<Characteristics>")
         >>> print(text[start:text.index("</Characteristic>")].rstrip())
         <Characteristics>
-              <Characteristic name="x0" reasonCode="x0" baselineScore="79">
+              <Characteristic name="x0" reasonCode="x0" baselineScore="78.9">
                 <Attribute partialScore="79">
                   <SimplePredicate field="x0" operator="equal" value="-1.0" />
                 </Attribute>
@@ -165,15 +170,18 @@ class CardExportMixin:
         from aucrank import __version__
 
         card = self._card()
-        columns = self._schema.shown_names
+        features = card_features(card, self._schema)
+        for place in (feature.place for feature in features):
+            if self._schema.features[place].name == "":
+                raise ValueError(f"column {place} has an empty name, which PMML cannot write")
         return write_pmml(
             PmmlCard(
                 model_name=model_name,
                 version=__version__,
                 timestamp=None if timestamp is None else timestamp.isoformat(),
                 initial_points=card["initial_points"],
-                features=card_features(card, self._schema),
-                columns=columns,
+                features=features,
+                columns=self._schema.shown_names,
                 why=why,
                 n_reasons=n_reasons,
                 offset=card["offset"],
@@ -287,7 +295,7 @@ def _case(writer: SqlWriter, feature: CardFeature) -> str:
     else:
         last = feature.missing
         whens = [
-            f"WHEN {name} IN ({', '.join(map(writer.literal, bin_.levels))}) THEN {bin_.points}"
+            f"WHEN {writer.among(feature.place, bin_.levels)} THEN {bin_.points}"
             for bin_ in feature.of_kind("category")
         ]
     return "\n  ".join(["CASE", *whens, f"ELSE {last.points} END"])

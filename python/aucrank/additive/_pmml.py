@@ -64,6 +64,9 @@ def write_pmml(card: PmmlCard) -> str:
     ValueError
         If a name or a category holds a character that XML cannot.
     """
+    for feature in card.features:
+        for text in (feature.name, *map(_text, _levels(feature))):
+            _check_characters(text, f"column {feature.name!r}: ")
     names = [feature.name for feature in card.features] or [card.columns[0]]
     target = _free_name("total_points", names)
     root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
@@ -102,8 +105,10 @@ def write_pmml(card: PmmlCard) -> str:
         )
     _add(schema, "MiningField", name=target, usageType="target")
     _add_output(scorecard, card, [*names, target])
-    _add_characteristics(scorecard, card, names, few=few)
-    _check_characters(root)
+    _add_characteristics(scorecard, card, names)
+    for element in root.iter():
+        for text in (*element.attrib.values(), element.text or ""):
+            _check_characters(text)
     ElementTree.indent(root)
     body = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
@@ -123,7 +128,7 @@ def _add_field(dictionary: ElementTree.Element, feature: CardFeature) -> None:
     if feature.is_numeric:
         _add(dictionary, "DataField", name=feature.name, optype="continuous", dataType="double")
         return
-    levels = [level for bin_ in feature.of_kind("category") for level in bin_.levels]
+    levels = _levels(feature)
     data_type = _data_type(levels)
     field = _add(
         dictionary, "DataField", name=feature.name, optype="categorical", dataType=data_type
@@ -131,6 +136,10 @@ def _add_field(dictionary: ElementTree.Element, feature: CardFeature) -> None:
     # Those that are listed are valid, and all others are not.
     for level in levels:
         _add(field, "Value", value=_text(level), property="valid")
+
+
+def _levels(feature: CardFeature) -> list[Level]:
+    return [level for bin_ in feature.of_kind("category") for level in bin_.levels]
 
 
 def _data_type(levels: Collection[Level]) -> str:
@@ -198,20 +207,15 @@ def _constant(parent: ElementTree.Element, value: str) -> None:
     _add(parent, "Constant", dataType="double").text = value
 
 
-def _add_characteristics(
-    scorecard: ElementTree.Element, card: PmmlCard, names: list[str], *, few: bool
-) -> None:
+def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: list[str]) -> None:
     characteristics = _add(scorecard, "Characteristics")
-    for feature in card.features:
-        # Points that no training row had are no measure of those that a row could have.
-        held = [bin_.points for bin_ in feature.bins if bin_.size > 0]
-        points = held or [bin_.points for bin_ in feature.bins]
+    for place, feature in enumerate(card.features):
         characteristic = _add(
             characteristics,
             "Characteristic",
             name=feature.name,
             reasonCode=feature.name,
-            baselineScore=str(max(points) if few else min(points)),
+            baselineScore=_baseline_score(card, place),
         )
         # The first that is true counts, so what stands apart comes before the interval around it.
         kinds = ("special", "interval", "category", "missing")
@@ -228,6 +232,23 @@ def _add_characteristics(
             baselineScore="0",
         )
         _add(_add(characteristic, "Attribute", partialScore="0"), "True")
+
+
+def _baseline_score(card: PmmlCard, place: int) -> str:
+    """Return the points that a feature could have given, and a fraction that is its own.
+
+    Features that cost a row the same rank in the order of the document, says PMML, but an engine
+    may take the order of the alphabet instead; and of those that cost it nothing, some put out
+    reasons, and some do not. As points are whole, the fractions leave neither case to the engine:
+    no two differences are equal, and nothing lost is below zero.
+    """
+    feature = card.features[place]
+    # Points that no training row had are no measure of those that a row could have.
+    held = [bin_.points for bin_ in feature.bins if bin_.size > 0]
+    points = held or [bin_.points for bin_ in feature.bins]
+    digits = len(str(len(card.features)))
+    part = (place + 1) / 10**digits
+    return f"{max(points) - part if card.why == 'few' else min(points) + part:.{digits}f}"
 
 
 def _add_predicate(attribute: ElementTree.Element, field: str, bin_: CardBin) -> None:
@@ -286,14 +307,10 @@ def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -
             _simple(parent, field, "equal", value)
 
 
-def _check_characters(root: ElementTree.Element) -> None:
-    for element in root.iter():
-        for text in (*element.attrib.values(), element.text or ""):
-            for character in text:
-                code = ord(character)
-                if character not in "\t\n\r" and not any(
-                    low <= code <= high for low, high in _XML_RANGES
-                ):
-                    raise ValueError(
-                        f"{text!r} holds the character {character!r}, which XML and so PMML cannot"
-                    )
+def _check_characters(text: str, where: str = "") -> None:
+    for character in text:
+        code = ord(character)
+        if character not in "\t\n\r" and not any(low <= code <= high for low, high in _XML_RANGES):
+            raise ValueError(
+                f"{where}{text!r} holds the character {character!r}, which XML and so PMML cannot"
+            )

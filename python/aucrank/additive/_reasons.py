@@ -68,10 +68,9 @@ class ReasonsMixin:
         Notes
         -----
         With the baseline "extreme" these are the reason codes of PMML's ``pointsBelow`` with
-        ``baselineMethod="max"``, and of ``pointsAbove`` with ``"min"``, as `to_pmml` writes them.
-        There is one difference: where fewer than ``n_reasons`` features have cost the row anything,
-        the rest are None here, and features that made no difference in PMML, or nothing at all, as
-        the engine has it.
+        ``baselineMethod="max"``, and of ``pointsAbove`` with ``"min"``, as `to_pmml` writes them,
+        in its order in ties, too. There is one difference: where fewer than ``n_reasons`` features
+        have cost the row anything, the rest are None here, and what the engine puts there in PMML.
 
         Examples
         --------

@@ -282,7 +282,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             "missing": self.missing,
             "shrinkage": float(self.shrinkage),
             "level_rates": self.level_rates,
-            "weight_folds": self.weight_folds,
+            "weight_folds": None if self.weight_folds is None else int(self.weight_folds),
             "seed": seed,
         }
         model = _core.fit_rimarc(sample.core, json.dumps(params), n_threads)
@@ -553,9 +553,10 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
-            and Oracle.
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
@@ -571,6 +572,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         ------
         NotFittedError
             If there is no model yet.
+        ValueError
+            If the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
 
         Notes
         -----

@@ -204,9 +204,10 @@ class AuroraTermsMixin:
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake
-            and Oracle.
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
@@ -221,7 +222,8 @@ class AuroraTermsMixin:
         NotFittedError
             If there is no model yet.
         ValueError
-            If the dialect is unknown.
+            If the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
 
         Examples
         --------

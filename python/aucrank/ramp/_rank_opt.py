@@ -376,8 +376,9 @@ class RankOpt(BaseRanker):
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "tsql"}, default="ansi"
-            How names are quoted; "ansi" serves sqlite, duckdb, PostgreSQL, Snowflake and Oracle.
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle, "mysql"
+            MariaDB, too.
 
         Returns
         -------
@@ -390,6 +391,8 @@ class RankOpt(BaseRanker):
         ------
         NotFittedError
             If there is no model yet.
+        ValueError
+            If the dialect is unknown, or has no way to write a name, such as an empty one.
 
         Notes
         -----

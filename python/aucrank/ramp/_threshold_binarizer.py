@@ -367,11 +367,15 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
 def _check_dtype(dtype: Any) -> np.dtype[Any]:
     rule = f"dtype must be one of {', '.join(_DTYPES)}; got {dtype!r}"
+    # Much else has a dtype: None is the default of numpy, an array has its own.
+    is_type = isinstance(dtype, type) and issubclass(dtype, np.generic | bool | float)
+    if not (is_type or isinstance(dtype, str | np.dtype)):
+        raise ValueError(rule)
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except TypeError as err:
         raise ValueError(rule) from err
-    # None would be the default of numpy.
-    if dtype is None or found.name not in _DTYPES:
+    # The core writes numbers in the order of bytes of the machine.
+    if found.name not in _DTYPES or not found.isnative:
         raise ValueError(rule)
     return found

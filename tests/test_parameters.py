@@ -1,0 +1,359 @@
+"""Every parameter of every estimator, in every type that it takes, comes back from every store."""
+
+import copy
+import pickle
+from collections import UserDict
+from collections.abc import Mapping
+from fractions import Fraction
+
+import aucrank
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from aucrank import AURORA, RIMARC, AUCBoost, RankBoost, TreeRank, _persistence, _registry
+from aucrank.tree import (
+    CrossValidatedPruning,
+    DyadicSplit,
+    LeafRank,
+    OrthogonalSplit,
+    PenalizedPruning,
+    ValidationPruning,
+)
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+
+def frame():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1], 40))
+    X = pd.DataFrame({name: rng.integers(0, 12, 80) + 3.0 * y for name in ("age", "debt", "rate")})
+    return X, np.array(["bad", "good"])[y]
+
+
+X, Y = frame()
+
+
+# The forms of a value --------------------------------------------------------------------------
+
+
+def ints(*values):
+    """Return whole numbers in every class that stands for one."""
+    return [form(value) for value in values for form in (int, np.int64, np.int32, np.uint8)]
+
+
+def reals(*values):
+    forms = (float, np.float64, np.float32, np.float16, Fraction)
+    return [form(value) for value in values for form in forms]
+
+
+BOOLS = [True, False, np.True_, np.False_]
+
+
+def texts(*values):
+    return [form(value) for value in values for form in (str, np.str_)]
+
+
+def sequences(values, *, sets=False):
+    """Return values in every class that holds several, perhaps in no order."""
+    forms = [list, tuple, np.array, pd.Series, pd.Index, pl.Series]
+    return [form(values) for form in forms] + ([set(values), frozenset(values)] if sets else [])
+
+
+def by_name(*values):
+    """Return dictionaries by column."""
+    names = list(X.columns)
+    plain = [dict(zip(names, values, strict=False)), {names[1]: values[0]}]
+    return [*plain, {np.str_(names[0]): values[-1]}]
+
+
+DIRECTIONS = [*sequences([1, 0, -1]), np.array([1, 0, -1], dtype=np.int8), [1.0, 0, 0], None]
+SPECIAL = [*sequences([3.0, 7.0], sets=True), [np.int64(3), Fraction(7, 2)], range(2, 4), None]
+COLUMNS = [*sequences([0, 2]), *sequences(["age", "rate"]), *sequences([True, False, True])]
+KINDS = ["discrete", None, "continuous"]
+SHARE = [*reals(0.5), 1, 2, np.int64(2), "sqrt", np.str_("log2"), None]
+SPLITS = [*texts("orthogonal", "leafrank"), OrthogonalSplit(), LeafRank(max_depth=np.int64(2))]
+PRUNING = [PenalizedPruning(scale=np.float32(0.5)), ValidationPruning(fraction=0.5)]
+WEAK = [*texts("feature", "threshold", "tree"), LeafRank(max_depth=2), TreeRank(pruning=None)]
+
+#: Values by the name of a parameter, where estimators mean the same by it.
+SHARED = {
+    "alpha": texts("third", "exact"),
+    "base_odds": [*reals(0.5, 50), 2],
+    "base_points": [*reals(0.5, -50), 100],
+    "bootstrap": BOOLS,
+    "categorical_features": [*COLUMNS, *texts("from_dtype"), None],
+    "early_stopping": BOOLS,
+    "epsilon": reals(0.25),
+    "high_points": texts("positive", "negative"),
+    "leaf_order": texts("eta", "tree"),
+    "learning_rate": [*reals(0.5), 1],
+    "max_bins": [*ints(5), None],
+    "max_depth": ints(2),
+    "max_features": SHARE,
+    "max_fpr": [*reals(0.5), 1],
+    "max_iter": ints(3),
+    "max_leaves": [*ints(3), None],
+    "max_levels": ints(3),
+    "max_samples": [*ints(30), *reals(0.5), None],
+    "max_spike_share": [*reals(0.5), 1],
+    "min_bin_share": [*reals(0.25), 0],
+    "min_gain": [*reals(0.125), 0],
+    "min_level_share": [*reals(0.125), 0],
+    "min_samples_class": [*ints(3), *reals(2.5)],
+    "min_samples_leaf": ints(3),
+    "min_samples_split": ints(4),
+    "missing": texts("learn", "cell_mean"),
+    "missing_indicator": BOOLS,
+    "monotone": [*BOOLS, *sequences([0, 1], sets=True), *sequences(["age"]), [np.str_("age")]],
+    "monotonic_cst": [*DIRECTIONS, *by_name(1, -1)],
+    "n_estimators": ints(3),
+    "n_folds": ints(2),
+    "n_iter_no_change": ints(2),
+    "n_jobs": [*ints(1, 2), -1, None],
+    "n_rounds": ints(3),
+    "noise_rate": [*reals(0.125), 0],
+    "one_standard_error": BOOLS,
+    "oob_score": BOOLS,
+    "order": ints(1, 2),
+    "pdo": [*reals(0.5), 35],
+    "percentiles": [*ints(30), *sequences([20.0, 50.5]), range(5, 95, 30)],
+    "random_state": [*ints(3), None],
+    "refit": BOOLS,
+    "routing": texts("expected", "sampled"),
+    "sample_size": [*ints(20), None],
+    "shrinkage": [*reals(0.5), 2],
+    "sparse_output": BOOLS,
+    "special_values": [*SPECIAL, *by_name([3.0], (4, 5)), {"age": np.array([3.0]), "debt": {4}}],
+    "subsample": [*reals(0.5), 1],
+    "tol": [*reals(0.0625), 0],
+    "validation_fraction": reals(0.25),
+    "verbose": ints(0, 1),
+    "warm_start": BOOLS,
+    "weak_ranker": [*WEAK, "linear"],
+    "weight_folds": [*ints(3), None],
+}
+
+#: Values of the others, and where an estimator means its own.
+OWN = {
+    ("TreeRank", "split"): [*SPLITS, "dyadic", DyadicSplit(level=np.int64(1))],
+    ("TreeRank", "pruning"): [
+        *texts("cv", "penalty", "validation"),
+        *PRUNING,
+        CrossValidatedPruning(n_folds=2),
+        None,
+    ],
+    ("RankingForest", "split"): SPLITS,
+    ("RankingForest", "max_depth"): [*ints(2), None],
+    ("RankingForest", "aggregation"): texts("eta", "rank_mean", "rank_median", "kendall"),
+    ("RankingForest", "n_iter_no_change"): [*ints(2), None],
+    ("AUCBoost", "criterion"): texts("sum", "error"),
+    ("AUCBoost", "output"): texts("real", "sign"),
+    ("RankBoost", "selection"): [*texts("window"), None],
+    ("MartiRank", "criterion"): texts("sum", "error"),
+    ("MartiRank", "output"): texts("votes", "sign", "node_rate"),
+    ("SMartiRank", "criterion"): texts("sum", "error"),
+    ("SMartiRank", "output"): texts("votes", "sign", "node_rate"),
+    ("RIMARC", "missing"): texts("ignore", "value"),
+    ("Scorecard", "estimator"): [
+        None,
+        RIMARC(shrinkage=np.float32(0.5)),
+        RankBoost(n_rounds=np.int64(3)),
+        AUCBoost(n_rounds=3),
+        AURORA(order=1, radius=3.0, selection=None, max_features=3),
+    ],
+    ("AURORA", "max_features"): ints(3),
+    ("AURORA", "radius"): [*texts("auto"), *reals(3), 3],
+    ("AURORA", "min_gain"): reals(0.125),
+    ("AURORA", "depth"): [
+        *texts("shallow", "standard", "deep"),
+        {"shortlist": np.int64(1)},
+        UserDict({"circles": 2}),
+    ],
+    ("AURORA", "selection"): [*texts("validation", "cv"), None],
+    ("AURORA", "criterion"): texts("auc", "ramp"),
+    ("AURORA", "feature_types"): [
+        list(KINDS),
+        tuple(KINDS),
+        np.array(KINDS),
+        None,
+        *by_name(*KINDS),
+    ],
+    ("AURORA", "tol"): [*reals(0.0625), None],
+    ("RankOpt", "objective"): texts("sigmoid", "ramp"),
+    ("RankOpt", "radii"): [*sequences([1.0, 2.5]), range(1, 3), [np.float32(1.5), Fraction(5, 2)]],
+    ("MAD2C", "encode"): texts("ordinal", "onehot-dense", "rate"),
+    ("ThresholdBinarizer", "feature_types"): [
+        *([*KINDS[:2], "categorical"], tuple(KINDS), np.array(KINDS), pl.Series(KINDS), None),
+        *by_name(*KINDS),
+    ],
+    ("ThresholdBinarizer", "dtype"): [
+        *(np.float64, np.float32, np.uint8, np.bool_, bool, float),
+        *(np.dtype("float32"), np.dtype(bool), np.dtype(float)),
+        *texts("float64", "float32", "uint8", "bool", "f4", "?", "float", "double"),
+    ],
+    ("TwoSidedClassifier", "ranker"): [None, TreeRank(max_depth=2), LogisticRegression()],
+    ("TwoSidedClassifier", "criterion"): texts("sum", "error"),
+    ("CrossValidatedPruning", "n_folds"): ints(2),
+    ("PenalizedPruning", "scale"): [*texts("slope"), *reals(0.5), 1],
+    ("PenalizedPruning", "p_low"): [*reals(0.25), None],
+    ("PenalizedPruning", "p_high"): [*reals(0.75), None],
+    ("ValidationPruning", "fraction"): reals(0.5),
+    ("LeafRank", "pruning"): [*texts("cv"), CrossValidatedPruning(n_folds=2), None],
+    ("DyadicSplit", "level"): ints(1),
+}
+
+#: Values that a file does not hold, as `save` says: they come back as None, but pickle keeps them.
+NOT_IN_FILES = {
+    "random_state": [np.random.RandomState(3)],
+    "weak_ranker": [LogisticRegression()],
+}
+
+#: What makes a fit small, and lets a parameter have its say.
+SMALL = {
+    "TreeRank": {"pruning": None, "max_depth": 3},
+    "RankingForest": {"n_estimators": 4},
+    "AUCBoost": {"n_rounds": 4},
+    "RankBoost": {"n_rounds": 4},
+    "MartiRank": {"n_rounds": 2},
+    "SMartiRank": {"n_rounds": 2},
+    "AURORA": {"max_features": 3, "order": 1, "radius": 3.0, "selection": None},
+}
+NEEDED = {
+    ("AURORA", "validation_fraction"): {"selection": "validation"},
+    ("AURORA", "radius"): {"selection": "validation"},
+    ("AURORA", "n_folds"): {"selection": "cv"},
+    ("AURORA", "depth"): {"order": 2},
+}
+
+#: The parameter that takes a part of an estimator.
+TAKES = {
+    "CrossValidatedPruning": "pruning",
+    "PenalizedPruning": "pruning",
+    "ValidationPruning": "pruning",
+    "OrthogonalSplit": "split",
+    "LeafRank": "split",
+    "DyadicSplit": "split",
+}
+
+PARAMETERS = [
+    (cls.__name__, name)
+    for cls in (
+        *map(_registry.get_estimator, _registry.public_names()),
+        *_persistence._parts.values(),
+    )
+    if cls.__module__.startswith("aucrank.")
+    for name in cls().get_params(deep=False)
+]
+
+
+def values_of(owner, name):
+    return OWN.get((owner, name)) or SHARED.get(name, [])
+
+
+def estimators(owner, name, values):
+    """Yield an estimator for each value of a parameter, its own or one of its part."""
+    for value in values:
+        if owner in TAKES:
+            part = _persistence._parts[owner](**{name: value})
+            yield TreeRank(**{"max_depth": 2, TAKES[owner]: part})
+        else:
+            settings = SMALL.get(owner, {}) | NEEDED.get((owner, name), {}) | {name: value}
+            yield _registry.get_estimator(owner)(**settings)
+
+
+def fit(estimator):
+    return estimator.fit(X, Y)
+
+
+def answers(estimator):
+    """Return what a fitted estimator makes of the rows, as an array with its dtype."""
+    found = (
+        estimator.transform(X)
+        if hasattr(estimator, "transform")
+        else estimator.predict(X)
+        if not hasattr(estimator, "decision_function")
+        else estimator.decision_function(X)
+    )
+    return found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+
+
+def assert_same_answers(one, other):
+    one, other = answers(one), answers(other)
+    assert one.dtype == other.dtype
+    np.testing.assert_array_equal(one, other)
+
+
+def plain(value):
+    """Return what a parameter says, without the class that says it."""
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case set() | frozenset():
+            return sorted(value, key=repr)
+        case list() | tuple() | range() | np.ndarray() | pd.Series() | pd.Index() | pl.Series():
+            return [plain(item) for item in list(value)]
+        case Fraction():
+            return float(value)
+        case _ if hasattr(value, "get_params") and not isinstance(value, type):
+            return type(value), plain(value.get_params(deep=False))
+    return value
+
+
+@pytest.mark.parametrize(("owner", "name"), PARAMETERS)
+def test_every_parameter_has_its_values_listed_here(owner, name):
+    """A new parameter fails here until the table says what it takes."""
+    assert len(values_of(owner, name)) > 1
+
+
+def test_no_values_are_listed_of_what_is_no_parameter():
+    names = {name for _, name in PARAMETERS}
+    assert set(SHARED) | set(NOT_IN_FILES) <= names
+    assert set(OWN) | set(NEEDED) <= set(PARAMETERS)
+    assert set(TAKES) | set(_registry.public_names()) >= {owner for owner, _ in PARAMETERS}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("owner", "name"), PARAMETERS)
+def test_every_value_comes_back_from_every_store(owner, name, tmp_path):
+    for estimator in estimators(owner, name, values_of(owner, name)):
+        fitted = fit(estimator)
+        params = plain(fitted)
+        copies = [pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)]
+        if _registry.is_savable(type(fitted).__name__):
+            fitted.save(tmp_path / "model.json")
+            copies.append(aucrank.load(tmp_path / "model.json"))
+        for back in copies:
+            assert plain(back) == params
+            assert_same_answers(back, fitted)
+        assert plain(clone(fitted)) == params
+        if getattr(fitted, "random_state", 0) is not None:
+            assert_same_answers(fit(clone(copies[-1])), fit(clone(fitted)))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("owner", "name"), [of for of in PARAMETERS if of[1] in NOT_IN_FILES and of[0] != "Scorecard"]
+)
+def test_what_a_file_does_not_hold_is_none_and_the_rest_stays(owner, name, tmp_path):
+    for estimator in estimators(owner, name, NOT_IN_FILES[name]):
+        fitted = fit(estimator)
+        back = pickle.loads(pickle.dumps(fitted))
+        assert type(getattr(back, name)) is type(getattr(fitted, name))
+        assert_same_answers(back, fitted)
+        if name == "weak_ranker":
+            with pytest.raises(TypeError):
+                fitted.save(tmp_path / "model.json")
+            continue
+        fitted.save(tmp_path / "model.json")
+        back = aucrank.load(tmp_path / "model.json")
+        assert back.get_params(deep=False) == fitted.get_params(deep=False) | {name: None}
+        assert_same_answers(back, fitted)
+
+
+@pytest.mark.parametrize(
+    "dtype", [None, ">f8", np.dtype(">f4"), int, object, "int64", np.zeros(1), b"f8"]
+)
+def test_a_dtype_that_terms_cannot_have_is_refused(dtype):
+    with pytest.raises(ValueError, match="dtype must be one of float64, float32, uint8, bool; got"):
+        aucrank.ThresholdBinarizer(dtype=dtype).fit(X)
