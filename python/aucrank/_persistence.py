@@ -7,7 +7,7 @@ of aucrank that are on a list, so that reading one never imports or runs what it
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real

@@ -19,8 +19,6 @@ from aucrank.cli._text import plain_output
 __all__ = ["main"]
 
 
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 

@@ -746,7 +746,8 @@ mod tests {
     fn params(missing: MissingValues, shrinkage: f64, weight_folds: Option<u16>) -> RimarcParams {
         let special = vec![vec![], vec![], vec![-1.0], vec![]];
         let bins = Mad2cParams { special, directions: vec![] };
-        RimarcParams { bins, missing, shrinkage, weight_folds, seed: 3 }
+        let level_rates = LevelRates::Raw;
+        RimarcParams { bins, missing, shrinkage, level_rates, weight_folds, seed: 3 }
     }
 
     /// `2(AUC - 1/2)` of scored rows, pair by pair.
