@@ -4,12 +4,12 @@
         [--sets german pima] [--models TreeRank RIMARC] [--levels 30 300 own] [--json FILE]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. To each set one column of
-noise is added, of so many categories ("own": as many as there are rows; "number": no categories but
-a normal number). A row of the first table has the mean over the sets of what the column costs in AUC,
-on the same five stratified folds with and without it, and the largest cost of any set; the second
-one the AUC of each set without noise. "law" is a simulation: a column of 30 categories on which the
-class depends, beside a number that tells nothing; "id" is a number that tells something. `--raw` adds
-the same learners with `level_rates="raw"`, the papers' search.
+noise is added, of so many categories ("own": as many as there are rows; "number": no categories
+but a normal number). A row of the first table has the mean over the sets of what the column costs
+in AUC, on the same five stratified folds with and without it, and the largest cost of any set; the
+second one the AUC of each set without noise. "law" is a simulation: a column of 30 categories on
+which the class depends, beside a number that tells nothing; "id" is a number that tells something.
+`--raw` adds the same learners with `level_rates="raw"`, the papers' search.
 """
 
 import argparse

@@ -12,10 +12,11 @@
 //! of `Q` is chance, with some caution:
 //!
 //! ```text
-//! noise = K - 1 - FREE + CAUTION sqrt(free) s,        free = 1 - FREE / (K - 1),
+//! noise = c (K - 1) + CAUTION sqrt(c) s,        c = 1 - FREE mean of (1 - 1/n_k) / (K - 1),
 //! ```
 //!
-//! and 0 for up to six categories, which have no more choice than a threshold of a number. Where
+//! and 0 where `c` is not positive: up to five categories of some rows each have no more choice than a
+//! threshold of a number. Where
 //! `Q` is no larger than `noise`, categories tell nothing that can be told from chance. Otherwise the
 //! rate of each is that of its own rows and of `h` times as many rows as the cell has at the rate of
 //! the cell, with `h = noise / (K (Q - noise))`: a large category is believed before a small one.
@@ -159,11 +160,11 @@ impl Shrinkage {
             n_levels += 1.0;
             pairs += 1.0 - 1.0 / (share * n_rows).max(1.0);
         }
-        let free = 1.0 - FREE / (n_levels - 1.0);
-        if !(free > 0.0) {
+        let charged = 1.0 - FREE * pairs / n_levels / (n_levels - 1.0);
+        if !(charged > 0.0) {
             return face_value;
         }
-        let noise = n_levels - 1.0 - FREE + CAUTION * (free * 2.0 * pairs).sqrt();
+        let noise = charged * (n_levels - 1.0) + CAUTION * (charged * 2.0 * pairs).sqrt();
         let added = total * noise / (n_levels * (spread - noise));
         (spread > noise).then_some(Self { cell, added })
     }
@@ -258,9 +259,9 @@ mod tests {
                             found.kept(level.into()) * deviation.max(0.0)
                         })
                         .sum();
-                    // A tenth of what the best threshold of a number that tells nothing gains.
+                    // A fifth of what the best threshold of a number that tells nothing gains.
                     let (pos, neg) = (found.cell.pos as f64, found.cell.neg as f64);
-                    gain > 0.087 * (pos * neg * (pos + neg)).sqrt()
+                    gain > 0.174 * (pos * neg * (pos + neg)).sqrt()
                 })
             });
             let believed = believed.count();
@@ -293,7 +294,8 @@ mod tests {
             .map(|&pos| 1.0 + ((pos as f64 - 35.0).powi(2) - of_rows(pos)) / chance)
             .sum();
         let deviation = (2.0 * 10.0 * 0.99_f64).sqrt();
-        let noise = 4.0 + CAUTION * (1.0 - 5.0 / 9.0_f64).sqrt() * deviation;
+        let charged = 1.0 - FREE * 0.99 / 9.0;
+        let noise = 9.0 * charged + CAUTION * charged.sqrt() * deviation;
         for level in levels {
             let kept = found.kept(level.into());
             assert!((kept - (spread - noise) / spread).abs() < 1e-12, "{kept}");
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn a_few_categories_are_taken_at_face_value() {
         for parts in
-            [&[(1, 9), (9, 1)][..], &[(5, 5), (6, 6)], &[(1, 2), (2, 1), (3, 3)], &[(1, 0); 6]]
+            [&[(1, 9), (9, 1)][..], &[(5, 5), (6, 6)], &[(1, 2), (2, 1), (3, 3)], &[(9, 1); 5]]
         {
             let levels: Vec<ClassSums> =
                 parts.iter().map(|&(pos, neg)| ClassSums { pos, neg, rows: pos + neg }).collect();

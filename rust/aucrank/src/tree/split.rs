@@ -296,8 +296,8 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::data::{
-        Binned, BinningParams, Column, Columns, CountedRows, Labels, MISSING_CODE, MemorySource,
-        SumSource, Wanted,
+        Binned, BinningParams, Column, Columns, CountedRows, Labels, LevelRates, MISSING_CODE,
+        MemorySource, SumSource, Wanted,
     };
 
     const MISSING: f64 = f64::NAN;
@@ -309,7 +309,8 @@ mod tests {
     ) -> (Option<Stump>, Binned) {
         let labels = Labels::new(positive, None).unwrap();
         let interrupt = Interrupt::default();
-        let binned = Binned::new(columns, &labels, BinningParams::default(), &interrupt).unwrap();
+        let raw = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
+        let binned = Binned::new(columns, &labels, raw, &interrupt).unwrap();
         let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
         let histogram = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
         let terms = StumpTerms::default();
