@@ -65,15 +65,15 @@ impl PyThresholdBinarizer {
         match out {
             TermsArg::F64(mut out) => {
                 let out = out.as_slice_mut()?;
-                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1.0))
+                on_pool(py, n_threads, |interrupt| self.0.fill(&columns.until(interrupt), out, 1.0))
             }
             TermsArg::F32(mut out) => {
                 let out = out.as_slice_mut()?;
-                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1.0))
+                on_pool(py, n_threads, |interrupt| self.0.fill(&columns.until(interrupt), out, 1.0))
             }
             TermsArg::U8(mut out) => {
                 let out = out.as_slice_mut()?;
-                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1))
+                on_pool(py, n_threads, |interrupt| self.0.fill(&columns.until(interrupt), out, 1))
             }
         }
     }
@@ -99,7 +99,9 @@ impl PyThresholdBinarizer {
     ) -> PyResult<()> {
         let columns = columns.borrow(self.0.n_levels())?;
         let (counts, out) = (counts.as_slice()?, out.as_slice_mut()?);
-        on_pool(py, n_threads, |_| self.0.fill_indices(&columns, counts, out))
+        on_pool(py, n_threads, |interrupt| {
+            self.0.fill_indices(&columns.until(interrupt), counts, out)
+        })
     }
 }
 

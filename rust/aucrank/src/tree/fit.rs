@@ -245,6 +245,7 @@ fn fit_with(
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     params.check_for(columns)?;
+    let columns = &columns.until(interrupt);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
