@@ -8,6 +8,9 @@ use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
+/// Terms in one JSON text.
+const TERMS_OF_TEXT: usize = 1 << 14;
+
 /// Features as binary terms.
 #[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen)]
 pub struct PyThresholdBinarizer(pub ThresholdBinarizer);
@@ -43,9 +46,10 @@ impl PyThresholdBinarizer {
         self.0.exponent()
     }
 
-    /// The terms as JSON text.
-    fn terms(&self) -> PyResult<String> {
-        to_json(&self.0.terms())
+    /// The terms as JSON texts, each a list of some of them: Python reads a text in one go, and hears
+    /// nothing meanwhile.
+    fn terms(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| self.0.terms().chunks(TERMS_OF_TEXT).map(to_json).collect())
     }
 
     /// The model as JSON text.

@@ -227,7 +227,19 @@ fn best_threshold_by_mean<T: Tally>(
         return stump_with(mean_code);
     }
     let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
-    stumps.reduce(|best, other| if other.beats(Some(&best)) { other } else { best })
+    // Of equal ones the lower threshold.
+    stumps.reduce(|best, other| {
+        let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
+        if other.beats(Some(&best)) || is_equal { other } else { best }
+    })
+}
+
+/// Where a stump cuts the codes of a number.
+fn bound(stump: &Stump) -> u32 {
+    match stump.test.rule {
+        CodeRule::Below(bound) | CodeRule::AtLeast(bound) => bound,
+        CodeRule::Levels(_) => unreachable!("levels have no order to cut"),
+    }
 }
 
 /// The occupied bins of known values, and what the missing ones hold.
