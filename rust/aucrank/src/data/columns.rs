@@ -139,7 +139,7 @@ impl Column<'_> {
 #[derive(Debug, Clone)]
 pub struct Columns<'a> {
     n_rows: usize,
-    columns: Vec<Column<'a>>,
+    features: Vec<Column<'a>>,
     interrupt: Option<&'a Interrupt>,
 }
 
@@ -164,7 +164,7 @@ impl<'a> Columns<'a> {
                 rule: "below 2^32",
             });
         }
-        Ok(Self { n_rows, columns, interrupt: None })
+        Ok(Self { n_rows, features: columns, interrupt: None })
     }
 
     /// A matrix whose rows are contiguous.
@@ -237,7 +237,7 @@ impl<'a> Columns<'a> {
     /// Number of features.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.columns.len()
+        self.features.len()
     }
 
     /// Whether these are columns for a model: `n_levels` has the number of categories of each, `None`
@@ -273,10 +273,10 @@ impl<'a> Columns<'a> {
     ///
     /// If `out` has not the size of the rows.
     pub(crate) fn read_rows(&self, rows: Range<usize>, out: &mut [f64]) -> bool {
-        let n_features = self.columns.len();
+        let n_features = self.features.len();
         assert_eq!(out.len(), rows.len() * n_features, "a place for every value");
         self.check_interrupt().is_err()
-            || self.columns.iter().enumerate().any(|(j, column)| {
+            || self.features.iter().enumerate().any(|(j, column)| {
                 column.read(rows.clone(), out.iter_mut().skip(j).step_by(n_features))
             })
     }
@@ -349,7 +349,7 @@ impl<'a> Columns<'a> {
 
     /// The features, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Column<'a>> {
-        self.columns.iter()
+        self.features.iter()
     }
 }
 
@@ -366,7 +366,7 @@ impl<'a> std::ops::Index<usize> for Columns<'a> {
     type Output = Column<'a>;
 
     fn index(&self, feature: usize) -> &Column<'a> {
-        &self.columns[feature]
+        &self.features[feature]
     }
 }
 
