@@ -646,3 +646,23 @@ def test_a_depth_may_be_given_in_parts():
     for depth in (standard, {}, {"circles": 3}):
         found = scores(clone(model).set_params(depth=depth), X, y)
         assert_array_equal(found, scores(model, X, y))
+
+
+# ---------------------------------------------------------------------------------- the circle
+
+
+@pytest.mark.parametrize("seed", range(20, 44))
+def test_no_weights_of_two_terms_climb_higher_than_those_found(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.random(44) < 0.4
+    y[:8] = [True, False] * 4
+    # Few values, so that the statistic has steps and plateaus.
+    X = rng.normal(size=(44, 2)) + 0.7 * y[:, None] * [1, -1]
+    X = np.column_stack([X[:, 0].round(), (2 * X[:, 1]).round() / 2])
+    radius = [3.0, 1.0, 8.0][seed % 3]
+    model = AURORA(max_features=2, order=1, selection=None, radius=radius).fit(X, y)
+    on = model.explain(X) != 0
+    assert on.shape[1] == 2
+    angles = np.linspace(0, 2 * np.pi, 721)
+    highest = max(ramp_auc(y, on @ [radius * np.cos(t), radius * np.sin(t)]) for t in angles)
+    assert ramp_auc(y, model.decision_function(X)) > highest - 1e-9

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import groupby, pairwise, product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -32,14 +32,33 @@ def cell_means(X, weight, rows, inherited):
     return means
 
 
-def thresholds_of_cell(values, thresholds):
-    """Return of the thresholds that cut the cell alike the one nearest to their middle."""
-    chosen = []
-    for _, alike in groupby(thresholds, lambda t: sum(value < t for value in values)):
-        alike = list(alike)
-        middle = (alike[0] + alike[-1]) / 2
-        chosen.append(min(alike, key=lambda t: (abs(t - middle), t)))
-    return chosen
+def nearest_to_the_middle(thresholds):
+    """Return of the thresholds that cut a cell alike the one nearest to their middle."""
+    middle = (thresholds[0] + thresholds[-1]) / 2
+    return min(thresholds, key=lambda t: (abs(t - middle), t))
+
+
+def cuts_of_cell(column, mean, thresholds):
+    """Return every way to cut a cell whose gaps are filled: a threshold, and if the mean is below.
+
+    The threshold lies between the two filled values that it parts. Where one of them is the mean
+    alone, that may leave none of the column; then it is one that parts the known values around.
+    """
+    known = sorted({Fraction(value) for value in column if not np.isnan(value)})
+    if not np.isnan(column).any():
+        return [
+            (threshold, mean < threshold)
+            for low, high in pairwise(known)
+            for threshold in [nearest_to_the_middle([t for t in thresholds if low < t <= high])]
+        ]
+    cuts = []
+    for low, high in pairwise(sorted({*known, mean})):
+        between = [t for t in thresholds if low < t <= high]
+        if not between:
+            around = max(v for v in known if v <= low), min(v for v in known if v >= high)
+            between = [t for t in thresholds if around[0] < t <= around[1]]
+        cuts.append((nearest_to_the_middle(between), mean <= low))
+    return cuts
 
 
 def plain_best_stump(X, y, weight, rows, means, thresholds):
@@ -47,16 +66,16 @@ def plain_best_stump(X, y, weight, rows, means, thresholds):
     n_pos, n_neg = class_weights(y, weight, rows)
     best, best_key = None, (0, 0)
     for j in range(X.shape[1]):
-        filled = [means[j] if np.isnan(X[row, j]) else Fraction(X[row, j]) for row in rows]
-        for threshold in thresholds_of_cell(filled, thresholds[j]):
-            below = np.array([value < threshold for value in filled])
+        column = X[rows, j]
+        for threshold, mean_is_below in cuts_of_cell(column, means[j], thresholds[j]):
+            below = np.where(np.isnan(column), mean_is_below, column < float(threshold))
             for is_left, is_below_left in ((below, True), (~below, False)):
                 left, right = rows[is_left], rows[~is_left]
                 pos, neg = class_weights(y, weight, left)
                 key = (n_neg * pos - n_pos * neg, int(weight[left].sum()))
                 if key[0] > 0 and key > best_key:
                     best_key = key
-                    best = left, right, (j, threshold, is_below_left, means[j])
+                    best = left, right, (j, threshold, is_below_left, mean_is_below)
     return best
 
 
@@ -102,9 +121,9 @@ def reaches(row, asked_of_splits):
     """Tell whether a row that may miss values ends in the leaf of these cells."""
 
     def answer(question):
-        j, threshold, is_below_left, mean = question
-        value = mean if np.isnan(row[j]) else Fraction(row[j])
-        return (value < threshold) == is_below_left
+        j, threshold, is_below_left, mean_is_below = question
+        is_below = mean_is_below if np.isnan(row[j]) else Fraction(row[j]) < threshold
+        return is_below == is_below_left
 
     return all(
         any(all(answer(question) == expected for question, expected in cell) for cell in cells)
@@ -156,21 +175,55 @@ def test_a_tree_by_cell_means_is_that_of_the_definition(sample, split_depth, max
         assert expected == [place(leaf)]
 
 
-def test_missing_rows_of_a_cell_go_to_the_side_of_the_mean_together():
-    # Known values 0 (three times) and 10: the mean is 2.5, so missing rows count as low.
+@given(gappy_samples(), st.sampled_from([None, 255]))
+@settings(max_examples=60)
+def test_no_cut_of_the_filled_values_ranks_better_than_the_stump(sample, max_bins):
+    X, y, weight = sample
+    model = TreeRank(
+        missing="cell_mean", max_bins=max_bins, max_depth=1, min_samples_leaf=1, pruning=None
+    ).fit(X, y, sample_weight=weight)
+    best = Fraction(1, 2)
+    n_pos, n_neg = class_weights(y, weight, np.arange(len(y)))
+    zero = [Fraction(0)] * 2
+    for column, mean in zip(X.T, cell_means(X, weight, np.arange(len(y)), zero), strict=True):
+        filled = [mean if np.isnan(value) else Fraction(value) for value in column]
+        for threshold in set(filled):
+            high = np.array([value >= threshold for value in filled])
+            pos, neg = class_weights(y, weight, np.flatnonzero(high))
+            gain = abs(Fraction(pos, n_pos) - Fraction(neg, n_neg)) / 2
+            best = max(best, Fraction(1, 2) + gain)
+    assert model.tree_.auc == pytest.approx(float(best), abs=1e-12)
+    scores = model.decision_function(X)
+    assert roc_auc_score(y, scores, sample_weight=weight) == pytest.approx(float(best), abs=1e-12)
+
+
+def test_missing_rows_of_a_cell_have_the_place_of_the_mean_in_the_order():
+    # Known values 0 (three times) and 10: the mean is 2.5, so missing rows lie between.
     x = np.array([0.0] * 3 + [10.0] + [np.nan] * 4)
-    y = np.array([0, 0, 0, 1, 1, 1, 1, 1], dtype=bool)
     settings = {"min_samples_leaf": 1, "max_depth": 1, "pruning": None}
-    by_mean = TreeRank(missing="cell_mean", **settings).fit(x[:, None], y)
-    scores = by_mean.decision_function([[0.0], [10.0], [np.nan]])
-    assert scores[2] == scores[0] < scores[1]
+    by_mean = TreeRank(missing="cell_mean", **settings)
+
+    def scores(x, y, weight=None):
+        model = by_mean.fit(x[:, None], np.array(y, dtype=bool), sample_weight=weight)
+        return model.decision_function([[0.0], [5.0], [10.0], [np.nan]])
+
+    # The cut falls on either side of them.
+    low, _, high, missing = scores(x, [0, 0, 0, 1, 1, 1, 1, 1])
+    assert low < high == missing
+    low, _, high, missing = scores(x, [0, 0, 0, 1, 0, 0, 0, 0])
+    assert missing == low < high
+    # No cut parts them from both neighbours; learned, they need not lie between.
+    y = np.array([1, 1, 1, 1, 0, 0, 0, 0], dtype=bool)
+    assert by_mean.fit(x[:, None], y).tree_.auc < 1
     assert TreeRank(**settings).fit(x[:, None], y).tree_.auc == 1
-    # Weights move the mean: with weight 9 on the high value it is 7.5.
-    weight = np.where(x == 10, 9, 1)
-    scores = by_mean.fit(x[:, None], y, sample_weight=weight).decision_function(
-        [[0.0], [10.0], [np.nan]]
-    )
-    assert scores[2] == scores[1] > scores[0]
+    # Where the mean is a value of the cell, missing rows are rows of that value.
+    x = np.array([0.0, 0.0, 5.0, 10.0, 10.0] + [np.nan] * 4)
+    for of_missing in (0, 1):
+        _, middle, _, missing = scores(x, [0, 0, 0, 1, 1] + [of_missing] * 4)
+        assert missing == middle
+    # Weights move the mean: from 5 to almost 7 with those of the high values.
+    low, middle, high, missing = scores(x, [0, 0, 0, 1, 1, 1, 1, 1, 1], [2, 2, 2, 5, 5, 1, 1, 1, 1])
+    assert low == middle < high == missing
 
 
 def test_a_missing_category_counts_as_the_most_frequent_one():

@@ -6,11 +6,25 @@ import aucrank
 import numpy as np
 import pytest
 import sklearn
-from aucrank import RankBoost, TreeRank, TwoSidedClassifier
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+    TwoSidedClassifier,
+)
+from aucrank._registry import public_estimators
 from aucrank.datasets import make_gaussian_pair, make_noisy_labels
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -303,14 +317,58 @@ def test_weights_are_routed_as_they_are_requested():
         assert rates(y, weight, high) == pytest.approx((refuses.p_pos_, refuses.p_neg_))
 
 
+RANKERS = [
+    TreeRank(),
+    # Where rows are drawn, a weight of k cannot be k rows.
+    RankingForest(n_estimators=5, bootstrap=False),
+    AUCBoost(n_rounds=10, subsample=0.5),
+    RankBoost(n_rounds=5),
+    MartiRank(n_rounds=3),
+    SMartiRank(n_rounds=3),
+    RIMARC(weight_folds=3),
+    Scorecard(),
+    AURORA(radius=1.5, depth="shallow", max_features=4),
+    RankOpt(radii=(1.0,)),
+]
+
+
+def test_each_ranker_of_the_package_is_among_those_of_the_contract():
+    assert {type(ranker) for ranker in RANKERS} == set(public_estimators().values())
+
+
 @parametrize_with_checks(
     [
         TwoSidedClassifier(),
         TwoSidedClassifier(LogisticRegression(), criterion="error"),
-        TwoSidedClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)),
-        TwoSidedClassifier(RankBoost(n_rounds=5)),
+        TwoSidedClassifier(DecisionTreeClassifier(max_depth=2)),
+        *(TwoSidedClassifier(ranker) for ranker in RANKERS),
     ]
 )
-@pytest.mark.filterwarnings("ignore:A class has", "ignore:The tree has . leaves, too few")
+@pytest.mark.filterwarnings(
+    "ignore:A class has",
+    "ignore:The tree has . leaves, too few",
+    "ignore:Every tree has seen",
+    "ignore:No weak ranker",
+    "ignore:No term tells",
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_a_seed_is_that_of_the_ranker_and_its_parts(ranker):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 3))
+    y = rng.random(200) < 1 / (1 + np.exp(-2 * X[:, 0]))
+
+    def scores(ranker, seed=None):
+        model = TwoSidedClassifier(ranker, random_state=seed).fit(X, y)
+        return model.ranker_.decision_function(X)
+
+    for seeded in (ranker, make_pipeline(StandardScaler(), ranker)):
+        assert_array_equal(scores(seeded, 5), scores(seeded, 5))
+    # What the ranker was told stays where nothing is asked of it.
+    if "random_state" in ranker.get_params():
+        told = clone(ranker).set_params(random_state=7)
+        assert_array_equal(scores(told), clone(told).fit(X, y).decision_function(X))
+        assert ranker.random_state is None

@@ -56,6 +56,19 @@ def check_weighted_estimator(estimator: Any, name: str, methods: Sequence[str]) 
         )
 
 
+def set_random_states(estimator: Any, seed: int) -> None:
+    """Set every ``random_state`` of an estimator and its parts as scikit-learn's ensembles do."""
+    names = sorted(estimator.get_params(deep=True))
+    random = np.random.RandomState(seed % 2**32)
+    states = {
+        name: random.randint(np.iinfo(np.int32).max)
+        for name in names
+        if name == "random_state" or name.endswith("__random_state")
+    }
+    if states:
+        estimator.set_params(**states)
+
+
 class RowModels:
     """Fitted estimators beside rows to ask them about.
 
@@ -120,17 +133,9 @@ class RowModelLearner(RowModels):
         return tuple(self._fitted.values())
 
     def _new(self, seed: int) -> Any:
-        """Return a clone, every ``random_state`` of it set as scikit-learn's ensembles do."""
+        """Return a clone that draws by a seed."""
         model = clone(self._estimator)
-        names = sorted(model.get_params(deep=True))
-        random = np.random.RandomState(seed % 2**32)
-        states = {
-            name: random.randint(np.iinfo(np.int32).max)
-            for name in names
-            if name == "random_state" or name.endswith("__random_state")
-        }
-        if states:
-            model.set_params(**states)
+        set_random_states(model, seed)
         return model
 
     def _add(self, model: Any) -> int:

@@ -13,9 +13,15 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from aucrank import _core
 from aucrank._as_frame import as_frame
 from aucrank._params import check_choice, check_real
-from aucrank._row_models import weight_parameter
+from aucrank._row_models import set_random_states, weight_parameter
 from aucrank._threads import threads_for
-from aucrank._validation import check_class_weight, check_weight, encode_binary, match_labels
+from aucrank._validation import (
+    check_class_weight,
+    check_seed,
+    check_weight,
+    encode_binary,
+    match_labels,
+)
 
 
 class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -41,6 +47,10 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Share of labels known to be flipped at random, whatever the class; at least 0 and below the
         share of the rarer class. The error rates, and with them the coin, are then those of the
         true labels.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is random in the ranker: each ``random_state`` that it has, also in its parts,
+        is set from this. None leaves them as they are; a ranker whose own is None then draws anew
+        in every fit.
 
     Attributes
     ----------
@@ -121,11 +131,17 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     )
 
     def __init__(
-        self, ranker: Any = None, *, criterion: str = "sum", noise_rate: float = 0.0
+        self,
+        ranker: Any = None,
+        *,
+        criterion: str = "sum",
+        noise_rate: float = 0.0,
+        random_state: Any = None,
     ) -> None:
         self.ranker = ranker
         self.criterion = criterion
         self.noise_rate = noise_rate
+        self.random_state = random_state
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
@@ -161,6 +177,8 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         noise_rate = check_real(self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True)
         assert noise_rate is not None
         ranker = clone(_checked(self._ranker()))
+        if self.random_state is not None:
+            set_random_states(ranker, check_seed(self.random_state))
         X = as_frame(X)
         if y is None:
             raise ValueError(

@@ -215,7 +215,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
         super()._remember(classes, schema, model)
-        self._terms = json.loads(self._model.terms())
+        self._terms = [term for text in self._model.terms() for term in json.loads(text)]
 
     @property
     def thresholds_(self) -> list[NDArray[np.float64] | None]:

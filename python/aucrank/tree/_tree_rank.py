@@ -139,7 +139,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     With ``missing="learn"``, a missing value goes to the side where the rows that missed it gained
     in training, or with the larger side where no row of the node missed it. With
     ``missing="cell_mean"`` the rows of a cell that miss a feature go to the side of its mean
-    together, in training and in scoring (sec. 5 of [2]_). A category that was not seen counts as
+    together, in training and in scoring (sec. 5 of [2]_); where the mean lies between two values,
+    a cut may part them from the one or from the other. A category that was not seen counts as
     missing.
 
     ``max_fpr`` counts from left to right in the tree, so with ``leaf_order="eta"`` a leaf from

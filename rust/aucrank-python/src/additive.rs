@@ -236,7 +236,9 @@ impl PyScorecard {
         n_threads: usize,
     ) -> PyResult<String> {
         let sample = sample.borrow()?;
-        let counts = on_pool(py, n_threads, |_| self.0.drift(&sample.columns, &sample.new_rows()?));
+        let counts = on_pool(py, n_threads, |interrupt| {
+            self.0.drift(&sample.columns.until(interrupt), &sample.new_rows()?)
+        });
         to_json(&counts?)
     }
 }

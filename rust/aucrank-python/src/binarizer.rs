@@ -8,6 +8,9 @@ use crate::columns::ColumnsArg;
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
+/// Terms in one JSON text.
+const TERMS_OF_TEXT: usize = 1 << 14;
+
 /// Features as binary terms.
 #[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen)]
 pub struct PyThresholdBinarizer(pub ThresholdBinarizer);
@@ -43,9 +46,10 @@ impl PyThresholdBinarizer {
         self.0.exponent()
     }
 
-    /// The terms as JSON text.
-    fn terms(&self) -> PyResult<String> {
-        to_json(&self.0.terms())
+    /// The terms as JSON texts, each a list of some of them: Python reads a text in one go, and hears
+    /// nothing meanwhile.
+    fn terms(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| self.0.terms().chunks(TERMS_OF_TEXT).map(to_json).collect())
     }
 
     /// The model as JSON text.
@@ -65,15 +69,15 @@ impl PyThresholdBinarizer {
         match out {
             TermsArg::F64(mut out) => {
                 let out = out.as_slice_mut()?;
-                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1.0))
+                on_pool(py, n_threads, |interrupt| self.0.fill(&columns.until(interrupt), out, 1.0))
             }
             TermsArg::F32(mut out) => {
                 let out = out.as_slice_mut()?;
-                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1.0))
+                on_pool(py, n_threads, |interrupt| self.0.fill(&columns.until(interrupt), out, 1.0))
             }
             TermsArg::U8(mut out) => {
                 let out = out.as_slice_mut()?;
-                on_pool(py, n_threads, |_| self.0.fill(&columns, out, 1))
+                on_pool(py, n_threads, |interrupt| self.0.fill(&columns.until(interrupt), out, 1))
             }
         }
     }
@@ -99,7 +103,9 @@ impl PyThresholdBinarizer {
     ) -> PyResult<()> {
         let columns = columns.borrow(self.0.n_levels())?;
         let (counts, out) = (counts.as_slice()?, out.as_slice_mut()?);
-        on_pool(py, n_threads, |_| self.0.fill_indices(&columns, counts, out))
+        on_pool(py, n_threads, |interrupt| {
+            self.0.fill_indices(&columns.until(interrupt), counts, out)
+        })
     }
 }
 

@@ -92,7 +92,9 @@ impl PyBoostedModel {
         let columns = columns.borrow(self.0.n_levels())?;
         let rankers = rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
-        let values = on_pool(py, n_threads, |_| self.0.round_values(&columns, round, outside));
+        let values = on_pool(py, n_threads, |interrupt| {
+            self.0.round_values(&columns.until(interrupt), round, outside)
+        });
         Ok(Callbacks::finish_any(rankers.as_ref(), py, values)?.into_pyarray(py))
     }
 
@@ -112,7 +114,8 @@ impl PyBoostedModel {
         let columns = columns.borrow(self.0.n_levels())?;
         let rankers = rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
-        let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
+        let scores =
+            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), outside));
         Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
     }
     /// Whether a score is the sign of a sum.
@@ -134,8 +137,7 @@ impl PyBoostedModel {
         columns: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        Ok(on_pool(py, n_threads, |_| self.0.explain(&columns))?.into_pyarray(py))
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
     /// The JSON form of the terms, round by round.

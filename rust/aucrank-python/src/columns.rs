@@ -34,7 +34,8 @@ impl ColumnsArg<'_> {
         work: impl FnOnce(&Columns<'_>) -> Result<Vec<T>, RankError> + Send,
     ) -> PyResult<Bound<'py, PyArray1<T>>> {
         let columns = self.borrow(n_levels)?;
-        Ok(on_pool(py, n_threads, |_| work(&columns))?.into_pyarray(py))
+        let answers = on_pool(py, n_threads, |interrupt| work(&columns.until(interrupt)))?;
+        Ok(answers.into_pyarray(py))
     }
 
     /// Borrows the arrays; `n_levels` has the number of categories of each categorical feature.

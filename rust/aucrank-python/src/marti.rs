@@ -140,7 +140,8 @@ impl PyBranchingProgram {
         let columns = columns.borrow(self.0.n_levels())?;
         let rankers = rankers.map(Callbacks::new);
         let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
-        let scores = on_pool(py, n_threads, |_| self.0.score(&columns, outside));
+        let scores =
+            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), outside));
         Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
     }
 }

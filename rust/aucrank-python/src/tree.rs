@@ -132,7 +132,8 @@ fn ask<'py, V: numpy::Element + Send>(
     question: fn(&RankingTree, &Columns<'_>) -> Result<Vec<V>, RankError>,
 ) -> PyResult<Bound<'py, PyArray1<V>>> {
     let columns = columns.borrow(tree.n_levels())?;
-    Ok(on_pool(py, n_threads, |_| question(tree, &columns))?.into_pyarray(py))
+    let answers = on_pool(py, n_threads, |interrupt| question(tree, &columns.until(interrupt)))?;
+    Ok(answers.into_pyarray(py))
 }
 
 /// A ranking tree.
@@ -234,8 +235,9 @@ impl PyRankingTree {
         n_threads: usize,
     ) -> PyResult<Self> {
         let sample = sample.borrow()?;
-        let (best, _) =
-            on_pool(py, n_threads, |_| self.0.best_on(&sample.columns, &sample.labels()?))?;
+        let (best, _) = on_pool(py, n_threads, |interrupt| {
+            self.0.best_on(&sample.columns.until(interrupt), &sample.labels()?)
+        })?;
         Ok(Self(best))
     }
 

@@ -193,6 +193,9 @@ pub enum RankError {
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
     Outside(String),
+    /// The data are not what they were when they were read before.
+    #[error("X was written to while it was read: another thread changes it")]
+    Changed,
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
@@ -205,6 +208,11 @@ pub enum RankError {
 }
 
 impl RankError {
+    /// The same error of the rows that a fit is validated on; who asked to stop is not told where.
+    pub(crate) fn in_validation(self) -> Self {
+        if self == Self::Interrupted { self } else { Self::InValidation(Box::new(self)) }
+    }
+
     /// The column at fault, counted from 0, where there is one; the message then names it as
     /// `column {} `.
     #[must_use]

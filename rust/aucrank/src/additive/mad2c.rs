@@ -138,6 +138,7 @@ pub fn fit_mad2c(
         let (found, expected) = (columns.n_rows(), labels.n_rows());
         return Err(RankError::LengthMismatch { name: "X", found, expected });
     }
+    let columns = &columns.until(interrupt);
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     params.validate(&n_levels)?;
     let features = match labels.weights() {
@@ -191,7 +192,7 @@ fn bin_all<R: RowTally>(
                 }
             };
             let Some(BestCuts { direction, cuts, sums }) = found else {
-                return Err(columns.infinite_value().expect("one was seen"));
+                return Err(columns.refusal());
             };
             let direction = Some(direction);
             let bins_of = Bins::Numeric { cuts, special: special.to_vec() };

@@ -144,6 +144,7 @@ pub fn build_scorecard(
     params: &ScorecardParams,
     interrupt: &Interrupt,
 ) -> Result<Scorecard, RankError> {
+    let columns = &columns.until(interrupt);
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     params.validate(&n_levels)?;
     check_terms(terms, &n_levels)?;

@@ -542,6 +542,7 @@ pub fn fit_rimarc(
     interrupt: &Interrupt,
 ) -> Result<Rimarc, RankError> {
     params.validate()?;
+    let columns = &columns.until(interrupt);
     let table = fit_mad2c(columns, labels, &params.bins, interrupt)?;
     let scoring = params.scoring(columns, labels);
     let cross_fitted = match params.weight_folds {

@@ -1,5 +1,6 @@
 //! Ascent on the sphere (sec. 3.2).
 
+use super::circle::FewScores;
 use super::exact_ramp::ExactRamp;
 use super::grid_ramp::{Circle, GridRamp, RampOnCircle};
 use super::observations::Observations;
@@ -99,9 +100,10 @@ impl Climber {
         self.ramp.at(observations, Circle::new(&self.here, &self.across), angle).value
     }
 
-    /// Searches the circle through `self.here` along `self.across` for the highest point, by the secant
-    /// method on the slope, from `start` on. Where no point of it is higher than `value`, the angle is
-    /// halved until one is (DECISIONS A12). Returns the best point, which may be `(value, 0)`.
+    /// Searches the circle through `self.here` along `self.across` for the highest point. Where few scores
+    /// are distinct it is found whatever lies in between; else by the secant method on the slope, from
+    /// `start` on, and where no point of that is higher than `value`, the angle is made smaller until one
+    /// is (DECISIONS A12). Returns the best point, which may be `(value, 0)`.
     pub fn search(
         &mut self,
         observations: &Observations<'_>,
@@ -109,6 +111,10 @@ impl Climber {
         slope: f64,
         start: f64,
     ) -> (f64, f64) {
+        if let Some(few) = FewScores::of(observations, &self.here, &self.across) {
+            let (gain, angle) = few.highest();
+            return (value + gain, angle);
+        }
         let circle = Circle::new(&self.here, &self.across);
         let (mut last, mut angle) = ((0.0, slope), start);
         let mut best = (value, 0.0);
@@ -197,7 +203,8 @@ impl Climber {
             if gain <= 0.0 {
                 break;
             }
-            first_angle = angle;
+            // One that was not found step by step tells nothing of the next circle.
+            first_angle = if (0.0..=LARGEST_STEP).contains(&angle) { angle } else { FIRST_ANGLE };
             let (sin, cos) = angle.sin_cos();
             // The direction at the end of the circle, as long as it was.
             let carried = weights.iter().zip(&direction);

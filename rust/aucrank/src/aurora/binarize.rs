@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::binary_feature::{BinaryFeature, Rule};
 use super::known_values::{Known, between};
+use crate::RankError;
 use crate::data::{Column, Columns, Labels};
-use crate::{Interrupt, RankError};
 
 /// Columns that are copied together where they do not lie side by side: they share lines of the cache.
 const BLOCK: usize = 8;
@@ -104,18 +104,20 @@ pub struct Binarizer {
 impl Binarizer {
     /// Chooses the terms from some rows. Rows count as [`Labels::sums`] counts them; their classes do
     /// not matter. An infinite value makes no sense, and a category beyond the last is missing.
-    #[must_use]
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`].
     pub fn new(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
         rows: &[u32],
         params: &BinarizerParams,
-    ) -> Self {
+    ) -> Result<Self, RankError> {
         let copies = |row: usize| labels.sums(row).rows;
         let copies: Option<&(dyn Fn(usize) -> u64 + Sync)> =
             if labels.weights().is_some() { Some(&copies) } else { None };
-        let found = Self::choose(columns, copies, rows, params, &Interrupt::default());
-        found.unwrap_or_else(|_| unreachable!("nobody interrupts it"))
+        Self::choose(columns, copies, rows, params)
     }
 
     /// As [`Binarizer::new`], of rows that count as `copies` says, or once each.
@@ -124,16 +126,15 @@ impl Binarizer {
         copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
         rows: &[u32],
         params: &BinarizerParams,
-        interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let of_block = |block: Range<usize>| {
-            interrupt.check()?;
+            columns.check_interrupt()?;
             if let Column::Codes { codes, n_levels } = columns[block.start] {
                 return Ok(vec![categorical(codes, n_levels, rows, params)]);
             }
             let known = Known::read(columns, block.clone(), copies, rows);
             let features = block.zip(known).map(|(feature, known)| {
-                interrupt.check()?;
+                columns.check_interrupt()?;
                 let of_type = params.feature_types.get(feature).copied().flatten();
                 Ok(numeric(&known, of_type, params))
             });
@@ -242,8 +243,7 @@ mod tests {
             None => None,
             Some(copies) => Some(copies),
         };
-        let interrupt = Interrupt::default();
-        let found = Binarizer::choose(&columns, copies, &rows, params, &interrupt).unwrap();
+        let found = Binarizer::choose(&columns, copies, &rows, params).unwrap();
         found.features[0].clone()
     }
 
@@ -363,8 +363,7 @@ mod tests {
             let columns = vec![Column::Codes { codes, n_levels: 4 }];
             let columns = Columns::new(columns, codes.len()).unwrap();
             let rows: Vec<u32> = (0..codes.len() as u32).collect();
-            let interrupt = Interrupt::default();
-            let found = Binarizer::choose(&columns, None, &rows, &params, &interrupt).unwrap();
+            let found = Binarizer::choose(&columns, None, &rows, &params).unwrap();
             let BinaryFeature { rule: Rule::Equals { levels, .. }, missing } = &found.features[0]
             else {
                 unreachable!()

@@ -59,6 +59,7 @@ pub fn fit_aurora(
 ) -> Result<Aurora, RankError> {
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     params.validate(&n_levels)?;
+    let columns = &columns.until(interrupt);
     columns.infinite_value().map_or(Ok(()), Err)?;
     if let (Radius::Fixed(radius), Some(earlier)) = (params.radius, earlier)
         && radius.to_bits() != earlier.radius().to_bits()
@@ -133,12 +134,16 @@ impl Fit<'_, '_> {
         if let Some(earlier) = self.earlier {
             return Ok(earlier.binarizer().clone());
         }
-        let binarizer = Binarizer::new(self.columns, self.labels, rows, &self.params.binarizer);
+        let binarizer = Binarizer::new(self.columns, self.labels, rows, &self.params.binarizer)?;
         binarizer.check_codes()?;
         Ok(binarizer)
     }
 
-    fn observations<'c>(&self, rows: &[u32], binarizer: &'c Binarizer) -> Observations<'c> {
+    fn observations<'c>(
+        &self,
+        rows: &[u32],
+        binarizer: &'c Binarizer,
+    ) -> Result<Observations<'c>, RankError> {
         Observations::new(self.columns, self.labels, rows, binarizer)
     }
 
@@ -179,9 +184,10 @@ impl Fit<'_, '_> {
     fn choose(&self, splits: &[Split], radius: f64) -> Result<Chosen, RankError> {
         let mut paths = Vec::with_capacity(splits.len());
         for (split, fold) in splits.iter().zip(0..) {
-            let kept = self.observations(&split.kept, &split.binarizer);
-            let held_out =
-                split.held_out.as_ref().map(|rows| self.observations(rows, &split.binarizer));
+            let kept = self.observations(&split.kept, &split.binarizer)?;
+            let held_out = split.held_out.as_ref();
+            let held_out = held_out.map(|rows| self.observations(rows, &split.binarizer));
+            let held_out = held_out.transpose()?;
             let fold = (splits.len() > 1).then_some(fold);
             paths.push(self.search(
                 &kept,
@@ -259,8 +265,9 @@ impl Fit<'_, '_> {
         let mut radii = RADII.to_vec();
         while let Some(radius) = radii.pop().filter(|_| tried.len() < MOST_RADII) {
             let chosen = self.choose(splits, radius)?;
-            let held_out = |(split, path)| self.held_out(split, path, chosen.n_terms);
-            let held_out = splits.iter().zip(&chosen.paths).filter_map(held_out).collect();
+            let held_out = |(split, path)| self.held_out(split, path, chosen.n_terms).transpose();
+            let held_out = splits.iter().zip(&chosen.paths).filter_map(held_out);
+            let held_out = held_out.collect::<Result<_, RankError>>()?;
             tried.push((chosen, held_out));
             tried.sort_by(|a, b| a.0.radius.total_cmp(&b.0.radius));
             if radii.is_empty() {
@@ -274,7 +281,7 @@ impl Fit<'_, '_> {
         let mut radii: Vec<TriedRadius> = tried.iter().map(|(chosen, _)| chosen.tried()).collect();
         let mut smallest = best;
         for other in (0..tried.len()).rev() {
-            let error = standard_error(&tried[best].1, &tried[other].1)?;
+            let error = standard_error(&tried[best].1, &tried[other].1, self.interrupt)?;
             radii[other].standard_error = error;
             let gap = auc(&tried[best].0) - auc(&tried[other].0);
             if other < best && error.is_some_and(|error| gap <= error) {
@@ -285,12 +292,19 @@ impl Fit<'_, '_> {
     }
 
     /// The rows held out, scored by the first terms of a path.
-    fn held_out(&self, split: &Split, path: &Path, n_terms: usize) -> Option<HeldOut> {
+    fn held_out(
+        &self,
+        split: &Split,
+        path: &Path,
+        n_terms: usize,
+    ) -> Result<Option<HeldOut>, RankError> {
         let n_terms = n_terms.min(path.steps.len());
-        let (rows, last) = split.held_out.as_ref().zip(n_terms.checked_sub(1))?;
-        let rows = self.observations(rows, &split.binarizer);
+        let Some((rows, last)) = split.held_out.as_ref().zip(n_terms.checked_sub(1)) else {
+            return Ok(None);
+        };
+        let rows = self.observations(rows, &split.binarizer)?;
         let scores = scores_of(&rows, &path.terms[..n_terms], &path.steps[last].weights);
-        Some(HeldOut { scores, n_pos: rows.n_pos, shares: rows.shares })
+        Ok(Some(HeldOut { scores, n_pos: rows.n_pos, shares: rows.shares }))
     }
 
     /// The model of all rows: where folds have chosen, of terms that are searched for on all rows, as
@@ -306,7 +320,7 @@ impl Fit<'_, '_> {
             return self.model(split.binarizer, all, path, chosen, tried);
         }
         let binarizer = self.binarizer(all)?;
-        let rows = self.observations(all, &binarizer);
+        let rows = self.observations(all, &binarizer)?;
         let path = self.search(&rows, None, chosen.radius, chosen.n_terms, None)?;
         drop(rows);
         chosen.n_terms = path.terms.len();
@@ -334,7 +348,7 @@ impl Fit<'_, '_> {
             None => Vec::new(),
             Some(last) => {
                 let mut weights = path.steps.swap_remove(last).weights;
-                let rows = self.observations(all, &binarizer);
+                let rows = self.observations(all, &binarizer)?;
                 climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights, self.interrupt)?;
                 weights
             }
@@ -363,9 +377,14 @@ impl Fit<'_, '_> {
 
 /// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean over
 /// the splits, as [`DeLong`] has it; `None` where a class has one row, or no term was found.
-fn standard_error(a: &[HeldOut], b: &[HeldOut]) -> Result<Option<f64>, RankError> {
+fn standard_error(
+    a: &[HeldOut],
+    b: &[HeldOut],
+    interrupt: &Interrupt,
+) -> Result<Option<f64>, RankError> {
     let mut variance = (!a.is_empty()).then_some(0.0);
     for (a, b) in a.iter().zip(b) {
+        interrupt.check()?;
         let positive: Vec<bool> = (0..a.scores.len()).map(|row| row < a.n_pos).collect();
         let found = DeLong::weighted(&[&a.scores[..], &b.scores[..]], &positive, &a.shares)?;
         variance = variance.zip(found.difference_variance(0, 1)).map(|(sum, found)| sum + found);

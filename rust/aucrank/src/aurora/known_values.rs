@@ -6,10 +6,16 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::data::{Column, Columns, midpoint};
 
 /// Rows copied of one column before the next one.
 const TILE_ROWS: usize = 256;
+
+/// Up to so many values are found in one pass, each row looked up among those before it; more of them by
+/// a sort.
+const FEW: usize = 256;
 
 /// Most cells that a column is dealt into: their counts stay in the cache.
 const MOST_CELLS: usize = 1 << 16;
@@ -112,6 +118,12 @@ impl Known {
 
     /// All values in ascending order, if there are no more than `most`.
     pub fn few_levels(&self, most: usize) -> Option<Vec<Level>> {
+        if most > FEW {
+            return self.few_levels(FEW).or_else(|| {
+                let levels = self.all_levels();
+                (levels.len() <= most).then_some(levels)
+            });
+        }
         let mut levels: Vec<Level> = Vec::new();
         let mut last = 0;
         for (value, count) in self.levels() {
@@ -171,7 +183,7 @@ impl Known {
 }
 
 fn sorted(mut values: Vec<Level>) -> Vec<Level> {
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    values.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     joined(values.into_iter())
 }
 

@@ -12,6 +12,7 @@
 mod ascent;
 mod binarize;
 mod binary_feature;
+mod circle;
 mod exact_ramp;
 mod fit;
 mod grid_ramp;

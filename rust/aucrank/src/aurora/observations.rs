@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 
 use super::binarize::Binarizer;
+use super::binary_feature::BinaryFeature;
 use super::term::{BinaryTerm, Literal};
-use crate::data::{Columns, Labels, mix};
+use crate::RankError;
+use crate::data::{Column, Columns, Labels, mix};
 
 /// Distinct rows of each class, by their codes: the positive ones first, either class in the order of
 /// a hash of the codes. What is summed over them in their order does not depend on the order of the
@@ -28,16 +30,21 @@ impl<'a> Observations<'a> {
         labels: &Labels<'_>,
         rows: &[u32],
         binarizer: &'a Binarizer,
-    ) -> Self {
+    ) -> Result<Self, RankError> {
         let features: Vec<_> = binarizer.features.iter().zip(columns).collect();
+        let codes_of = |(feature, column): (&BinaryFeature, &Column<'_>)| {
+            columns.check_interrupt()?;
+            Ok(feature.codes(column, rows))
+        };
         let codes: Vec<Vec<u16>> =
-            features.into_par_iter().map(|(feature, column)| feature.codes(column, rows)).collect();
+            features.into_par_iter().map(codes_of).collect::<Result<_, RankError>>()?;
         let mut hashes = vec![0_u64; rows.len()];
         for codes in &codes {
             for (hash, &code) in hashes.iter_mut().zip(codes) {
                 *hash = mix(*hash ^ u64::from(code));
             }
         }
+        columns.check_interrupt()?;
         let negative = |row: u32| !labels.positive()[row as usize];
         let mut order: Vec<(bool, u64, u32)> = rows
             .iter()
@@ -51,6 +58,7 @@ impl<'a> Observations<'a> {
         order.par_sort_unstable_by(|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| by_codes(a.2, b.2))
         });
+        columns.check_interrupt()?;
         let same = |a: &(bool, u64, u32), b: &(bool, u64, u32)| {
             (a.0, a.1) == (b.0, b.1) && by_codes(a.2, b.2).is_eq()
         };
@@ -76,7 +84,7 @@ impl<'a> Observations<'a> {
             .into_par_iter()
             .map(|codes| places.iter().map(|&place| codes[place as usize]).collect())
             .collect();
-        Self { binarizer, codes, units, shares, n_pos }
+        Ok(Self { binarizer, codes, units, shares, n_pos })
     }
 
     /// Number of observations.
@@ -124,7 +132,6 @@ impl<'a> Observations<'a> {
 pub(super) mod tests {
     use super::*;
     use crate::aurora::BinarizerParams;
-    use crate::data::Column;
 
     /// Rows of two numbers, a number of few values that may be missing, and a category.
     pub struct Rows {
@@ -177,8 +184,8 @@ pub(super) mod tests {
             let columns = self.columns();
             let labels = Labels::new(&self.positive, weights).unwrap();
             let params = BinarizerParams::default();
-            let binarizer = Binarizer::new(&columns, &labels, &labels.rows(), &params);
-            ask(&Observations::new(&columns, &labels, &labels.rows(), &binarizer))
+            let binarizer = Binarizer::new(&columns, &labels, &labels.rows(), &params).unwrap();
+            ask(&Observations::new(&columns, &labels, &labels.rows(), &binarizer).unwrap())
         }
 
         /// The rows at some places.

@@ -324,6 +324,7 @@ pub fn fit_threshold_binarizer(
     interrupt: &Interrupt,
 ) -> Result<ThresholdBinarizer, RankError> {
     rows.check_length(columns)?;
+    let columns = &columns.until(interrupt);
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     params.validate(&n_levels)?;
     check_codes(columns)?;
@@ -333,7 +334,7 @@ pub fn fit_threshold_binarizer(
     let copies = |row: usize| rows.sums(row).rows;
     let copies: Option<&(dyn Fn(usize) -> u64 + Sync)> =
         if rows.is_weighted() { Some(&copies) } else { None };
-    let Binarizer { features } = Binarizer::choose(columns, copies, &counted, params, interrupt)?;
+    let Binarizer { features } = Binarizer::choose(columns, copies, &counted, params)?;
     drop(counted);
     interrupt.check()?;
     let bins: Vec<Bins> = features.iter().map(BinaryFeature::bins).collect();

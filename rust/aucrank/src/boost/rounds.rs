@@ -123,6 +123,7 @@ pub(super) fn boost(
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     params.validate()?;
+    let columns = &columns.until(interrupt);
     let mut params = params.clone();
     params.seed = given.earlier.map_or(params.seed, BoostedModel::seed);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
@@ -146,7 +147,7 @@ pub(super) fn boost(
             }
             columns.check_kinds(&n_levels)?;
             if let Some(err) = columns.infinite_value() {
-                return Err(RankError::InValidation(Box::new(err)));
+                return Err(err.in_validation());
             }
             held_out = Some(HeldOut::given(columns, labels));
         } else if let Some((found, rest)) =

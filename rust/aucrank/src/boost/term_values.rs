@@ -32,6 +32,7 @@ impl Term {
         outside: Option<&dyn RowScores>,
         out: &mut [f64],
     ) -> Result<(), RankError> {
+        columns.check_interrupt()?;
         match self {
             Self::Feature(term) => {
                 term.add_values(&columns[term.feature], out);
@@ -77,7 +78,7 @@ impl ScoredTerm {
         outside: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
         match &self.scorer {
-            RowScorer::Linear(linear) => Ok(linear.scores(columns)),
+            RowScorer::Linear(linear) => linear.scores(columns),
             RowScorer::Outside { number, is_reversed } => {
                 let outside = outside.ok_or(RankError::NeedsRankers)?;
                 let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();

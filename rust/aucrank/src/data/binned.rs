@@ -307,6 +307,42 @@ impl Binned {
             .collect()
     }
 
+    /// For each numeric feature that one of `rows` misses, the least and the greatest value of each
+    /// bin; empty for other features. `columns` is what was binned.
+    pub(crate) fn value_ranges(
+        &self,
+        columns: &Columns<'_>,
+        rows: &[u32],
+        has_missing: &[bool],
+    ) -> Vec<Vec<(f64, f64)>> {
+        let of_feature = |feature: usize| match columns[feature] {
+            Column::F64(column) if has_missing[feature] => {
+                self.ranges_of(feature, rows, |row| column.get(row))
+            }
+            Column::F32(column) if has_missing[feature] => {
+                self.ranges_of(feature, rows, |row| column.get(row))
+            }
+            _ => Vec::new(),
+        };
+        (0..self.features.len()).into_par_iter().map(of_feature).collect()
+    }
+
+    fn ranges_of(
+        &self,
+        feature: usize,
+        rows: &[u32],
+        value: impl Fn(usize) -> f64,
+    ) -> Vec<(f64, f64)> {
+        // The last is that of missing values, which no minimum heeds.
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); self.features[feature].n_codes()];
+        for row in rows.iter().map(|&row| row as usize) {
+            let (low, high) = &mut ranges[self.code(row, feature) as usize];
+            *low = low.min(value(row));
+            *high = high.max(value(row));
+        }
+        ranges
+    }
+
     /// Whether the codes of a feature take one byte.
     pub(crate) fn is_narrow(&self, feature: usize) -> bool {
         matches!(self.slots[feature], Slot::Narrow(_))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::RankError;
+use crate::{Interrupt, RankError};
 
 /// Rows read at a time: they stay in the cache while something is done with them.
 const TILE_ROWS: usize = 1024;
@@ -139,7 +139,8 @@ impl Column<'_> {
 #[derive(Debug, Clone)]
 pub struct Columns<'a> {
     n_rows: usize,
-    columns: Vec<Column<'a>>,
+    features: Vec<Column<'a>>,
+    interrupt: Option<&'a Interrupt>,
 }
 
 impl<'a> Columns<'a> {
@@ -163,7 +164,7 @@ impl<'a> Columns<'a> {
                 rule: "below 2^32",
             });
         }
-        Ok(Self { n_rows, columns })
+        Ok(Self { n_rows, features: columns, interrupt: None })
     }
 
     /// A matrix whose rows are contiguous.
@@ -194,6 +195,39 @@ impl<'a> Columns<'a> {
         Self::new(columns.collect(), n_rows)
     }
 
+    /// The same columns for a reader that may be stopped: a model asked about their rows then returns
+    /// [`RankError::Interrupted`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::data::Columns;
+    /// use aucrank::{Interrupt, RankError};
+    ///
+    /// let interrupt = Interrupt::default();
+    /// let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
+    /// let columns = columns.until(&interrupt);
+    /// assert_eq!(columns.check_interrupt(), Ok(()));
+    /// interrupt.stop();
+    /// assert_eq!(columns.check_interrupt(), Err(RankError::Interrupted));
+    /// ```
+    #[must_use]
+    pub fn until<'b>(&self, interrupt: &'b Interrupt) -> Columns<'b>
+    where
+        'a: 'b,
+    {
+        Columns { interrupt: Some(interrupt), ..self.clone() }
+    }
+
+    /// `Err` once the reader was asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`].
+    pub fn check_interrupt(&self) -> Result<(), RankError> {
+        self.interrupt.map_or(Ok(()), Interrupt::check)
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
@@ -203,7 +237,7 @@ impl<'a> Columns<'a> {
     /// Number of features.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.columns.len()
+        self.features.len()
     }
 
     /// Whether these are columns for a model: `n_levels` has the number of categories of each, `None`
@@ -232,17 +266,26 @@ impl<'a> Columns<'a> {
     }
 
     /// Copies some rows to `out`, row by row, in double precision: numbers as they are, category
-    /// codes as numbers, NaN for what is missing. Returns whether a number is infinite.
+    /// codes as numbers, NaN for what is missing. Returns whether nothing is to be made of them, for
+    /// which [`Columns::refusal`] has the reason.
     ///
     /// # Panics
     ///
     /// If `out` has not the size of the rows.
     pub(crate) fn read_rows(&self, rows: Range<usize>, out: &mut [f64]) -> bool {
-        let n_features = self.columns.len();
+        let n_features = self.features.len();
         assert_eq!(out.len(), rows.len() * n_features, "a place for every value");
-        self.columns.iter().enumerate().any(|(j, column)| {
-            column.read(rows.clone(), out.iter_mut().skip(j).step_by(n_features))
-        })
+        self.check_interrupt().is_err()
+            || self.features.iter().enumerate().any(|(j, column)| {
+                column.read(rows.clone(), out.iter_mut().skip(j).step_by(n_features))
+            })
+    }
+
+    /// Why some rows were refused: the reader was asked to stop, or a number is infinite. It may be
+    /// finite by now, where another thread writes to the data.
+    pub(crate) fn refusal(&self) -> RankError {
+        let stopped = self.check_interrupt().err();
+        stopped.or_else(|| self.infinite_value()).unwrap_or(RankError::Changed)
     }
 
     /// Calls `work` for all rows, some at a time and in parallel: with memory that it may use, their
@@ -251,7 +294,7 @@ impl<'a> Columns<'a> {
     ///
     /// # Errors
     ///
-    /// [`RankError::InfiniteValue`] if a number is infinite.
+    /// [`RankError::InfiniteValue`] if a number is infinite; [`RankError::Interrupted`].
     pub(crate) fn by_tile<M: Default>(
         &self,
         out: &mut [f64],
@@ -259,21 +302,24 @@ impl<'a> Columns<'a> {
         work: impl Fn(&mut M, Range<usize>, &[f64], &mut [f64]) + Sync,
     ) -> Result<(), RankError> {
         let tiles = out.par_chunks_mut(TILE_ROWS * width.max(1)).enumerate();
-        let any_infinite = tiles.with_min_len(LEAST_TILES).map_init(
+        let any_refused = tiles.with_min_len(LEAST_TILES).map_init(
             || (M::default(), Vec::new()),
             |(memory, values), (tile, out)| {
                 let start = tile * TILE_ROWS;
                 let rows = start..start + out.len() / width;
                 values.resize(rows.len() * self.n_features(), 0.0);
-                let is_infinite = self.read_rows(rows.clone(), values);
-                if !is_infinite {
+                let is_refused = self.read_rows(rows.clone(), values);
+                if !is_refused {
                     work(memory, rows, values, out);
                 }
-                is_infinite
+                is_refused
             },
         );
-        let any_infinite = any_infinite.reduce(|| false, |a, b| a | b);
-        any_infinite.then(|| self.infinite_value()).flatten().map_or(Ok(()), Err)
+        if any_refused.reduce(|| false, |a, b| a | b) {
+            return Err(self.refusal());
+        }
+        // `work` may have read rows once more, and left them out.
+        self.check_interrupt()
     }
 
     /// The error for the first column that holds infinity, with its first row.
@@ -303,7 +349,7 @@ impl<'a> Columns<'a> {
 
     /// The features, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Column<'a>> {
-        self.columns.iter()
+        self.features.iter()
     }
 }
 
@@ -320,7 +366,7 @@ impl<'a> std::ops::Index<usize> for Columns<'a> {
     type Output = Column<'a>;
 
     fn index(&self, feature: usize) -> &Column<'a> {
-        &self.columns[feature]
+        &self.features[feature]
     }
 }
 

@@ -190,7 +190,8 @@ impl<'a> Lookups<'a> {
         (0..is_other.len()).filter(|&feature| is_other[feature]).collect()
     }
 
-    /// Looks up some rows; returns whether a number is infinite.
+    /// Looks up some rows; returns whether [`Columns::refusal`] has a reason why nothing is to be made of
+    /// them.
     fn look_up(
         &self,
         columns: &Columns<'_>,
@@ -201,6 +202,9 @@ impl<'a> Lookups<'a> {
         let Tile { values, bins } = tile;
         values.resize(rows.len(), 0.0);
         bins.resize(rows.len() * self.features.len(), 0);
+        if columns.check_interrupt().is_err() {
+            return true;
+        }
         let mut any_infinite = false;
         for ((feature, lookup), bins) in self.features.iter().zip(bins.chunks_mut(rows.len())) {
             any_infinite |= columns[*feature].read(rows.clone(), &mut *values);
@@ -228,7 +232,8 @@ impl<'a> Lookups<'a> {
     ) -> Result<(), RankError> {
         if width == 0 {
             // There is nothing to work on, but infinity is an error all the same.
-            return check(columns, true);
+            columns.check_interrupt()?;
+            return columns.infinite_value().map_or(Ok(()), Err);
         }
         let tiles = out.par_chunks_mut(TILE_ROWS * width).enumerate();
         let parts = tiles.map(|(number, out)| {
@@ -247,17 +252,17 @@ impl<'a> Lookups<'a> {
         work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, P) + Sync,
     ) -> Result<(), RankError> {
         let others = self.others(columns);
-        let any_infinite = parts.with_min_len(LEAST_TILES).map_init(
+        let any_refused = parts.with_min_len(LEAST_TILES).map_init(
             || (M::default(), Tile::default()),
             |(memory, tile), (rows, part)| {
-                let is_infinite = self.look_up(columns, &others, &rows, tile);
-                if !is_infinite {
+                let is_refused = self.look_up(columns, &others, &rows, tile);
+                if !is_refused {
                     work(memory, tile.bins.chunks(rows.len()), part);
                 }
-                is_infinite
+                is_refused
             },
         );
-        check(columns, any_infinite.reduce(|| false, |a, b| a | b))
+        check(columns, any_refused.reduce(|| false, |a, b| a | b))
     }
 
     /// The rows in each bin of each feature.
@@ -284,26 +289,25 @@ impl<'a> Lookups<'a> {
         let none = || vec![R::Tally::default(); self.n_bins.iter().sum()];
         let start = || (none(), false, Tile::default(), Vec::new());
         let tiles = (0..n_rows.div_ceil(TILE_ROWS)).into_par_iter().with_min_len(LEAST_TILES);
-        let parts = tiles.fold(start, |(mut tallies, infinite, mut tile, mut of_row), number| {
+        let parts = tiles.fold(start, |(mut tallies, refused, mut tile, mut of_row), number| {
             let here = number * TILE_ROWS..n_rows.min((number + 1) * TILE_ROWS);
-            let is_infinite = self.look_up(columns, &others, &here, &mut tile);
+            let is_refused = self.look_up(columns, &others, &here, &mut tile);
             of_row.clear();
             of_row.extend(here.map(|row| rows.of(row)));
             for (bins, &start) in tile.bins.chunks(of_row.len()).zip(&starts) {
                 let tallies = &mut tallies[start..];
                 bins.iter().zip(&of_row).for_each(|(&bin, &row)| tallies[bin as usize] += row);
             }
-            (tallies, infinite | is_infinite, tile, of_row)
+            (tallies, refused | is_refused, tile, of_row)
         });
-        let (tallies, any_infinite) =
-            parts.map(|(tallies, infinite, ..)| (tallies, infinite)).reduce(
-                || (none(), false),
-                |(mut tallies, infinite), (more, more_infinite)| {
-                    tallies.iter_mut().zip(more).for_each(|(tally, more)| *tally += more);
-                    (tallies, infinite | more_infinite)
-                },
-            );
-        check(columns, any_infinite)?;
+        let (tallies, any_refused) = parts.map(|(tallies, refused, ..)| (tallies, refused)).reduce(
+            || (none(), false),
+            |(mut tallies, refused), (more, more_refused)| {
+                tallies.iter_mut().zip(more).for_each(|(tally, more)| *tally += more);
+                (tallies, refused | more_refused)
+            },
+        );
+        check(columns, any_refused)?;
         let of_feature = |(&start, &n_bins): (&usize, &usize)| {
             tallies[start..start + n_bins].iter().map(|tally| tally.sums()).collect()
         };
@@ -311,8 +315,8 @@ impl<'a> Lookups<'a> {
     }
 }
 
-fn check(columns: &Columns<'_>, any_infinite: bool) -> Result<(), RankError> {
-    any_infinite.then(|| columns.infinite_value()).flatten().map_or(Ok(()), Err)
+fn check(columns: &Columns<'_>, any_refused: bool) -> Result<(), RankError> {
+    if any_refused { Err(columns.refusal()) } else { Ok(()) }
 }
 
 #[cfg(test)]

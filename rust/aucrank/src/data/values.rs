@@ -101,10 +101,18 @@ impl Moments {
     }
 
     fn of_values(value: impl Fn(usize) -> f64, labels: &Labels<'_>, rows: &[u32]) -> Self {
-        let known = || {
-            let rows = rows.iter().map(|&row| (value(row as usize), labels.sums(row as usize)));
-            rows.filter(|(value, _)| !value.is_nan()).map(|(value, w)| (value, w.pos + w.neg))
-        };
+        Self::of_weighted(|| {
+            rows.iter().map(|&row| {
+                let sums = labels.sums(row as usize);
+                (value(row as usize), sums.pos + sums.neg)
+            })
+        })
+    }
+
+    /// Those of one feature, of whose rows the values and weights are given; they are asked for several
+    /// times.
+    pub(crate) fn of_weighted<I: Iterator<Item = (f64, u64)>>(rows: impl Fn() -> I) -> Self {
+        let known = || rows().filter(|(value, _)| !value.is_nan());
         let weight: u64 = known().map(|(_, weight)| weight).sum();
         if weight == 0 {
             return Self { mean: 0.0, deviation: 0.0 };

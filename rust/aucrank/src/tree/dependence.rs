@@ -326,10 +326,8 @@ impl<'a> Walker<'a> {
     ) -> Result<(), RankError> {
         let mut tile = std::mem::take(&mut self.tile);
         tile.resize(rows.len() * columns.n_features(), 0.0);
-        if columns.read_rows(rows.clone(), &mut tile)
-            && let Some(err) = columns.infinite_value()
-        {
-            return Err(err);
+        if columns.read_rows(rows.clone(), &mut tile) {
+            return Err(columns.refusal());
         }
         for (row, values) in rows.zip(tile.chunks_exact(columns.n_features())) {
             let weight = weights.of(row);

@@ -15,11 +15,11 @@ use super::penalize::{Complexity, Penalization, PenaltyParams, penalize};
 use super::prune::PruningPath;
 use super::pruned_leafrank::PrunedLeafRankSplitter;
 use super::ranking_tree::{RankingTree, TreeFrame};
-use super::split::StumpTerms;
+use super::split::{CellMeans, StumpTerms};
 use super::validate::{Validation, ValidationParams};
 use crate::data::{
     Binned, BinningParams, ClassSums, Columns, CountedRows, FeatureBins, Folds, Labels,
-    MemorySource, RowTally, RowUnits, Tally, ValueScale, WeightedRows, hold_out, mix,
+    MemorySource, RowTally, RowUnits, Tally, WeightedRows, hold_out, mix,
 };
 use crate::{Interrupt, RankError};
 
@@ -245,6 +245,7 @@ fn fit_with(
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     params.check_for(columns)?;
+    let columns = &columns.until(interrupt);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
@@ -269,8 +270,8 @@ pub(super) struct Sample<'a, R> {
     pub(super) row_tally: R,
     pub(super) frame: TreeFrame,
     pub(super) params: &'a FitParams,
-    /// Where missing values count as means: the units of all values.
-    scales: Option<Arc<Vec<ValueScale>>>,
+    /// Where missing values count as means.
+    means: Option<Arc<CellMeans>>,
     /// For splits by cubes.
     pub(super) cubes: Option<Arc<CubeKeys>>,
     /// For splits that are cross-validated on their own.
@@ -309,6 +310,8 @@ impl<'a, R> Sample<'a, R> {
             }
             SplitRule::Stumps(_) | SplitRule::Classifier => {}
         }
+        let means = (params.grow.missing == Missing::CellMean)
+            .then(|| Arc::new(CellMeans::new(columns, binned, &labels.rows(), &has_missing)));
         let frame = TreeFrame {
             n_levels: n_levels.collect(),
             has_missing,
@@ -322,8 +325,6 @@ impl<'a, R> Sample<'a, R> {
             },
             grid: cubes.as_ref().map(|cubes| cubes.grid.clone()),
         };
-        let scales = (params.grow.missing == Missing::CellMean)
-            .then(|| Arc::new(ValueScale::of(columns, &labels.rows())));
         Ok(Self {
             columns,
             binned,
@@ -332,7 +333,7 @@ impl<'a, R> Sample<'a, R> {
             row_tally,
             frame,
             params,
-            scales,
+            means,
             cubes,
             inner_folds,
             features: None,
@@ -357,7 +358,7 @@ impl<'a, R> Sample<'a, R> {
             row_tally,
             frame: self.frame.clone(),
             params: self.params,
-            scales: self.scales.clone(),
+            means: self.means.clone(),
             cubes: self.cubes.clone(),
             inner_folds: self.inner_folds.clone(),
             features,
@@ -381,7 +382,7 @@ impl<'a, R> Sample<'a, R> {
     fn stump_terms<'s>(&'s self, level_units: Option<&'s RowUnits>) -> StumpTerms<'s> {
         StumpTerms {
             level_units,
-            scales: self.scales.as_ref().map(|scales| &scales[..]),
+            means: self.means.as_deref(),
             monotonic: &self.frame.monotonic,
             features: self.features,
         }
@@ -417,8 +418,8 @@ impl<R: RowTally + Copy> Sample<'_, R> {
         let scratch = self.buffer();
         let source =
             MemorySource::with_scratch(self.binned, self.row_tally, rows, scratch, interrupt);
-        match &self.scales {
-            Some(scales) => source.with_values(self.columns, scales),
+        match &self.means {
+            Some(means) => source.with_values(self.columns, &means.scales),
             None => source,
         }
     }

@@ -149,7 +149,7 @@ impl RankingForest {
         self.trees[0].check_columns(columns)?;
         let asked = Asked::new(self, 0..self.trees.len());
         let mut out = vec![0.0; columns.n_rows()];
-        let any_infinite = out
+        let any_refused = out
             .par_chunks_mut(TILE_ROWS)
             .enumerate()
             .with_min_len(4)
@@ -173,8 +173,8 @@ impl RankingForest {
                 },
             )
             .reduce(|| false, |a, b| a | b);
-        if any_infinite && let Some(err) = columns.infinite_value() {
-            return Err(err);
+        if any_refused {
+            return Err(columns.refusal());
         }
         Ok(out)
     }

@@ -139,6 +139,7 @@ pub fn fit_forest(
     interrupt: &Interrupt,
 ) -> Result<RankingForest, RankError> {
     params.validate()?;
+    let columns = &columns.until(interrupt);
     if let Some(earlier) = &earlier {
         earlier.trees[0].check_columns(columns)?;
     }

@@ -199,7 +199,7 @@ impl RankingTree {
             return Ok(vec![values[0]; columns.n_rows()]);
         }
         let mut out = vec![V::default(); columns.n_rows()];
-        let any_infinite = out
+        let any_refused = out
             .par_chunks_mut(TILE_ROWS)
             .enumerate()
             .with_min_len(16)
@@ -216,8 +216,8 @@ impl RankingTree {
                 false
             })
             .reduce(|| false, |a, b| a | b);
-        if any_infinite && let Some(err) = columns.infinite_value() {
-            return Err(err);
+        if any_refused {
+            return Err(columns.refusal());
         }
         Ok(out)
     }

@@ -232,7 +232,7 @@ impl Scorer {
         }
     }
 
-    /// Codes rows of raw values; `false` if one of them is infinite.
+    /// Codes rows of raw values; `false` where [`Columns::refusal`] has a reason to make nothing of them.
     pub(super) fn code_rows(
         &self,
         columns: &Columns<'_>,

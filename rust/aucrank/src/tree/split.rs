@@ -5,8 +5,8 @@ use std::cmp::{Ordering, Reverse};
 use super::monotone::direction;
 use super::partition::{best_run, best_union};
 use crate::data::{
-    ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, Histogram, RowUnits, Shrinkage, Tally,
-    ValueScale,
+    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram, RowUnits,
+    Shrinkage, Tally, ValueScale,
 };
 
 /// A stump and what it does to its cell.
@@ -30,11 +30,64 @@ impl Stump {
     }
 }
 
+/// What the mean of a cell is told by, and where it lies among the values of the cell.
+#[derive(Debug, Clone)]
+pub(super) struct CellMeans {
+    /// The unit in which each feature's values are summed.
+    pub(super) scales: Vec<ValueScale>,
+    /// Of each feature that has missing values, the least and the greatest value of each bin.
+    ranges: Vec<Vec<(f64, f64)>>,
+}
+
+impl CellMeans {
+    /// Those of some rows; `has_missing` tells which features they miss.
+    pub(super) fn new(
+        columns: &Columns<'_>,
+        binned: &Binned,
+        rows: &[u32],
+        has_missing: &[bool],
+    ) -> Self {
+        Self {
+            scales: ValueScale::of(columns, rows),
+            ranges: binned.value_ranges(columns, rows, has_missing),
+        }
+    }
+
+    /// The codes that missing values may be given where they count as `mean`, whose bin is `code`.
+    ///
+    /// One where the cell has values on both sides of the mean in that bin, or none in it. Where the
+    /// mean lies between the values of two bins that follow one another in the cell, a cut may fall on
+    /// either side of it: they may be given the code of the one or of the other, the upper one first.
+    fn codes_of_missing(
+        &self,
+        feature: usize,
+        bins: &[(u32, ClassSums)],
+        mean: f64,
+        code: u32,
+    ) -> impl Iterator<Item = u32> {
+        let neighbour =
+            bins.binary_search_by_key(&code, |(code, _)| *code).ok().and_then(|place| {
+                let (low, high) = self.ranges[feature][code as usize];
+                let neighbour = if mean < low {
+                    place.checked_sub(1)?
+                } else if mean > high {
+                    place + 1
+                } else {
+                    return None;
+                };
+                bins.get(neighbour).map(|(neighbour, _)| *neighbour)
+            });
+        let upper = neighbour.map_or(code, |neighbour| neighbour.max(code));
+        let lower = neighbour.map(|neighbour| neighbour.min(code));
+        std::iter::once(upper).chain(lower)
+    }
+}
+
 /// What stumps heed beside their gain.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StumpTerms<'a> {
-    /// Where a missing value counts as the mean of its cell: the unit of each feature's values.
-    pub(super) scales: Option<&'a [ValueScale]>,
+    /// Where a missing value counts as the mean of its cell.
+    pub(super) means: Option<&'a CellMeans>,
     /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
     pub(super) monotonic: &'a [i8],
     /// Features that may be asked, ascending; `None` for all.
@@ -61,13 +114,12 @@ pub(super) fn best_stump<T: Tally>(
     let mut best: Option<Stump> = None;
     for (feature, sums) in histogram.features().filter(|(feature, _)| terms.may_ask(*feature)) {
         let direction = direction(terms.monotonic, feature);
-        let found = match (&features[feature], terms.scales) {
+        let found = match (&features[feature], terms.means) {
             (FeatureBins::Numeric { cuts }, None) => {
                 best_threshold(feature, cuts, sums.occupied(), cell, min_rows, direction)
             }
-            (FeatureBins::Numeric { cuts }, Some(scales)) => {
-                let scale = scales[feature];
-                best_threshold_by_mean(feature, cuts, scale, sums, cell, min_rows, direction)
+            (FeatureBins::Numeric { cuts }, Some(means)) => {
+                best_threshold_by_mean(feature, cuts, means, sums, cell, min_rows, direction)
             }
             (bins @ FeatureBins::Categorical { .. }, scales) => {
                 let levels = LevelSets { feature, bins, units: terms.level_units, cell, min_rows };
@@ -150,30 +202,50 @@ fn best_threshold(
     })
 }
 
-/// The same where missing values count as the mean of the known ones: they are added to its bin, and
-/// go where its answer leads.
+/// The same where missing values count as the mean of the known ones: they have its place in the order
+/// of the values, and go where its answer leads.
 fn best_threshold_by_mean<T: Tally>(
     feature: usize,
     cuts: &[f64],
-    scale: ValueScale,
+    means: &CellMeans,
     sums: FeatureSums<'_, T>,
     cell: ClassSums,
     min_rows: u64,
     direction: i8,
 ) -> Option<Stump> {
     let missing_code = cuts.len() as u32 + 1;
-    let (mut bins, missing) = known_and_missing(sums, missing_code);
+    let (bins, missing) = known_and_missing(sums, missing_code);
     let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
     if bins.len() < 2 {
         return None;
     }
     let sum = sums.value_sum().expect("the source sums values where means are wanted");
-    let mean = scale.mean(sum, known.pos + known.neg);
+    let mean = means.scales[feature].mean(sum, known.pos + known.neg);
     let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
-    add_to_bin(&mut bins, mean_code, missing);
-    let mut stump = best_threshold(feature, cuts, bins.iter().copied(), cell, min_rows, direction)?;
-    stump.test.missing_left = stump.test.goes_left(mean_code, missing_code);
-    Some(stump)
+    let stump_with = |code: u32| {
+        let mut bins = bins.clone();
+        add_to_bin(&mut bins, code, missing);
+        let mut stump = best_threshold(feature, cuts, bins.into_iter(), cell, min_rows, direction)?;
+        stump.test.missing_left = stump.test.goes_left(code, missing_code);
+        Some(stump)
+    };
+    if missing.rows == 0 {
+        return stump_with(mean_code);
+    }
+    let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
+    // Of equal ones the lower threshold.
+    stumps.reduce(|best, other| {
+        let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
+        if other.beats(Some(&best)) || is_equal { other } else { best }
+    })
+}
+
+/// Where a stump cuts the codes of a number.
+fn bound(stump: &Stump) -> u32 {
+    match stump.test.rule {
+        CodeRule::Below(bound) | CodeRule::AtLeast(bound) => bound,
+        CodeRule::Levels(_) => unreachable!("levels have no order to cut"),
+    }
 }
 
 /// The occupied bins of known values, and what the missing ones hold.
@@ -296,8 +368,8 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::data::{
-        Binned, BinningParams, Column, Columns, CountedRows, Labels, LevelRates, MISSING_CODE,
-        MemorySource, SumSource, Wanted,
+        BinningParams, Column, CountedRows, Labels, LevelRates, MISSING_CODE, MemorySource,
+        SumSource, Wanted, mix,
     };
 
     const MISSING: f64 = f64::NAN;
@@ -369,6 +441,86 @@ mod tests {
                 assert_eq!(stump.left, left);
             }
         }
+    }
+
+    /// Gain of the best stump on numbers that are all known, by trying every threshold and side.
+    fn best_gain_of_filled(filled: &[f64], positive: &[bool], min_rows: u64) -> i128 {
+        let total = Labels::new(positive, None).unwrap().total();
+        let mut best = 0;
+        for &threshold in filled {
+            for low_left in [true, false] {
+                let part: ClassSums = (0..filled.len())
+                    .filter(|&row| (filled[row] < threshold) == low_left)
+                    .map(|row| ClassSums {
+                        pos: positive[row].into(),
+                        neg: (!positive[row]).into(),
+                        rows: 1,
+                    })
+                    .sum();
+                if part.rows >= min_rows && total.rows - part.rows >= min_rows {
+                    best = best.max(total.gain(part));
+                }
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn no_threshold_gains_more_on_values_that_are_filled_with_the_mean() {
+        let (mut n_inside, interrupt) = (0, Interrupt::default());
+        for seed in 0..600_u64 {
+            let draw = |row: usize, what: u64, below: u64| {
+                mix(seed ^ mix(row as u64 ^ what << 32)) % below
+            };
+            let n_rows = 4 + draw(0, 1, 20) as usize;
+            let min_rows = 1 + draw(0, 2, 3);
+            // Whole numbers, so that their sum is exact in any order.
+            let values: Vec<f64> = (0..n_rows)
+                .map(|row| if draw(row, 3, 4) == 0 { MISSING } else { draw(row, 4, 12) as f64 })
+                .collect();
+            let mut positive: Vec<bool> = (0..n_rows).map(|row| draw(row, 5, 2) == 0).collect();
+            (positive[0], positive[1]) = (true, false);
+            let known = || values.iter().filter(|value| !value.is_nan());
+            let mean = known().sum::<f64>() / known().count() as f64;
+            let fill = |value: &f64| if value.is_nan() { mean } else { *value };
+            let filled: Vec<f64> = values.iter().map(fill).collect();
+
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let labels = Labels::new(&positive, None).unwrap();
+            let params = BinningParams { max_bins: None, seed: 0 };
+            let binned = Binned::new(&columns, &labels, params, &interrupt).unwrap();
+            let (rows, has_missing) = (labels.rows(), binned.has_missing(&labels.rows()));
+            let means = CellMeans::new(&columns, &binned, &rows, &has_missing);
+            let source = MemorySource::new(&binned, CountedRows(&positive), rows, &interrupt)
+                .with_values(&columns, &means.scales);
+            let histogram = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+            let terms = StumpTerms { means: Some(&means), ..StumpTerms::default() };
+            let total = labels.total();
+            let stump = best_stump(binned.features(), &histogram, total, min_rows, terms);
+            let expected = best_gain_of_filled(&filled, &positive, min_rows);
+            assert_eq!(stump.as_ref().map_or(0, |stump| stump.gain), expected, "{values:?}");
+            // The stump does to the rows what it says, by their codes and by their values, and what is
+            // missing goes with the known values on one side of the mean.
+            let Some(stump) = stump else { continue };
+            let missing = binned.features()[0].n_bins() as u32;
+            let raw = crate::tree::Test::of_codes(&stump.test, &binned.features()[0]);
+            let is_left: Vec<bool> =
+                (0..n_rows).map(|row| stump.test.goes_left(binned.code(row, 0), missing)).collect();
+            assert!((0..n_rows).all(|row| raw.goes_left(&values[row..=row]) == is_left[row]));
+            let left = (0..n_rows).filter(|&row| is_left[row]).map(|row| labels.sums(row)).sum();
+            assert_eq!(stump.left, left);
+            for (&a, &a_left) in filled.iter().zip(&is_left) {
+                for (&b, &b_left) in filled.iter().zip(&is_left) {
+                    let same_order = match stump.test.rule {
+                        CodeRule::Below(_) => a_left || !b_left,
+                        _ => !a_left || b_left,
+                    };
+                    assert!(a > b || same_order, "{values:?}");
+                }
+            }
+            n_inside += u32::from(values.iter().any(|value| value.is_nan()));
+        }
+        assert!(n_inside > 200);
     }
 
     #[test]

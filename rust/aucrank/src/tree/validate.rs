@@ -152,14 +152,14 @@ pub fn fit_validated(
         });
     }
     params.validate()?;
-    let in_validation = |err| RankError::InValidation(Box::new(err));
+    let (columns, other_columns) = (&columns.until(interrupt), &other_columns.until(interrupt));
     // Before the tree is grown, which may take long.
     if let Some(err) = other_columns.infinite_value() {
-        return Err(in_validation(err));
+        return Err(err.in_validation());
     }
     let unpruned = FitParams { pruning: None, ..params.clone() };
     let grown = fit(columns, labels, &unpruned, interrupt)?.tree;
     let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
-    let (tree, found) = found.map_err(in_validation)?;
+    let (tree, found) = found.map_err(RankError::in_validation)?;
     Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
 }

@@ -329,7 +329,7 @@ mod tests {
 
     use super::super::pairs::Sigmoid;
     use super::*;
-    use crate::data::{Columns, Labels, Moments, mix};
+    use crate::data::{Columns, Labels, mix};
     use crate::roc::Ramp;
 
     const N_FEATURES: usize = 4;
@@ -348,8 +348,9 @@ mod tests {
         (positive[0], positive[1]) = (false, true);
         let labels = Labels::new(&positive, None).unwrap();
         let interrupt = Interrupt::default();
-        let moments = Moments::of(&columns, &labels, &interrupt).unwrap();
-        Rows::new(&columns, &labels, &[0, 1, 2, 3], &moments, &interrupt).unwrap()
+        let rows = Rows::copied(&columns, &labels, &interrupt).unwrap();
+        let moments = rows.moments(&interrupt).unwrap();
+        rows.standardised(&[0, 1, 2, 3], &moments)
     }
 
     fn point(seed: u64, radius: f64, rows: &Rows) -> Point {

@@ -15,7 +15,7 @@ mod rows;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Column, Columns, Labels, Moments};
+use crate::data::{Column, Columns, Labels};
 use crate::roc::{Ramp, auc, largest_gap, weighted_auc};
 use crate::{Interrupt, RankError};
 
@@ -122,6 +122,7 @@ pub fn fit_rank_opt(
     interrupt: &Interrupt,
 ) -> Result<RankOpt, RankError> {
     params.validate()?;
+    let columns = &columns.until(interrupt);
     let categorical = |column: &Column<'_>| matches!(column, Column::Codes { .. });
     if let Some(column) = columns.iter().position(categorical) {
         return Err(RankError::CategoricalWeight { column });
@@ -129,11 +130,12 @@ pub fn fit_rank_opt(
     if let Some(err) = columns.infinite_value().or_else(|| columns.missing_value()) {
         return Err(err);
     }
-    let moments = Moments::of(columns, labels, interrupt)?;
+    let copied = Rows::copied(columns, labels, interrupt)?;
+    let moments = copied.moments(interrupt)?;
     // Nothing could be divided by a smaller deviation.
     let varies = |&feature: &usize| (LARGEST_RADIUS / moments[feature].deviation).is_finite();
     let features: Vec<usize> = (0..columns.n_features()).filter(varies).collect();
-    let rows = Rows::new(columns, labels, &features, &moments, interrupt)?;
+    let rows = copied.standardised(&features, &moments);
     let found = match params.objective {
         PairObjective::Sigmoid => raise_radius(&rows, &Sigmoid::new(), params, interrupt)?,
         PairObjective::Ramp => raise_radius(&rows, &Ramp::default(), params, interrupt)?,

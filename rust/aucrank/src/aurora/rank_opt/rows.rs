@@ -23,25 +23,27 @@ pub(super) struct Rows {
     n_features: usize,
     n_neg: usize,
     positive: Vec<bool>,
+    /// Weight of each row, exactly and as a float.
+    weights: Vec<u64>,
     units: Vec<f64>,
     shares: Vec<f64>,
 }
 
 impl Rows {
-    /// The rows of positive weight, by the features listed, each less its mean and over its standard
-    /// deviation.
-    pub(super) fn new(
+    /// The rows of positive weight, their values as they are.
+    ///
+    /// Another thread may write to the data meanwhile: what is learned is learned from these copies, so
+    /// that a value is the same whenever it is asked for.
+    pub(super) fn copied(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
-        features: &[usize],
-        moments: &[Moments],
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let hashed = content_hashes(columns, &labels.rows(), 0, interrupt)?;
         let class = |(hash, row)| (labels.positive()[row as usize], hash, row);
         let mut by_content: Vec<(bool, u64, u32)> = hashed.into_iter().map(class).collect();
         by_content.par_sort_unstable();
-        let (mut first_rows, mut positive, mut units) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut first_rows, mut positive, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for copies in by_content.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let weight = |&(_, _, row): &(bool, u64, u32)| {
                 let sums = labels.sums(row as usize);
@@ -49,31 +51,80 @@ impl Rows {
             };
             first_rows.push(copies[0].2 as usize);
             positive.push(copies[0].0);
-            units.push(copies.iter().map(weight).sum::<u64>() as f64);
+            weights.push(copies.iter().map(weight).sum::<u64>());
         }
+        let units: Vec<f64> = weights.iter().map(|&weight| weight as f64).collect();
         let total = labels.total();
         let share = |(&units, &positive): (&f64, &bool)| {
             units / if positive { total.pos } else { total.neg } as f64
         };
-        let mut values = vec![0.0; first_rows.len() * features.len()];
-        if !features.is_empty() {
-            let blocks = values.par_chunks_mut(BLOCK_ROWS * features.len());
+        let n_features = columns.n_features();
+        let mut values = vec![0.0; first_rows.len() * n_features];
+        if n_features > 0 {
+            let blocks = values.par_chunks_mut(BLOCK_ROWS * n_features);
             blocks.zip(first_rows.par_chunks(BLOCK_ROWS)).try_for_each(|(block, rows)| {
                 interrupt.check()?;
-                for (place, &feature) in block.chunks_exact_mut(rows.len()).zip(features) {
-                    standardise(&columns[feature], moments[feature], rows, place);
+                for (places, column) in block.chunks_exact_mut(rows.len()).zip(columns) {
+                    copy(column, rows, places);
                 }
-                Ok(())
+                // They were looked at before.
+                if block.iter().all(|value| value.is_finite()) {
+                    Ok(())
+                } else {
+                    Err(RankError::Changed)
+                }
             })?;
         }
         Ok(Self {
             values,
-            n_features: features.len(),
+            n_features,
             n_neg: positive.iter().filter(|&&positive| !positive).count(),
             shares: units.iter().zip(&positive).map(share).collect(),
             positive,
+            weights,
             units,
         })
+    }
+
+    /// Mean and standard deviation of each feature.
+    pub(super) fn moments(&self, interrupt: &Interrupt) -> Result<Vec<Moments>, RankError> {
+        let of_feature = |feature: usize| {
+            interrupt.check()?;
+            let rows = || {
+                let blocks = self.values.chunks(BLOCK_ROWS * self.n_features);
+                blocks.zip(self.weights.chunks(BLOCK_ROWS)).flat_map(|(block, weights)| {
+                    let values = &block[feature * weights.len()..];
+                    values.iter().copied().zip(weights.iter().copied())
+                })
+            };
+            Ok(Moments::of_weighted(rows))
+        };
+        (0..self.n_features).into_par_iter().map(of_feature).collect()
+    }
+
+    /// The same rows by the features listed, each less its mean and over its standard deviation.
+    pub(super) fn standardised(mut self, features: &[usize], moments: &[Moments]) -> Self {
+        if features.len() < self.n_features {
+            let blocks = self.values.chunks(BLOCK_ROWS * self.n_features);
+            let blocks = blocks.zip(self.units.chunks(BLOCK_ROWS));
+            let of_block = |(block, units): (&[f64], &[f64])| -> Vec<f64> {
+                let n_rows = units.len();
+                let columns = features.iter().map(|feature| feature * n_rows);
+                columns.flat_map(|start| block[start..start + n_rows].to_vec()).collect()
+            };
+            self.values = blocks.flat_map(of_block).collect();
+            self.n_features = features.len();
+        }
+        if !features.is_empty() {
+            let blocks = self.values.par_chunks_mut(BLOCK_ROWS * features.len());
+            blocks.for_each(|block| {
+                let n_rows = block.len() / features.len();
+                for (column, &feature) in block.chunks_exact_mut(n_rows).zip(features) {
+                    standardise(column, moments[feature]);
+                }
+            });
+        }
+        self
     }
 
     pub(super) fn len(&self) -> usize {
@@ -161,23 +212,28 @@ impl Rows {
     }
 }
 
-fn standardise(column: &Column<'_>, moments: Moments, rows: &[usize], places: &mut [f64]) {
-    let Moments { mean, deviation } = moments;
+fn copy(column: &Column<'_>, rows: &[usize], places: &mut [f64]) {
     let each = |values: &dyn Fn(usize) -> f64, places: &mut [f64]| {
         for (place, &row) in places.iter_mut().zip(rows) {
-            let (value, from_mean) = (values(row), values(row) - mean);
-            // Where the largest numbers of both signs meet, a difference may overflow.
-            *place = if from_mean.is_finite() {
-                from_mean / deviation
-            } else {
-                value / deviation - mean / deviation
-            };
+            *place = values(row);
         }
     };
     match column {
         Column::F64(values) => each(&|row| values.get(row), places),
         Column::F32(values) => each(&|row| values.get(row), places),
         Column::Codes { .. } => unreachable!("refused"),
+    }
+}
+
+fn standardise(values: &mut [f64], Moments { mean, deviation }: Moments) {
+    for value in values {
+        let from_mean = *value - mean;
+        // Where the largest numbers of both signs meet, a difference may overflow.
+        *value = if from_mean.is_finite() {
+            from_mean / deviation
+        } else {
+            *value / deviation - mean / deviation
+        };
     }
 }
 
@@ -213,6 +269,7 @@ impl Rows {
             n_neg,
             shares: [share(neg), share(pos)].concat(),
             positive: order.iter().map(|&row| positive[row]).collect(),
+            weights: units.iter().map(|&units| units as u64).collect(),
             units,
         }
     }
@@ -227,8 +284,9 @@ mod tests {
         let columns = Columns::from_row_major(values, 2).unwrap();
         let labels = Labels::new(positive, weights).unwrap();
         let interrupt = Interrupt::default();
-        let moments = Moments::of(&columns, &labels, &interrupt).unwrap();
-        Rows::new(&columns, &labels, &[0, 1], &moments, &interrupt).unwrap()
+        let rows = Rows::copied(&columns, &labels, &interrupt).unwrap();
+        let moments = rows.moments(&interrupt).unwrap();
+        rows.standardised(&[0, 1], &moments)
     }
 
     fn sample(n: usize) -> (Vec<f64>, Vec<bool>) {
@@ -272,6 +330,39 @@ mod tests {
         rows.scores(&[0.0, -2.0], &mut single, &interrupt).unwrap();
         let without = rows.without(0, 0.25, &scores);
         assert!(without.iter().zip(&single).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn moments_are_those_of_the_data_and_features_may_be_left_out() {
+        let (values, positive) = sample(2500);
+        let weights: Vec<f64> = (0..2500).map(|i| (mix(i) % 4) as f64).collect();
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let interrupt = Interrupt::default();
+        let rows = || Rows::copied(&columns, &labels, &interrupt).unwrap();
+        let moments = rows().moments(&interrupt).unwrap();
+        assert_eq!(moments, Moments::of(&columns, &labels, &interrupt).unwrap());
+        let (all, second) =
+            (rows().standardised(&[0, 1], &moments), rows().standardised(&[1], &moments));
+        let scores = |rows: &Rows, weights: &[f64]| {
+            let mut scores = vec![0.0; rows.len()];
+            rows.scores(weights, &mut scores, &interrupt).unwrap();
+            scores
+        };
+        assert_eq!(scores(&all, &[0.0, 1.0]), scores(&second, &[1.0]));
+        assert!(rows().standardised(&[], &moments).values.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_finite_any_more_is_an_error() {
+        let (mut values, positive) = sample(50);
+        for bad in [f64::NAN, f64::INFINITY] {
+            values[7] = bad;
+            let columns = Columns::from_row_major(&values, 2).unwrap();
+            let labels = Labels::new(&positive, None).unwrap();
+            let found = Rows::copied(&columns, &labels, &Interrupt::default());
+            assert_eq!(found.unwrap_err(), RankError::Changed);
+        }
     }
 
     #[test]

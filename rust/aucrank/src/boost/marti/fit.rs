@@ -59,6 +59,7 @@ pub fn fit_marti_rank(
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
+    let columns = &columns.until(interrupt);
     let total = labels.total();
     let rarer = total.pos.min(total.neg) as f64;
     if params.noise_rate >= rarer / (total.pos + total.neg) as f64 {
@@ -114,7 +115,7 @@ pub fn fit_marti_rank(
         threshold: 0.0,
     };
     let scores = outside.map(|outside| outside as &dyn RowScores);
-    program.threshold = largest_gap(&program.score_unless(columns, scores, interrupt)?, labels)?;
+    program.threshold = largest_gap(&program.score(columns, scores)?, labels)?;
     keep_rankers(program.terms_mut(), outside);
     Ok(program)
 }

@@ -12,10 +12,10 @@ use super::chance::Chance;
 use super::params::{ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, place};
 use super::walk::coin_at;
+use crate::RankError;
 use crate::boost::term::Term;
 use crate::boost::weak::outside::RowScores;
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_hash};
-use crate::{Interrupt, RankError};
 
 /// Rows scored together.
 const TILE_ROWS: usize = 512;
@@ -68,25 +68,15 @@ impl BranchingProgram {
         columns: &Columns<'_>,
         outside: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
-        self.score_unless(columns, outside, &Interrupt::default())
-    }
-
-    /// The same as a part of a fit, which may be interrupted.
-    pub(super) fn score_unless(
-        &self,
-        columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
-        interrupt: &Interrupt,
-    ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         if let Some(err) = columns.infinite_value() {
             return Err(err);
         }
-        let scorer = Scorer::new(self, columns, outside, interrupt)?;
+        let scorer = Scorer::new(self, columns, outside)?;
         let mut scores = vec![0.0; columns.n_rows()];
         let tiles = scores.par_chunks_mut(TILE_ROWS).enumerate();
         tiles.try_for_each_init(Tile::default, |tile, (number, scores)| {
-            interrupt.check()?;
+            columns.check_interrupt()?;
             let first = number * TILE_ROWS;
             scorer.score_rows(columns, first..first + scores.len(), tile, scores);
             Ok(())
@@ -100,7 +90,6 @@ impl<'p> Scorer<'p> {
         program: &'p BranchingProgram,
         columns: &Columns<'_>,
         outside: Option<&dyn RowScores>,
-        interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let mut features: Vec<usize> = Vec::new();
         for node in &program.nodes {
@@ -118,7 +107,6 @@ impl<'p> Scorer<'p> {
                     step_of(term, column(term.feature))
                 }
                 NodeKind::Ranker { term, .. } => {
-                    interrupt.check()?;
                     let mut chances = vec![0.0; columns.n_rows()];
                     term.add_values(columns, outside, &mut chances)?;
                     Step::Rows(chances.into_par_iter().map(Chance::new).collect())

@@ -52,25 +52,28 @@ impl LinearRanker {
         })
     }
 
-    /// The scores of all rows.
-    pub(in crate::boost) fn scores(&self, columns: &Columns<'_>) -> Vec<f64> {
+    /// The scores of all rows, which hold no infinity.
+    pub(in crate::boost) fn scores(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let n_features = columns.n_features();
         let mut scores = vec![0.0; columns.n_rows()];
         if n_features == 0 {
-            return scores;
+            return Ok(scores);
         }
-        scores.par_chunks_mut(TILE_ROWS).enumerate().for_each_init(
+        scores.par_chunks_mut(TILE_ROWS).enumerate().try_for_each_init(
             Vec::new,
             |values, (tile, scores)| {
                 values.resize(scores.len() * n_features, 0.0);
                 let first = tile * TILE_ROWS;
-                columns.read_rows(first..first + scores.len(), values);
+                if columns.read_rows(first..first + scores.len(), values) {
+                    return Err(columns.refusal());
+                }
                 for (score, row) in scores.iter_mut().zip(values.chunks_exact(n_features)) {
                     *score = self.score(row);
                 }
+                Ok(())
             },
-        );
-        scores
+        )?;
+        Ok(scores)
     }
 
     pub(in crate::boost) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
@@ -179,7 +182,7 @@ impl WeakRanker for FisherRanker {
         let means = self.moments.iter().map(|moments| moments.mean).collect();
         let deviations = self.moments.iter().map(|moments| moments.deviation).collect();
         let mut linear = LinearRanker { coefficients, means, deviations };
-        let scores = linear.scores(sample.columns);
+        let scores = linear.scores(sample.columns)?;
         ranking_by_score(sample, task, scores, |is_reversed| {
             if is_reversed {
                 for weight in &mut linear.coefficients {
@@ -351,7 +354,7 @@ mod tests {
         assert_eq!((linear.coefficients[1], linear.coefficients[3]), (0.0, 0.0));
         assert!((linear.coefficients[0] - linear.coefficients[2]).abs() < 1e-6);
         assert_eq!(linear.check(&[None; 5]), Ok(()));
-        assert!(linear.scores(&columns).iter().all(|score| score.is_finite()));
+        assert!(linear.scores(&columns).unwrap().iter().all(|score| score.is_finite()));
         assert!(linear.check(&[Some(2), None, None, None, None]).is_err());
 
         let flat = Columns::from_row_major(&[2.0; 5], 1).unwrap();

@@ -1,0 +1,291 @@
+//! The highest point of a great circle where few scores are distinct.
+//!
+//! The ramp statistic of a handful of terms has steps and plateaus, which a search that follows its slope
+//! ends on. With few distinct scores there are few pairs of them, and the difference of each pair is a
+//! wave along the circle, `a cos t + b sin t`, clipped at a half-width. Between the angles where some wave
+//! meets its clip the statistic is one wave: its highest point on the whole circle is found by a walk over
+//! these angles.
+
+use std::f64::consts::{PI, TAU};
+
+use super::grid_ramp::{HALF_WIDTH, SIDE_SLOPE};
+use super::observations::Observations;
+use crate::data::mix;
+
+/// Distinct scores up to which all pairs are walked over: the walk takes no longer than a search by slopes
+/// on 1,000 rows.
+const MOST_SCORES: usize = 32;
+
+/// Places of the table that tells scores apart.
+const N_SLOTS: usize = 4 * MOST_SCORES;
+
+/// Observations of one score, all along the circle.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    here: f64,
+    across: f64,
+    /// Share of the negatives, and of the positives.
+    shares: [f64; 2],
+}
+
+/// Two groups: the difference of their scores is `a cos t + b sin t`, and the statistic is the sum of
+/// `share` times that, clipped, over all pairs.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    a: f64,
+    b: f64,
+    share: f64,
+}
+
+/// Where the difference of a pair lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Below,
+    Central,
+    Above,
+}
+
+/// `level + a cos t + b sin t`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wave {
+    level: f64,
+    a: f64,
+    b: f64,
+}
+
+impl Wave {
+    fn at(self, (sin, cos): (f64, f64)) -> f64 {
+        self.level + self.a * cos + self.b * sin
+    }
+
+    fn slope_at(self, (sin, cos): (f64, f64)) -> f64 {
+        self.b * cos - self.a * sin
+    }
+
+    /// Adds what a pair is on a piece, or takes it away.
+    fn add(&mut self, pair: Pair, piece: Piece, sign: f64) {
+        let share = sign * (1.0 - SIDE_SLOPE) * pair.share;
+        match piece {
+            Piece::Below => self.level -= HALF_WIDTH * share,
+            Piece::Above => self.level += HALF_WIDTH * share,
+            Piece::Central => {
+                self.a += share * pair.a;
+                self.b += share * pair.b;
+            }
+        }
+    }
+}
+
+/// All pairs of the distinct scores.
+#[derive(Debug)]
+pub(super) struct FewScores(Vec<Pair>);
+
+impl FewScores {
+    /// Of scores that are `here cos t + across sin t`; `None` where more are distinct than should be
+    /// walked over.
+    pub(super) fn of(
+        observations: &Observations<'_>,
+        here: &[f64],
+        across: &[f64],
+    ) -> Option<Self> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut slots = [usize::MAX; N_SLOTS];
+        let scores = here.iter().zip(across).zip(&observations.shares).enumerate();
+        for (row, ((&here, &across), &share)) in scores {
+            let key = [here.to_bits(), across.to_bits()];
+            let mut slot = mix(key[0] ^ mix(key[1])) as usize % N_SLOTS;
+            let group = loop {
+                match groups.get(slots[slot]) {
+                    Some(group) if [group.here.to_bits(), group.across.to_bits()] != key => {
+                        slot = (slot + 1) % N_SLOTS;
+                    }
+                    Some(_) => break slots[slot],
+                    None if groups.len() == MOST_SCORES => return None,
+                    None => {
+                        slots[slot] = groups.len();
+                        groups.push(Group { here, across, shares: [0.0; 2] });
+                        break slots[slot];
+                    }
+                }
+            };
+            groups[group].shares[usize::from(row < observations.n_pos)] += share;
+        }
+        let mut pairs = Vec::new();
+        for (place, one) in groups.iter().enumerate() {
+            for other in &groups[..place] {
+                // A pair the other way round counts 1 less the same.
+                let share = one.shares[1] * other.shares[0] - other.shares[1] * one.shares[0];
+                if share != 0.0 {
+                    pairs.push(Pair {
+                        a: one.here - other.here,
+                        b: one.across - other.across,
+                        share,
+                    });
+                }
+            }
+        }
+        Some(Self(pairs))
+    }
+
+    /// The highest point: what it lies above the start of the circle, and its angle, from -pi to pi.
+    pub(super) fn highest(&self) -> (f64, f64) {
+        let mut wave = Wave::default();
+        let mut events: Vec<(f64, usize, Piece)> = Vec::new();
+        for (number, pair) in self.0.iter().enumerate() {
+            wave.a += SIDE_SLOPE * pair.share * pair.a;
+            wave.b += SIDE_SLOPE * pair.share * pair.b;
+            let top = pair.b.atan2(pair.a);
+            let reach = HALF_WIDTH / pair.a.hypot(pair.b);
+            if reach >= 1.0 {
+                wave.add(*pair, Piece::Central, 1.0);
+                continue;
+            }
+            let half = reach.acos();
+            let of_pair = [
+                (top - half, Piece::Above),
+                (top + half, Piece::Central),
+                (top + PI - half, Piece::Below),
+                (top + PI + half, Piece::Central),
+            ]
+            .map(|(angle, piece)| (angle.rem_euclid(TAU), number, piece));
+            // The circle is closed: what it ends with is what it starts with.
+            let last = of_pair.iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("four");
+            wave.add(*pair, last.2, 1.0);
+            events.extend(of_pair);
+        }
+        events.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut piece_of: Vec<Piece> = vec![Piece::Central; self.0.len()];
+        for &(_, number, piece) in &events {
+            piece_of[number] = piece;
+        }
+        let (mut from, mut from_at) = (0.0, (0.0, 1.0));
+        let mut best = (wave.at(from_at), 0.0);
+        let mut consider = |wave: Wave, angle: f64, at: (f64, f64)| {
+            let value = wave.at(at);
+            if value > best.0 {
+                best = (value, angle);
+            }
+        };
+        for (angle, number, piece) in events.into_iter().chain([(TAU, usize::MAX, Piece::Central)])
+        {
+            let at = angle.sin_cos();
+            // In less than half a turn a wave has one top at most, between a rise and a fall.
+            if angle - from >= PI || wave.slope_at(from_at) > 0.0 && wave.slope_at(at) < 0.0 {
+                let top = wave.b.atan2(wave.a).rem_euclid(TAU);
+                if (from..=angle).contains(&top) {
+                    consider(wave, top, top.sin_cos());
+                }
+            }
+            consider(wave, angle, at);
+            let Some(pair) = self.0.get(number) else { break };
+            wave.add(*pair, piece_of[number], -1.0);
+            wave.add(*pair, piece, 1.0);
+            piece_of[number] = piece;
+            (from, from_at) = (angle, at);
+        }
+        // The sums above have been added to and taken from many times.
+        let gain = self.value_at(best.1) - self.value_at(0.0);
+        let angle = if best.1 > PI { best.1 - TAU } else { best.1 };
+        if gain > 0.0 { (gain, angle) } else { (0.0, 0.0) }
+    }
+
+    /// The statistic at an angle, but for a constant.
+    fn value_at(&self, angle: f64) -> f64 {
+        let (sin, cos) = angle.sin_cos();
+        let of_pair = |pair: &Pair| {
+            let difference = pair.a * cos + pair.b * sin;
+            let clipped = difference.clamp(-HALF_WIDTH, HALF_WIDTH);
+            pair.share * ((1.0 - SIDE_SLOPE) * clipped + SIDE_SLOPE * difference)
+        };
+        self.0.iter().map(of_pair).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aurora::ascent::{Climber, norm};
+    use crate::aurora::observations::tests::{Rows, literals};
+    use crate::aurora::packed::PackedTerms;
+    use crate::aurora::term::BinaryTerm;
+
+    /// Scores of some terms by weights of length `radius`, and others at right angles to them.
+    fn circle(
+        observations: &Observations<'_>,
+        seed: u64,
+        n_terms: usize,
+        radius: f64,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let all = literals(observations);
+        let draw = |what: u64| mix(seed ^ mix(what));
+        let mut terms = PackedTerms::default();
+        for term in 0..n_terms as u64 {
+            let literal = all[draw(term) as usize % all.len()];
+            terms.push(&observations.on(BinaryTerm::First(literal)));
+        }
+        let weights = |what: u64| -> Vec<f64> {
+            (0..n_terms as u64).map(|term| (draw(what + term) % 9) as f64 - 4.1).collect()
+        };
+        let (mut here, mut across) = (weights(100), weights(200));
+        let along: f64 = here.iter().zip(&across).map(|(a, b)| a * b).sum();
+        let share = along / norm(&here).powi(2);
+        across.iter_mut().zip(&here).for_each(|(across, here)| *across -= share * here);
+        for weights in [&mut here, &mut across] {
+            let factor = radius / norm(weights);
+            weights.iter_mut().for_each(|weight| *weight *= factor);
+        }
+        let scores = |weights: &[f64]| {
+            let mut scores = vec![0.0; observations.len()];
+            terms.scores(weights, &mut scores);
+            scores
+        };
+        (scores(&here), scores(&across))
+    }
+
+    const N_ANGLES: u32 = 600;
+
+    #[test]
+    fn no_point_of_a_dense_scan_of_the_circle_is_higher() {
+        let (mut n_walked, mut most_gained) = (0, 0.0_f64);
+        for seed in 0..60_u64 {
+            let n = 20 + (mix(seed) % 60) as usize;
+            let (n_terms, radius) =
+                (2 + (seed % 5) as usize, [0.4, 1.0, 3.0, 8.0][seed as usize % 4]);
+            let weights: Vec<f64> = (0..n).map(|row| (mix(row as u64) % 3) as f64 + 0.5).collect();
+            let weights = (seed % 3 == 0).then_some(&weights[..]);
+            Rows::new(n, seed).observe(weights, |observations| {
+                let (here, across) = circle(observations, seed, n_terms, radius);
+                let mut exact = Climber::exact(observations);
+                (exact.here, exact.across) = (here.clone(), across.clone());
+                let start = exact.value_at(observations, 0.0);
+                let highest = (0..N_ANGLES)
+                    .map(|step| {
+                        exact.value_at(observations, f64::from(step) / f64::from(N_ANGLES) * TAU)
+                    })
+                    .fold(0.0, f64::max);
+                let Some(few) = FewScores::of(observations, &here, &across) else { return };
+                let (gain, angle) = few.highest();
+                assert!(angle.abs() <= PI && gain >= 0.0);
+                let value = exact.value_at(observations, angle);
+                assert!((value - (start + gain)).abs() < 1e-12, "{value} {start} {gain}");
+                assert!(value > highest - 1e-12, "{value} {highest} of seed {seed}");
+                // The scan misses little of a statistic whose slope is at most this.
+                let missed = 2.0 * radius * TAU / f64::from(N_ANGLES);
+                assert!(value < highest + missed, "{value} {highest}");
+                n_walked += 1;
+                most_gained = most_gained.max(gain);
+            });
+        }
+        assert!(n_walked > 40 && most_gained > 0.1, "{n_walked} {most_gained}");
+    }
+
+    #[test]
+    fn equal_scores_leave_nothing_to_gain() {
+        Rows::new(40, 1).observe(None, |observations| {
+            let same = vec![0.5; observations.len()];
+            assert_eq!(FewScores::of(observations, &same, &same).unwrap().highest(), (0.0, 0.0));
+            let distinct: Vec<f64> = (0..observations.len()).map(|row| row as f64).collect();
+            assert!(FewScores::of(observations, &distinct, &same).is_none());
+        });
+    }
+}
