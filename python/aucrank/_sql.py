@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aucrank._rules import level_codes
 from aucrank._schema import Level, Schema
 
 Dialect = Literal["ansi", "mysql", "bigquery", "tsql"]
@@ -125,7 +126,8 @@ class SqlWriter:
                 return f"{name} IS NOT NULL" if known_left else f"{name} IS NULL"
             case {"known": known_left} if levels is not None:
                 known = self._among(name, levels if known_left else (), levels, missing_left)
-            case {"levels": codes} if levels is not None:
+            case {"levels": asked} if levels is not None:
+                codes = level_codes(asked, len(levels))
                 left = [level for code, level in enumerate(levels) if code in codes]
                 known = self._among(name, left, levels, missing_left)
             case other:
@@ -136,7 +138,8 @@ class SqlWriter:
         self, name: str, left: Sequence[Level], levels: Sequence[Level], missing_left: bool
     ) -> str:
         """Return a condition for the categories on the left; those not seen go where NULL goes."""
-        listed = [level for level in levels if level not in left] if missing_left else left
+        inside = frozenset(left)
+        listed = [level for level in levels if level not in inside] if missing_left else left
         if not listed:
             return "1 = 1" if missing_left else "1 = 0"
         inside = "NOT IN" if missing_left else "IN"

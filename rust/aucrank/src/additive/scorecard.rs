@@ -329,6 +329,9 @@ impl Scorecard {
             return Err(format!("a row may have more than {MOST_POINTS} points"));
         }
         let (low, high) = self.points_range();
+        if ![low, high].iter().all(|&points| self.log_odds(points as f64).is_finite()) {
+            return Err("the scale of the points is too fine for log-odds to be numbers".to_owned());
+        }
         if !self.distribution.windows(2).all(|pair| pair[0].0 < pair[1].0)
             || !self.distribution.iter().all(|(points, _)| (low..=high).contains(points))
         {
