@@ -1,12 +1,12 @@
 //! The saved form of every model, and scoring from it: one JSON document with a version and a checksum.
 
+mod json;
 mod levels;
 mod reading;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
@@ -17,6 +17,7 @@ use crate::data::Columns;
 use crate::tree::{RankingForest, TreeRankModel};
 use crate::{Interrupt, RankError, VERSION};
 
+pub use json::Json;
 pub use levels::Levels;
 use reading::read_json;
 
@@ -122,7 +123,7 @@ pub struct Estimator {
     /// Its class.
     pub class: String,
     /// Its parameters.
-    pub params: Value,
+    pub params: Json,
 }
 
 /// The two labels.
@@ -131,7 +132,7 @@ pub struct Classes {
     /// Type that the caller keeps them in.
     pub dtype: String,
     /// Negative, positive.
-    pub values: [Value; 2],
+    pub values: [Json; 2],
 }
 
 /// What was learned.
@@ -228,10 +229,19 @@ struct Body<'a> {
 struct Envelope<'a> {
     #[serde(borrow)]
     body: Option<&'a RawValue>,
-    checksum: Option<Value>,
-    format: Option<Value>,
-    format_version: Option<Value>,
-    library_version: Option<Value>,
+    #[serde(borrow)]
+    checksum: Option<&'a RawValue>,
+    #[serde(borrow)]
+    format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    format_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    library_version: Option<&'a RawValue>,
+}
+
+/// A string or a number, if it is there and is one.
+fn plain<'de, T: Deserialize<'de>>(value: Option<&'de RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
 }
 
 /// The part of a model that says how the rest is to be read.
@@ -424,21 +434,18 @@ impl Document {
             return Err(ModelError::Foreign("absent".to_owned()));
         }
         let document: Envelope<'_> = serde_json::from_str(&canonical).map_err(malformed)?;
-        let format = document.format.as_ref();
-        if format.and_then(Value::as_str) != Some(FORMAT) {
-            let found = format.map_or("absent".to_owned(), Value::to_string);
-            return Err(ModelError::Foreign(found));
+        if plain(document.format) != Some(FORMAT.to_owned()) {
+            let found = document.format.map_or("absent", RawValue::get);
+            return Err(ModelError::Foreign(found.to_owned()));
         }
-        let text_of =
-            |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
-        let written_by = text_of(document.library_version).unwrap_or_else(|| "unknown".to_owned());
-        let Some(found) = document.format_version.as_ref().and_then(Value::as_u64) else {
+        let written_by = plain(document.library_version).unwrap_or_else(|| "unknown".to_owned());
+        let Some(found) = plain(document.format_version) else {
             return Err(ModelError::Malformed("it has no format version".to_owned()));
         };
         if found > FORMAT_VERSION {
             return Err(ModelError::Newer { found, written_by });
         }
-        let found = text_of(document.checksum).unwrap_or_else(|| "absent".to_owned());
+        let found = plain(document.checksum).unwrap_or_else(|| "absent".to_owned());
         let Some(body) = document.body.map(RawValue::get) else {
             return Err(ModelError::Malformed("it has no body".to_owned()));
         };

@@ -5,13 +5,10 @@ use std::fmt;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::Interrupt;
-use crate::canonical_json::append_canonical;
+use super::{Json, ModelError, malformed};
 
-/// The categories of a feature in the order of their codes: strings, numbers or booleans. They are
-/// kept as their JSON text, since values take up to sixteen times as much memory.
+/// The categories of a feature in the order of their codes: strings, numbers or booleans.
 ///
 /// # Examples
 ///
@@ -25,10 +22,10 @@ use crate::canonical_json::append_canonical;
 /// assert!(Levels::try_from(vec![json!(null)]).is_err());
 /// # Ok::<(), aucrank::model::ModelError>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Levels {
-    text: Box<RawValue>,
+    list: Json,
     #[serde(skip)]
     len: u32,
 }
@@ -44,35 +41,26 @@ impl Levels {
     /// The categories themselves.
     #[must_use]
     pub fn values(&self) -> Vec<Value> {
-        serde_json::from_str(self.text.get()).expect("checked when it was made")
+        serde_json::from_str(self.list.text()).expect("checked when it was made")
     }
 
-    fn of_text(text: &str) -> serde_json::Result<Self> {
-        let Counted(len) = serde_json::from_str(text)?;
-        let text =
-            append_canonical(String::with_capacity(text.len()), text, &Interrupt::default())?;
-        Ok(Self { text: RawValue::from_string(text)?, len })
+    fn of(list: Json) -> serde_json::Result<Self> {
+        let Counted(len) = serde_json::from_str(list.text())?;
+        Ok(Self { list, len })
     }
 }
 
 impl TryFrom<Vec<Value>> for Levels {
-    type Error = super::ModelError;
+    type Error = ModelError;
 
     fn try_from(values: Vec<Value>) -> Result<Self, Self::Error> {
-        Self::of_text(&Value::from(values).to_string()).map_err(super::malformed)
-    }
-}
-
-impl PartialEq for Levels {
-    fn eq(&self, other: &Self) -> bool {
-        self.text.get() == other.text.get()
+        Self::of(Value::from(values).into()).map_err(malformed)
     }
 }
 
 impl<'de> Deserialize<'de> for Levels {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Box::<RawValue>::deserialize(deserializer)?;
-        Self::of_text(text.get()).map_err(D::Error::custom)
+        Self::of(Json::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

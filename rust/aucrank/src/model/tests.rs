@@ -1,6 +1,6 @@
 //! Documents: read as written, damaged, forged, and of a later version.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::Interrupt;
@@ -46,8 +46,11 @@ fn fit_params(split_depth: usize) -> FitParams {
 fn document_of(class: &str, model: Model) -> Document {
     let levels = ["blue", "green", "red"].map(Value::from).to_vec().try_into().unwrap();
     let header = Header {
-        estimator: Estimator { class: class.to_owned(), params: json!({"max_depth": 4}) },
-        classes: Some(Classes { dtype: "int64".to_owned(), values: [json!(0), json!(1)] }),
+        estimator: Estimator { class: class.to_owned(), params: json!({"max_depth": 4}).into() },
+        classes: Some(Classes {
+            dtype: "int64".to_owned(),
+            values: [json!(0).into(), json!(1).into()],
+        }),
         features: vec![
             Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric },
             Feature { name: Some("colour".to_owned()), kind: FeatureKind::Categorical { levels } },

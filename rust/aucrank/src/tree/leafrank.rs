@@ -297,7 +297,8 @@ impl LeafRankParams {
                     growing[tree].parts[part].sums.rows as usize
                 };
                 let piece;
-                (piece, rest) = rest.split_at(n_counted_at_once::<S::Tally>(features, rest, n_rows));
+                (piece, rest) =
+                    rest.split_at(n_counted_at_once::<S::Tally>(features, rest, n_rows));
                 let histograms = source.histograms(piece)?;
                 let trees = &*growing;
                 let stumps: Vec<Option<Stump>> = waiting[first..]
