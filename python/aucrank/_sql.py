@@ -138,8 +138,8 @@ class SqlWriter:
         self, name: str, left: Sequence[Level], levels: Sequence[Level], missing_left: bool
     ) -> str:
         """Return a condition for the categories on the left; those not seen go where NULL goes."""
-        inside = frozenset(left)
-        listed = [level for level in levels if level not in inside] if missing_left else left
+        on_left = frozenset(left)
+        listed = [level for level in levels if level not in on_left] if missing_left else left
         if not listed:
             return "1 = 1" if missing_left else "1 = 0"
         inside = "NOT IN" if missing_left else "IN"

@@ -309,6 +309,61 @@ fn a_forged_tree_is_refused_not_believed() {
     }
 }
 
+/// Lets the two leaves below a node change places.
+fn turn_a_split_round(model: &mut Value) {
+    let nodes = model["tree"]["nodes"].as_array_mut().unwrap();
+    let children = |node: &Value| {
+        let child = |side: &str| node["split"][side].as_u64().map(|child| child as usize);
+        Some((child("left")?, child("right")?))
+    };
+    let is_leaf = |child: usize| nodes[child]["split"].is_null();
+    let (node, (left, right)) = (0..nodes.len())
+        .filter_map(|node| Some((node, children(&nodes[node])?)))
+        .find(|&(_, (left, right))| is_leaf(left) && is_leaf(right))
+        .unwrap();
+    let sums = nodes[left]["sums"].take();
+    nodes[left]["sums"] = nodes[right]["sums"].take();
+    nodes[right]["sums"] = sums;
+    for cut in nodes[node]["split"]["cuts"].as_array_mut().into_iter().flatten() {
+        if let Some(goes_left) = cut.pointer_mut("/part/goes_left") {
+            *goes_left = (!goes_left.as_bool().unwrap()).into();
+        }
+    }
+}
+
+#[test]
+fn a_split_that_gains_less_than_nothing_is_refused() {
+    let turned: &[(&str, Change<'_>)] = &[("ranks its sides the wrong way", &turn_a_split_round)];
+    assert_refused(&document(), turned);
+}
+
+#[test]
+fn reading_ends_once_it_is_interrupted() {
+    let interrupt = Interrupt::default();
+    interrupt.stop();
+    for document in documents() {
+        let text = document.to_json().unwrap();
+        let found = Document::from_json_heeding(&text, &interrupt);
+        assert_eq!(found, Err(ModelError::Interrupted));
+        // Behind the check of the text.
+        let model = serde_json::to_string(&document.model.borrow()).unwrap();
+        assert_eq!(Model::from_json(&model, &interrupt), Err(ModelError::Interrupted));
+    }
+}
+
+#[test]
+fn long_texts_are_read_piece_by_piece_to_the_same_end() {
+    let model = serde_json::to_string(&document().model.borrow()).unwrap();
+    let long = model.replacen('{', &("{".to_owned() + &" ".repeat(9 << 20)), 1);
+    let (stopped, interrupt) = (Interrupt::default(), Interrupt::default());
+    stopped.stop();
+    assert_eq!(Model::from_json(&long, &stopped), Err(ModelError::Interrupted));
+    let whole = Model::from_json(&model, &interrupt).unwrap();
+    assert_eq!(Model::from_json(&long, &interrupt), Ok(whole));
+    let cut = &long[..long.len() - 1];
+    assert!(matches!(Model::from_json(cut, &interrupt), Err(ModelError::Malformed(_))));
+}
+
 type Change<'a> = &'a dyn Fn(&mut Value);
 
 /// The model is not believed after any of the changes, and the error says what is wrong.
