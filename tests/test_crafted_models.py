@@ -213,15 +213,15 @@ def far_codes(levels):
 
 
 def many_nodes():
-    """Return one tree of the shortest nodes that there are."""
+    """Return one tree of a great many nodes, each of a few letters."""
     n = 400_000
-    ones = [1] * (n + 1)
+    tens = [10] * (n + 1)
     tree = {
         "features": [0] * n,
         "missing": "r" * n,
-        "neg": ones,
+        "neg": tens,
         "nodes": "k." * n + ".",
-        "pos": ones,
+        "pos": tens,
         "thresholds": [],
     }
     return forest_text([tree])

@@ -165,10 +165,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     OSError
         If the file cannot be read.
     """
-    data = Path(path).read_bytes()
     try:
         try:
-            text = data.decode("utf-8")
+            text = Path(path).read_bytes().decode("utf-8")
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
         header, model = read_document(text)

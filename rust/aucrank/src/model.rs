@@ -27,6 +27,9 @@ const FORMAT: &str = "aucrank";
 /// Newest form of the document that this version reads, and the one it writes.
 pub const FORMAT_VERSION: u64 = 3;
 
+/// Lists and objects that the parameters of an estimator may hold in a file.
+const MOST_CONTAINERS: usize = 100_000;
+
 /// Why a text is not a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -333,6 +336,11 @@ impl Model {
             Self::Aurora(model) => model.check()?,
             Self::ThresholdBinarizer(model) => model.check()?,
             Self::RankOpt(model) => model.check()?,
+        }
+        // Whoever reads the parameters needs some hundred bytes for each.
+        let found = header.estimator.params.n_containers();
+        if found > MOST_CONTAINERS {
+            return Err(format!("its parameters hold {found} lists and objects"));
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,

@@ -33,6 +33,21 @@ impl Json {
         self.0.get()
     }
 
+    /// Number of lists and objects in it.
+    pub(super) fn n_containers(&self) -> usize {
+        let (mut n, mut in_string, mut is_escaped) = (0, false, false);
+        for byte in self.text().bytes() {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => in_string = !in_string,
+                b'[' | b'{' if !in_string => n += 1,
+                _ => {}
+            }
+        }
+        n
+    }
+
     fn of_text(text: &str) -> serde_json::Result<Self> {
         let canonical = String::with_capacity(text.len());
         let canonical = append_canonical(canonical, text, &Interrupt::default())?;
@@ -56,5 +71,19 @@ impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
         Self::of_text(text.get()).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lists_and_objects_are_counted_where_they_are_no_text() {
+        let n_containers = |value: Value| Json::from(value).n_containers();
+        assert_eq!(n_containers(json!(7)), 0);
+        assert_eq!(n_containers(json!({"a[": [[], {}, "]{[\\\"["], "\"{": "\\"})), 4);
     }
 }
