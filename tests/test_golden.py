@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import aucrank
+import numpy as np
 import pandas as pd
 import pytest
 from aucrank.tree import CrossValidatedPruning, LeafRank
@@ -142,13 +143,45 @@ def test_a_forest_of_format_2_remembers_what_it_found(forest, stored_forest):
     assert forest.feature_names_in_.tolist() == list(stored_forest["columns"])
 
 
+def with_steps(model):
+    """Return a model of format 2 in the words of format 3: categories as steps, not as codes."""
+    if isinstance(model, list):
+        return [with_steps(item) for item in model]
+    if not isinstance(model, dict):
+        return model
+    read = {key: with_steps(value) for key, value in model.items()}
+    match read:
+        case {"levels": [int(), *_] as codes}:
+            read["levels"] = {"only": np.diff(codes, prepend=0).tolist()}
+        case {"levels": [[int(), *_], *_] as sets}:
+            read["levels"] = [{"only": np.diff(codes, prepend=0).tolist()} for codes in sets]
+    return read
+
+
 def test_a_forest_of_format_2_is_written_as_it_was(forest, tmp_path):
-    # Beside the parameters, which may be more one day, and the version that writes.
+    # Beside sets of categories, the parameters, which may be more one day, and the version that
+    # writes.
     path = tmp_path / "forest.json"
     forest.save(path)
     again, before = (
         json.loads(file.read_text(encoding="utf-8"))["body"]
         for file in (path, GOLDEN / "ranking_forest_v2.json")
     )
-    assert again["model"] == before["model"]
+    assert again["model"] == with_steps(before["model"])
     assert again["header"]["features"] == before["header"]["features"]
+
+
+@pytest.mark.parametrize("name", ["tree", "forest"])
+def test_sets_of_categories_of_format_3_score_the_same_bits(name, tmp_path):
+    stored = json.loads((GOLDEN / "level_sets_v3_scores.json").read_text(encoding="utf-8"))
+    path = GOLDEN / f"level_sets_v3_{name}.json"
+    text = path.read_text(encoding="utf-8")
+    assert '"only"' in text
+    assert '"all_but"' in text
+    model = aucrank.load(path)
+    X = pd.DataFrame(stored["columns"]).astype({"town": "category"})
+    assert model.decision_function(X).tolist() == stored[name]["scores"]
+    assert model.predict_proba(X)[:, 1].tolist() == stored[name]["probabilities"]
+    model.save(tmp_path / "again.json")
+    again = json.loads((tmp_path / "again.json").read_text(encoding="utf-8"))
+    assert again["body"]["model"] == json.loads(text)["body"]["model"]

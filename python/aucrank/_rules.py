@@ -111,10 +111,11 @@ class Words:
                 left, right = Restriction(high=bound), Restriction(low=bound)
             case {"at_least": bound}:
                 left, right = Restriction(low=bound), Restriction(high=bound)
-            case {"levels": codes}:
-                every = range(self._schema.n_levels[test["feature"]] or 0)
-                left = Restriction(levels=frozenset(codes))
-                right = Restriction(levels=frozenset(every) - frozenset(codes))
+            case {"levels": levels}:
+                n_levels = len(self._schema.features[test["feature"]].levels or ())
+                codes = level_codes(levels, n_levels)
+                left = Restriction(levels=codes)
+                right = Restriction(levels=frozenset(range(n_levels)) - codes)
             case {"known": known}:
                 nothing = Restriction(low=inf, high=-inf)
                 left, right = (Restriction(), nothing) if known else (nothing, Restriction())
@@ -207,6 +208,25 @@ def _merge(regions: list[Region]) -> list[Region]:
         for region in regions
         if all(rule.holds_known or rule.missing for rule in region.values())
     ]
+
+
+def level_codes(levels: dict[str, list[int]], n_levels: int) -> frozenset[int]:
+    """Return the codes of a set of categories.
+
+    Parameters
+    ----------
+    levels : dict
+        The set as the model document has it: under ``only`` those in it or under ``all_but`` the
+        others, as the first code and the steps from one to the next.
+    n_levels : int
+        Number of categories of the feature.
+    """
+    match levels:
+        case {"only": steps}:
+            return frozenset(accumulate(steps))
+        case {"all_but": steps}:
+            return frozenset(range(n_levels)) - frozenset(accumulate(steps))
+    raise ValueError(f"unknown set of categories {levels!r}")
 
 
 def cubes_in_words(levels: list[list[int]], level: int, *, left: bool) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aucrank._rules import level_codes
 from aucrank._schema import Level, Schema
 
 Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
@@ -212,7 +213,8 @@ class SqlWriter:
                 return f"{name} IS NOT NULL" if known_left else f"{name} IS NULL"
             case {"known": known_left} if levels is not None:
                 known = self._side(test, levels if known_left else (), levels)
-            case {"levels": codes} if levels is not None:
+            case {"levels": asked} if levels is not None:
+                codes = level_codes(asked, len(levels))
                 left = [level for code, level in enumerate(levels) if code in codes]
                 known = self._side(test, left, levels)
             case other:
@@ -222,7 +224,8 @@ class SqlWriter:
     def _side(self, test: dict[str, Any], left: Sequence[Level], levels: Sequence[Level]) -> str:
         """Return a condition for the categories on the left; those not seen go where NULL goes."""
         missing_left: bool = test["missing_left"]
-        listed = [level for level in levels if level not in left] if missing_left else left
+        on_left = frozenset(left)
+        listed = [level for level in levels if level not in on_left] if missing_left else left
         if not listed:
             return "1 = 1" if missing_left else "1 = 0"
         return self.among(test["feature"], listed, negated=missing_left)

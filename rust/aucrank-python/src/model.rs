@@ -1,7 +1,8 @@
 //! Saved models as Python functions.
 
+use aucrank::Interrupt;
 use aucrank::model::{Document, Header, Model, ModelError, ModelRef};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
@@ -11,6 +12,7 @@ use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
 use crate::marti::PyBranchingProgram;
 use crate::rank_opt::PyRankOpt;
+use crate::run::on_pool_or;
 use crate::tree::PyTreeRankModel;
 
 pyo3::create_exception!(
@@ -21,7 +23,10 @@ pyo3::create_exception!(
 );
 
 fn to_format_error(err: ModelError) -> PyErr {
-    ModelFormatError::new_err(err.to_string())
+    match err {
+        ModelError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        err => ModelFormatError::new_err(err.to_string()),
+    }
 }
 
 /// A model of any family.
@@ -60,7 +65,8 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
 /// Header (JSON text) and model of a document.
 #[pyfunction]
 pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Bound<'py, PyAny>)> {
-    let document = py.detach(|| Document::from_json(text)).map_err(to_format_error)?;
+    let read = |interrupt: &Interrupt| Document::from_json_heeding(text, interrupt);
+    let document = on_pool_or(py, 1, read, to_format_error)?;
     let model = match document.model {
         Model::TreeRank(model) => Bound::new(py, PyTreeRankModel(model))?.into_any(),
         Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),

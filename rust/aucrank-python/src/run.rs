@@ -42,10 +42,6 @@ pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|err| PyValueError::new_err(err.to_string()))
 }
 
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method alone is not general enough in its lifetime"
-)]
 /// Runs `work` on a rayon pool of `n_threads` threads made for this call.
 ///
 /// A pool of its own, never rayon's global one: that one would not survive a fork, and under
@@ -56,6 +52,25 @@ pub fn on_pool<T, F>(py: Python<'_>, n_threads: usize, work: F) -> PyResult<T>
 where
     T: Send,
     F: FnOnce(&Interrupt) -> Result<T, RankError> + Send,
+{
+    on_pool_or(py, n_threads, work, to_py_err)
+}
+
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method alone is not general enough in its lifetime"
+)]
+/// As [`on_pool`] for work that ends in errors of another kind, of which `to_py_err` tells Python.
+pub fn on_pool_or<T, E, F>(
+    py: Python<'_>,
+    n_threads: usize,
+    work: F,
+    to_py_err: fn(E) -> PyErr,
+) -> PyResult<T>
+where
+    T: Send,
+    E: Send,
+    F: FnOnce(&Interrupt) -> Result<T, E> + Send,
 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|err| {
         PyRuntimeError::new_err(format!("cannot start {n_threads} threads: {err}"))

@@ -7,6 +7,7 @@
 //! Columns are found by name, and those that the model does not know are ignored. A category that
 //! was not seen at fit counts as missing.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::env;
 use std::error::Error;
@@ -112,7 +113,7 @@ impl Input<'_> {
             Cells::Codes { codes, code_of } => {
                 let code = || {
                     // A column that holds both the text "1" and the number 1 is beyond CSV.
-                    let as_text = code_of.get(&Level::Text(cell));
+                    let as_text = code_of.get(&Level::Text(cell.into()));
                     as_text.or_else(|| code_of.get(&Level::of_text(cell)?)).copied()
                 };
                 codes.push(if missing { None } else { code() }.unwrap_or(MISSING_CODE));
@@ -149,11 +150,11 @@ fn match_columns<'a>(
         let cells = match &feature.kind {
             FeatureKind::Numeric => Cells::Numbers(Vec::new()),
             FeatureKind::Categorical { levels } => {
-                let of_value = |(code, value)| match Level::of_value(value) {
-                    Some(level) => Ok((level, code)),
-                    None => Err(format!("column {name:?} of the model has the category {value}")),
+                let of_value = |(code, value): (u32, Value)| {
+                    let shown = || format!("column {name:?} of the model has the category {value}");
+                    Level::of_value(&value).map(|level| (level, code)).ok_or_else(shown)
                 };
-                let code_of = (0..).zip(levels).map(of_value).collect::<Result<_, _>>()?;
+                let code_of = (0..).zip(levels.values()).map(of_value).collect::<Result<_, _>>()?;
                 Cells::Codes { codes: Vec::new(), code_of }
             }
         };
@@ -165,16 +166,16 @@ fn match_columns<'a>(
 /// A category, equal to another where Python has them equal: 1, 1.0 and True are the same.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Level<'a> {
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Whole(i128),
     /// Bits of a number that is not whole, or too large to be exact.
     Real(u64),
 }
 
-impl<'a> Level<'a> {
-    fn of_value(value: &'a Value) -> Option<Self> {
+impl Level<'_> {
+    fn of_value(value: &Value) -> Option<Self> {
         match value {
-            Value::String(text) => Some(Self::Text(text)),
+            Value::String(text) => Some(Self::Text(text.clone().into())),
             Value::Bool(truth) => Some(Self::Whole(i128::from(*truth))),
             Value::Number(number) => {
                 number.as_i128().map(Self::Whole).or_else(|| number.as_f64().map(Self::of_number))

@@ -9,22 +9,32 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serialize;
 
+use crate::Interrupt;
+
 /// What is given first, and behind it a JSON text without white space, the keys of each object
-/// sorted, the last of equal ones.
-pub(crate) fn append_canonical(before: String, text: &str) -> serde_json::Result<String> {
+/// sorted, the last of equal ones. An error, whatever it says, once interrupted.
+pub(crate) fn append_canonical(
+    before: String,
+    text: &str,
+    interrupt: &Interrupt,
+) -> serde_json::Result<String> {
     let mut out = before.into_bytes();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    Canonical(&mut out).deserialize(&mut deserializer)?;
+    Canonical { out: &mut out, interrupt }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(String::from_utf8(out).expect("serde_json writes UTF-8"))
 }
 
 /// Writes down what it is given to read.
-struct Canonical<'a>(&'a mut Vec<u8>);
+struct Canonical<'a> {
+    out: &'a mut Vec<u8>,
+    interrupt: &'a Interrupt,
+}
 
 impl Canonical<'_> {
     fn write<E: Error>(self, value: &(impl Serialize + ?Sized)) -> Result<(), E> {
-        serde_json::to_writer(self.0, value).map_err(E::custom)
+        self.interrupt.check().map_err(E::custom)?;
+        serde_json::to_writer(self.out, value).map_err(E::custom)
     }
 }
 
@@ -68,9 +78,9 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let out = self.0;
+        let Self { out, interrupt } = self;
         out.push(b'[');
-        while items.next_element_seed(Canonical(out))?.is_some() {
+        while items.next_element_seed(Canonical { out, interrupt })?.is_some() {
             out.push(b',');
         }
         close(out, b']');
@@ -78,16 +88,16 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let out = self.0;
+        let Self { out, interrupt } = self;
         out.push(b'{');
         let start = out.len();
         // Each key, and where its entry lies from `start` on.
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             let first = out.len() - start;
-            Canonical(out).write(&key)?;
+            Canonical { out, interrupt }.write(&key)?;
             out.push(b':');
-            map.next_value_seed(Canonical(out))?;
+            map.next_value_seed(Canonical { out, interrupt })?;
             out.push(b',');
             entries.push((key, first..out.len() - start));
         }
@@ -122,7 +132,7 @@ mod tests {
     use super::*;
 
     fn canonical(text: &str) -> serde_json::Result<String> {
-        append_canonical(String::new(), text)
+        append_canonical(String::new(), text, &Interrupt::default())
     }
 
     /// Spaces, keys in any order and more than once, numbers and strings of all kinds.

@@ -1,7 +1,12 @@
 //! The saved form of every model, and scoring from it: one JSON document with a version and a checksum.
 
+mod json;
+mod levels;
+mod reading;
+
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::additive::{Mad2c, Rimarc, Scorecard};
@@ -10,13 +15,20 @@ use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::append_canonical;
 use crate::data::Columns;
 use crate::tree::{RankingForest, TreeRankModel};
-use crate::{RankError, VERSION};
+use crate::{Interrupt, RankError, VERSION};
+
+pub use json::Json;
+pub use levels::Levels;
+use reading::read_json;
 
 /// The name by which a document says what it is.
 const FORMAT: &str = "aucrank";
 
 /// Newest form of the document that this version reads, and the one it writes.
-pub const FORMAT_VERSION: u64 = 2;
+pub const FORMAT_VERSION: u64 = 3;
+
+/// Lists and objects that the parameters of an estimator may hold in a file.
+const MOST_CONTAINERS: usize = 100_000;
 
 /// Why a text is not a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,23 +62,27 @@ pub enum ModelError {
     /// Well-formed, but not a model.
     #[error("the model is malformed: {0}")]
     Malformed(String),
+    /// The caller asked to stop (Ctrl-C in Python).
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// Kind of a feature, with its categories.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FeatureKind {
     /// A number; NaN is missing.
     Numeric,
     /// A category.
     Categorical {
-        /// The categories: strings, numbers or booleans. The code of one is its place here.
-        levels: Vec<Value>,
+        /// The categories. The code of one is its place here.
+        levels: Levels,
     },
 }
 
 /// A column of the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedFeature")]
 pub struct Feature {
     /// Its name, if the columns had names.
     pub name: Option<String>,
@@ -75,13 +91,42 @@ pub struct Feature {
     pub kind: FeatureKind,
 }
 
+/// A column as it is saved. A flattened form would be read by way of a copy that takes many times the
+/// memory of the text.
+#[derive(Deserialize)]
+struct SavedFeature {
+    name: Option<String>,
+    kind: SavedKind,
+    levels: Option<Levels>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SavedKind {
+    Numeric,
+    Categorical,
+}
+
+impl TryFrom<SavedFeature> for Feature {
+    type Error = &'static str;
+
+    fn try_from(saved: SavedFeature) -> Result<Self, Self::Error> {
+        let kind = match (saved.kind, saved.levels) {
+            (SavedKind::Numeric, None) => FeatureKind::Numeric,
+            (SavedKind::Categorical, Some(levels)) => FeatureKind::Categorical { levels },
+            _ => return Err("the categories of a feature do not suit its kind"),
+        };
+        Ok(Self { name: saved.name, kind })
+    }
+}
+
 /// The estimator that was fitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimator {
     /// Its class.
     pub class: String,
     /// Its parameters.
-    pub params: Value,
+    pub params: Json,
 }
 
 /// The two labels.
@@ -90,7 +135,7 @@ pub struct Classes {
     /// Type that the caller keeps them in.
     pub dtype: String,
     /// Negative, positive.
-    pub values: [Value; 2],
+    pub values: [Json; 2],
 }
 
 /// What was learned.
@@ -155,7 +200,8 @@ impl ModelRef<'_> {
         let mut document = String::with_capacity(body.len() + 200);
         document.push_str("{\"body\":");
         let start = document.len();
-        let document = append_canonical(document, &body).map_err(malformed)?;
+        let document =
+            append_canonical(document, &body, &Interrupt::default()).map_err(malformed)?;
         let checksum = checksum(&document[start..]);
         // Keys are sorted here too.
         let rest = format!(
@@ -186,10 +232,19 @@ struct Body<'a> {
 struct Envelope<'a> {
     #[serde(borrow)]
     body: Option<&'a RawValue>,
-    checksum: Option<Value>,
-    format: Option<Value>,
-    format_version: Option<Value>,
-    library_version: Option<Value>,
+    #[serde(borrow)]
+    checksum: Option<&'a RawValue>,
+    #[serde(borrow)]
+    format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    format_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    library_version: Option<&'a RawValue>,
+}
+
+/// A string or a number, if it is there and is one.
+fn plain<'de, T: Deserialize<'de>>(value: Option<&'de RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
 }
 
 /// The part of a model that says how the rest is to be read.
@@ -216,19 +271,19 @@ enum Family {
 impl Model {
     /// Reads a model in two passes: a derived reader would hold all of it in a form that takes many
     /// times the memory of the text, until it has found the family.
-    fn from_json(text: &str) -> serde_json::Result<Self> {
-        let Tag { family } = serde_json::from_str(text)?;
+    fn from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+        let Tag { family } = read_json(text, interrupt)?;
         Ok(match family {
-            Family::TreeRank => Self::TreeRank(serde_json::from_str(text)?),
-            Family::RankingForest => Self::RankingForest(serde_json::from_str(text)?),
-            Family::Boosted => Self::Boosted(serde_json::from_str(text)?),
-            Family::BranchingProgram => Self::BranchingProgram(serde_json::from_str(text)?),
-            Family::Mad2c => Self::Mad2c(serde_json::from_str(text)?),
-            Family::Rimarc => Self::Rimarc(serde_json::from_str(text)?),
-            Family::Scorecard => Self::Scorecard(serde_json::from_str(text)?),
-            Family::Aurora => Self::Aurora(serde_json::from_str(text)?),
-            Family::ThresholdBinarizer => Self::ThresholdBinarizer(serde_json::from_str(text)?),
-            Family::RankOpt => Self::RankOpt(serde_json::from_str(text)?),
+            Family::TreeRank => Self::TreeRank(read_json(text, interrupt)?),
+            Family::RankingForest => Self::RankingForest(read_json(text, interrupt)?),
+            Family::Boosted => Self::Boosted(read_json(text, interrupt)?),
+            Family::BranchingProgram => Self::BranchingProgram(read_json(text, interrupt)?),
+            Family::Mad2c => Self::Mad2c(read_json(text, interrupt)?),
+            Family::Rimarc => Self::Rimarc(read_json(text, interrupt)?),
+            Family::Scorecard => Self::Scorecard(read_json(text, interrupt)?),
+            Family::Aurora => Self::Aurora(read_json(text, interrupt)?),
+            Family::ThresholdBinarizer => Self::ThresholdBinarizer(read_json(text, interrupt)?),
+            Family::RankOpt => Self::RankOpt(read_json(text, interrupt)?),
         })
     }
 
@@ -282,9 +337,14 @@ impl Model {
             Self::ThresholdBinarizer(model) => model.check()?,
             Self::RankOpt(model) => model.check()?,
         }
+        // Whoever reads the parameters needs some hundred bytes for each.
+        let found = header.estimator.params.n_containers();
+        if found > MOST_CONTAINERS {
+            return Err(format!("its parameters hold {found} lists and objects"));
+        }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,
-            FeatureKind::Categorical { levels } => Some(levels.len() as u32),
+            FeatureKind::Categorical { levels } => Some(levels.len()),
         };
         if header.classes.is_some() != self.has_classes() {
             return Err("the classes are not those of the model".to_owned());
@@ -362,27 +422,38 @@ impl Document {
     ///
     /// [`ModelError`], whatever the text is: nothing in it is executed or believed unchecked.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
-        let canonical = append_canonical(String::with_capacity(text.len()), text)
-            .map_err(|err| ModelError::NotJson(err.to_string()))?;
+        Self::from_json_heeding(text, &Interrupt::default())
+    }
+
+    /// As [`Document::from_json`], for a caller who may lose patience.
+    ///
+    /// # Errors
+    ///
+    /// As [`Document::from_json`], or [`ModelError::Interrupted`].
+    pub fn from_json_heeding(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+        let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
+        let canonical = canonical.map_err(|err| match interrupt.check() {
+            Ok(()) => ModelError::NotJson(err.to_string()),
+            Err(_) => ModelError::Interrupted,
+        })?;
+        // What we wrote ourselves is so already: no second copy is kept.
+        let canonical = if canonical == text { Cow::Borrowed(text) } else { Cow::Owned(canonical) };
         if !canonical.starts_with('{') {
             return Err(ModelError::Foreign("absent".to_owned()));
         }
         let document: Envelope<'_> = serde_json::from_str(&canonical).map_err(malformed)?;
-        let format = document.format.as_ref();
-        if format.and_then(Value::as_str) != Some(FORMAT) {
-            let found = format.map_or("absent".to_owned(), Value::to_string);
-            return Err(ModelError::Foreign(found));
+        if plain(document.format) != Some(FORMAT.to_owned()) {
+            let found = document.format.map_or("absent", RawValue::get);
+            return Err(ModelError::Foreign(found.to_owned()));
         }
-        let text_of =
-            |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
-        let written_by = text_of(document.library_version).unwrap_or_else(|| "unknown".to_owned());
-        let Some(found) = document.format_version.as_ref().and_then(Value::as_u64) else {
+        let written_by = plain(document.library_version).unwrap_or_else(|| "unknown".to_owned());
+        let Some(found) = plain(document.format_version) else {
             return Err(ModelError::Malformed("it has no format version".to_owned()));
         };
         if found > FORMAT_VERSION {
             return Err(ModelError::Newer { found, written_by });
         }
-        let found = text_of(document.checksum).unwrap_or_else(|| "absent".to_owned());
+        let found = plain(document.checksum).unwrap_or_else(|| "absent".to_owned());
         let Some(body) = document.body.map(RawValue::get) else {
             return Err(ModelError::Malformed("it has no body".to_owned()));
         };
@@ -391,7 +462,8 @@ impl Document {
             return Err(ModelError::Checksum { found, expected });
         }
         let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
-        let model = Model::from_json(model.get()).map_err(malformed)?;
+        let model = Model::from_json(model.get(), interrupt)?;
+        drop(canonical);
         model.check(&header).map_err(ModelError::Malformed)?;
         Ok(Self { header, model })
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::data::{Bins, ClassMasses, ClassSums, check_weight, place_among, sum_checked};
+use crate::data::{Bins, ClassMasses, ClassSums, are_distinct, check_weight, sum_checked};
 
 /// Which values of a number rank high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +31,7 @@ pub(super) fn check_special(
         return refuse(value, "empty, or one list for each feature");
     }
     for (numbers, n_levels) in special.iter().zip(n_levels) {
-        let is_new = |place: usize| place_among(&numbers[..place], numbers[place]).is_none();
-        if !(numbers.iter().all(|number| number.is_finite()) && (0..numbers.len()).all(is_new)) {
+        if !(numbers.iter().all(|number| number.is_finite()) && are_distinct(numbers)) {
             return refuse(format!("{numbers:?}"), "finite, and no two equal");
         }
         if n_levels.is_some() && !numbers.is_empty() {

@@ -19,6 +19,9 @@ use crate::{Interrupt, RankError};
 /// No value of a term is larger: their sums and squares are finite.
 const MOST_VALUE: f64 = 1e100;
 
+/// Points are whole: far fewer of them for twice the odds say nothing, and log-odds overflow.
+const LEAST_PDO: f64 = 1e-9;
+
 /// Rows whose points are counted at a time.
 const CHUNK_ROWS: usize = 1 << 15;
 
@@ -30,7 +33,7 @@ pub struct ScorecardParams {
     pub base_points: f64,
     /// Odds of the class with many points. Positive.
     pub base_odds: f64,
-    /// Points that double the odds. Positive.
+    /// Points that double the odds. From 10^-9 to 10^9.
     pub pdo: f64,
     /// The class that many points speak for.
     pub high_points: HighPoints,
@@ -73,8 +76,8 @@ impl ScorecardParams {
         if !(self.base_odds > 0.0 && self.base_odds.is_finite()) {
             return Err(bad("base_odds", &self.base_odds, "positive and finite"));
         }
-        if !(self.pdo > 0.0 && self.pdo <= most) {
-            return Err(bad("pdo", &self.pdo, "above 0 and at most 10^9"));
+        if !(LEAST_PDO..=most).contains(&self.pdo) {
+            return Err(bad("pdo", &self.pdo, "from 10^-9 to 10^9"));
         }
         if !(0.0..1.0).contains(&self.min_bin_share) {
             return Err(bad("min_bin_share", &self.min_bin_share, "in [0, 1)"));
@@ -620,7 +623,7 @@ mod tests {
         for base_odds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             refused(&terms(), ScorecardParams { base_odds, ..default() }, "base_odds is");
         }
-        for pdo in [0.0, -20.0, f64::NAN, 1e10, 1e9] {
+        for pdo in [0.0, 1e-310, 1e-10, -20.0, f64::NAN, 1e10, 1e9] {
             refused(&terms(), ScorecardParams { pdo, ..default() }, "pdo is");
         }
         for min_bin_share in [-0.1, 1.0, f64::NAN] {

@@ -329,6 +329,9 @@ impl Scorecard {
             return Err(format!("a row may have more than {MOST_POINTS} points"));
         }
         let (low, high) = self.points_range();
+        if ![low, high].iter().all(|&points| self.log_odds(points as f64).is_finite()) {
+            return Err("the scale of the points is too fine for log-odds to be numbers".to_owned());
+        }
         if !self.distribution.windows(2).all(|pair| pair[0].0 < pair[1].0)
             || !self.distribution.iter().all(|(points, _)| (low..=high).contains(points))
         {
@@ -461,6 +464,8 @@ mod tests {
             ("/offset", json!(1e308), ""),
             ("/factor", json!(0.0), "scale"),
             ("/factor", json!(-1.0), "scale"),
+            ("/factor", json!(5e-324), "too fine"),
+            ("/factor", json!(1e-307), "too fine"),
             ("/exact_auc", json!(1.5), "AUC"),
             ("/ranker_auc", json!(-0.5), "AUC"),
             ("/features/1/feature", json!(0), "ascend"),
@@ -475,6 +480,7 @@ mod tests {
             ("/features/0/bins/numeric/cuts", json!([2.0, 0.5]), "ascending"),
             ("/features/0/bins/numeric/cuts", json!([2.0, 2.0]), "ascending"),
             ("/features/0/bins/numeric/special", json!([-1.0, -1.0]), "occurs twice"),
+            ("/features/0/bins/numeric/special", json!([0.0, 7.0, -0.0]), "occurs twice"),
             ("/features/0/bins/numeric/special", json!([]), "one entry for each bin"),
             ("/features/0/sums", json!([]), "one entry for each bin"),
             ("/features/0/values", json!([0.0]), "one entry for each bin"),

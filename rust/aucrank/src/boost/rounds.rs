@@ -8,7 +8,7 @@ use super::distribution::Distribution;
 use super::draws::Draws;
 use super::held_out::{HeldOut, HeldOutParams};
 use super::row_values::RowValues;
-use super::term::Term;
+use super::term::{LevelBudget, Term};
 use super::weak::outside::{RowRanker, keep_rankers};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
@@ -199,6 +199,7 @@ struct Fit<'a> {
     /// Of every row of the sample.
     scores: Vec<f64>,
     terms: Vec<Term>,
+    budget: LevelBudget,
     mean_exponentials: Vec<[f64; 2]>,
     advantages: Vec<f64>,
     is_complete: bool,
@@ -224,6 +225,7 @@ impl<'a> Fit<'a> {
             held_out,
             scores: vec![0.0; labels.n_rows()],
             terms: Vec::new(),
+            budget: LevelBudget::default(),
             mean_exponentials: Vec::new(),
             advantages: Vec::new(),
             is_complete: false,
@@ -297,6 +299,7 @@ impl<'a> Fit<'a> {
     }
 
     fn add(&mut self, term: Term, values: &RowValues, advantage: f64) -> Result<(), RankError> {
+        self.budget.spend(&term)?;
         values.apply(self.sample.binned, &mut self.distribution, &mut self.scores);
         if let Some(held_out) = &mut self.held_out {
             held_out.follow(&term, values, self.sample)?;

@@ -69,10 +69,7 @@ impl Bins {
                 if !cuts.is_sorted_by(|low, high| low < high) {
                     return Err("cuts are not in strictly ascending order".to_owned());
                 }
-                let is_new = |(place, &value): (usize, &f64)| {
-                    place_among(&special[..place], value).is_none()
-                };
-                if !special.iter().enumerate().all(is_new) {
+                if !are_distinct(special) {
                     return Err("a special value occurs twice".to_owned());
                 }
                 Ok(())
@@ -106,6 +103,13 @@ impl Bins {
             }
         }
     }
+}
+
+/// Whether no two of these numbers are equal, 0 and -0 being so; none is NaN.
+pub(crate) fn are_distinct(numbers: &[f64]) -> bool {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.is_sorted_by(|low, high| low < high)
 }
 
 /// The place of a number in a short list.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
 use super::columns::{Column, Columns, Strided, Value};
 use super::histogram::{Histogram, Layout, WideBins};
+use super::level_set::LevelSet;
 use super::sums::{RowTally, Tally};
 use super::values::ValueScale;
 use crate::{Interrupt, RankError};
@@ -29,8 +30,8 @@ pub enum CodeRule {
     Below(u32),
     /// Codes from this one on.
     AtLeast(u32),
-    /// The categories marked.
-    Levels(Vec<bool>),
+    /// Some categories.
+    Levels(LevelSet),
 }
 
 /// A question to a row that sends it left or right.
@@ -55,7 +56,7 @@ impl CodeTest {
         match &self.rule {
             CodeRule::Below(bound) => code < *bound,
             CodeRule::AtLeast(bound) => code >= *bound,
-            CodeRule::Levels(left) => left[code as usize],
+            CodeRule::Levels(left) => left.contains(code),
         }
     }
 }
@@ -590,8 +591,8 @@ mod tests {
         let all: Vec<u32> = source.rows(0).to_vec();
         let test = CodeTest { feature: 0, rule: CodeRule::AtLeast(90), missing_left: true };
         source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
-        let marked = (0..9).map(|level| level % 2 == 0).collect();
-        let test = CodeTest { feature: 1, rule: CodeRule::Levels(marked), missing_left: false };
+        let rule = CodeRule::Levels(LevelSet::only([0, 2, 4, 6, 8]));
+        let test = CodeTest { feature: 1, rule, missing_left: false };
         let again = CodeTest { feature: 0, rule: CodeRule::Below(20), missing_left: false };
         source
             .split(&[
@@ -678,7 +679,7 @@ mod tests {
             };
         let whole = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
         check(&source, 0, &whole);
-        let rule = CodeRule::Levels((0..9).map(|level| level < 2).collect());
+        let rule = CodeRule::Levels(LevelSet::only([0, 1]));
         let test = CodeTest { feature: 1, rule, missing_left: true };
         source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
         let left = source.histograms(&[Wanted::all(1)]).unwrap().remove(0);

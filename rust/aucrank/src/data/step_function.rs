@@ -6,6 +6,7 @@ use super::binned::FeatureBins;
 
 /// A step function of one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedTerm")]
 pub struct FeatureTerm {
     /// The feature.
     pub feature: usize,
@@ -32,6 +33,43 @@ pub enum Steps {
         /// By code.
         values: Vec<f64>,
     },
+}
+
+/// A step function as it is saved. A flattened form would be read by way of a copy that takes many
+/// times the memory of the text.
+#[derive(Deserialize)]
+struct SavedTerm {
+    feature: usize,
+    numeric: Option<SavedNumeric>,
+    categorical: Option<SavedCategorical>,
+    missing: f64,
+}
+
+#[derive(Deserialize)]
+struct SavedNumeric {
+    thresholds: Vec<f64>,
+    values: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct SavedCategorical {
+    values: Vec<f64>,
+}
+
+impl TryFrom<SavedTerm> for FeatureTerm {
+    type Error = &'static str;
+
+    fn try_from(saved: SavedTerm) -> Result<Self, Self::Error> {
+        let SavedTerm { feature, numeric, categorical, missing } = saved;
+        let steps = match (numeric, categorical) {
+            (Some(SavedNumeric { thresholds, values }), None) => {
+                Steps::Numeric { thresholds, values }
+            }
+            (None, Some(SavedCategorical { values })) => Steps::Categorical { values },
+            _ => return Err("a term is not of one kind"),
+        };
+        Ok(Self { feature, steps, missing })
+    }
 }
 
 impl Steps {

@@ -268,7 +268,7 @@ pub(super) struct Sample<'a, R> {
     pub(super) labels: &'a Labels<'a>,
     pub(super) classifiers: Option<&'a dyn RowSplitter>,
     pub(super) row_tally: R,
-    pub(super) frame: TreeFrame,
+    pub(super) frame: Arc<TreeFrame>,
     pub(super) params: &'a FitParams,
     /// Where missing values count as means.
     means: Option<Arc<CellMeans>>,
@@ -312,7 +312,7 @@ impl<'a, R> Sample<'a, R> {
         }
         let means = (params.grow.missing == Missing::CellMean)
             .then(|| Arc::new(CellMeans::new(columns, binned, &labels.rows(), &has_missing)));
-        let frame = TreeFrame {
+        let frame = Arc::new(TreeFrame {
             n_levels: n_levels.collect(),
             has_missing,
             exponent: labels.exponent(),
@@ -324,7 +324,7 @@ impl<'a, R> Sample<'a, R> {
                 params.monotonic.clone()
             },
             grid: cubes.as_ref().map(|cubes| cubes.grid.clone()),
-        };
+        });
         Ok(Self {
             columns,
             binned,
@@ -356,7 +356,7 @@ impl<'a, R> Sample<'a, R> {
             labels: self.labels,
             classifiers: self.classifiers,
             row_tally,
-            frame: self.frame.clone(),
+            frame: Arc::clone(&self.frame),
             params: self.params,
             means: self.means.clone(),
             cubes: self.cubes.clone(),
@@ -433,7 +433,7 @@ impl<R: RowTally + Copy> Sample<'_, R> {
     ) -> Result<RankingTree, RankError> {
         let FitParams { grow: params, split, .. } = self.params;
         let total = rows.iter().map(|&row| self.sums(row)).sum();
-        let (frame, min_rows) = (self.frame.clone(), params.min_samples_leaf);
+        let (frame, min_rows) = (Arc::clone(&self.frame), params.min_samples_leaf);
         let min_gain = params.least_gain(total);
         match split {
             SplitRule::Stumps(stumps) => {

@@ -1,7 +1,9 @@
 //! A forest of ranking trees, whose scores or rankings are put together (paper 2 secs. 7 and 8;
 //! DECISIONS T29).
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -203,11 +205,17 @@ impl RankingForest {
         let Some(first) = self.trees.first() else {
             return Err("the forest has no trees".to_owned());
         };
+        // Frames of many features may be shared by many small trees.
+        let mut frames = HashSet::new();
         for (number, tree) in self.trees.iter().enumerate() {
-            tree.check().map_err(|what| format!("tree {number}: {what}"))?;
-            if tree.n_levels() != first.n_levels() {
-                return Err(format!("tree {number} has other features than the first"));
+            let named = |what| format!("tree {number}: {what}");
+            if frames.insert(Arc::as_ptr(tree.frame())) {
+                tree.frame().check().map_err(named)?;
+                if tree.n_levels() != first.n_levels() {
+                    return Err(format!("tree {number} has other features than the first"));
+                }
             }
+            tree.check_nodes().map_err(named)?;
             if !tree.asks_single_features() {
                 return Err(format!("tree {number} does not split by questions to features"));
             }

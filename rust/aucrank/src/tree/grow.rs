@@ -1,5 +1,7 @@
 //! The loop over nodes: `TreeRank` itself (paper 2 Fig. 2), whatever splits the nodes.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::ranking_tree::{LeafOrder, Node, NodeSplit, RankingTree, TreeFrame};
@@ -108,7 +110,7 @@ pub(super) fn grow<S: SumSource, P: Splitter<S>>(
     source: &mut S,
     splitter: &P,
     total: ClassSums,
-    frame: TreeFrame,
+    frame: Arc<TreeFrame>,
     params: &GrowParams,
     seed: u64,
     interrupt: &Interrupt,

@@ -1,5 +1,7 @@
 //! A split by a small tree of stumps whose cells are merged into two sides.
 
+use std::sync::Arc;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -16,6 +18,10 @@ use crate::RankError;
 use crate::data::{
     CellId, CellSplit, ClassSums, FeatureBins, Histogram, SumSource, Tally, Wanted, below, mix,
 };
+
+/// Bytes of the histograms of features that are drawn, which are counted together. They are forgotten
+/// once the stumps are known: many small nodes need no more than a few large ones.
+const HISTOGRAM_BYTES: usize = 1 << 20;
 
 /// Size of the tree of stumps inside a split. Depth 1 is a single stump: the orthogonal split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,24 +288,58 @@ impl LeafRankParams {
                     Wanted { cell: growing[*tree].parts[*part].cell, features: Some(drawn) }
                 })
                 .collect();
-            let histograms = source.histograms(&wanted)?;
-            let trees = &*growing;
-            let stumps: Vec<Option<Stump>> = waiting
-                .par_iter()
-                .zip(&histograms)
-                .map(|((tree, part, _), histogram)| {
-                    let sums = trees[*tree].parts[*part].sums;
-                    best_stump(features, histogram, sums, self.min_samples_leaf, terms)
-                })
-                .collect();
-            for (&(tree, part, _), stump) in waiting.iter().zip(&stumps) {
-                growing[tree].parts[part].stump.clone_from(stump);
+            let mut found = Vec::with_capacity(waiting.len());
+            let mut rest = &wanted[..];
+            while !rest.is_empty() {
+                let first = found.len();
+                let n_rows = |part: usize| {
+                    let &(tree, part, _) = &waiting[first + part];
+                    growing[tree].parts[part].sums.rows as usize
+                };
+                let piece;
+                (piece, rest) =
+                    rest.split_at(n_counted_at_once::<S::Tally>(features, rest, n_rows));
+                let histograms = source.histograms(piece)?;
+                let trees = &*growing;
+                let stumps: Vec<Option<Stump>> = waiting[first..]
+                    .par_iter()
+                    .zip(&histograms)
+                    .map(|((tree, part, _), histogram)| {
+                        let sums = trees[*tree].parts[*part].sums;
+                        best_stump(features, histogram, sums, self.min_samples_leaf, terms)
+                    })
+                    .collect();
+                for (&(tree, part, _), stump) in waiting[first..].iter().zip(stumps) {
+                    found.push(stump.is_some());
+                    growing[tree].parts[part].stump = stump;
+                }
             }
-            let mut found = stumps.iter().map(Option::is_some);
+            let mut found = found.into_iter();
             waiting.retain(|(.., rest)| !(found.next() == Some(true) || rest.is_empty()));
         }
         Ok(())
     }
+}
+
+/// How many of the wanted histograms are counted before stumps are found in them: at least one, and
+/// as many as [`HISTOGRAM_BYTES`] hold. `n_rows` are those of the cell of each.
+fn n_counted_at_once<T>(
+    features: &[FeatureBins],
+    wanted: &[Wanted],
+    n_rows: impl Fn(usize) -> usize,
+) -> usize {
+    let mut bytes = 0;
+    for (place, wanted) in wanted.iter().enumerate() {
+        // A feature of many codes takes no more than two bins a row, or a list of as many bytes.
+        let most = 2 * n_rows(place) + 256;
+        for &feature in wanted.features.iter().flatten() {
+            bytes += size_of::<T>() * features[feature].n_codes().min(most);
+        }
+        if bytes > HISTOGRAM_BYTES {
+            return place.max(1);
+        }
+    }
+    wanted.len()
 }
 
 /// The numbers below `n` in random order.
@@ -495,7 +535,7 @@ impl<'a, T: Tally> Growing<'a, T> {
     }
 
     /// The tree of stumps as a ranking tree.
-    pub(super) fn tree(&self, frame: TreeFrame) -> RankingTree {
+    pub(super) fn tree(&self, frame: Arc<TreeFrame>) -> RankingTree {
         let node = |cut: &SplitNode| match cut {
             SplitNode::Part { sums, .. } => Node { sums: *sums, split: None },
             SplitNode::Cut { sums, test, left, right } => {

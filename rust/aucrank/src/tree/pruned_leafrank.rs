@@ -1,6 +1,8 @@
 //! A split by a tree of stumps that is pruned by cross-validation of its own AUC before its cells are
 //! merged (paper 2 sec. 6.3 iv, DECISIONS T23).
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::cross_validate::{CvParams, cross_validate_by};
@@ -73,7 +75,7 @@ impl<'a, R: RowTally + Copy> PrunedLeafRankSplitter<'a, R> {
         let root = OpenNode { node: 0, depth: 0, cell: 0, sums, neg_above: 0, seed, kept: () };
         let root = [self.stumps.start(&source, root)?];
         let growing = self.stumps.grow_parts(&mut source, &root, &mut 1)?;
-        Ok(growing[0].tree(self.sample.frame.clone()))
+        Ok(growing[0].tree(Arc::clone(&self.sample.frame)))
     }
 }
 
@@ -100,7 +102,7 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
             nodes.iter().map(|node| source.rows(node.cell).to_vec()).collect();
         let growing = self.stumps.grow_parts(source, nodes, next_cell)?;
         let divide = |((node, growing), rows): ((&OpenNode<_>, Growing<'_, _>), Vec<u32>)| {
-            let tree = growing.tree(self.sample.frame.clone());
+            let tree = growing.tree(Arc::clone(&self.sample.frame));
             Ok(match self.pruned(&tree, &rows, node.seed)? {
                 Some(pruned) => growing.merge_leaves(&pruned, &self.stumps),
                 None => growing.merge(&self.stumps),

@@ -1,6 +1,8 @@
 //! The model: nodes, leaves in ranking order, and the curve that the leaves draw.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::cubes::{CubeGrid, Cubes};
 use super::monotone;
@@ -74,6 +76,7 @@ pub enum SplitForm {
 
 /// How a node is split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedSplit")]
 pub struct NodeSplit {
     /// What sends a row left or right.
     #[serde(flatten)]
@@ -82,6 +85,43 @@ pub struct NodeSplit {
     pub left: usize,
     /// Node of the side that ranks lower.
     pub right: usize,
+}
+
+/// A split as it is saved. A flattened form would be read by way of a copy that takes many times the
+/// memory of the text; so would a flattened frame.
+#[derive(Deserialize)]
+struct SavedSplit {
+    stump: Option<Test>,
+    cuts: Option<Vec<SplitNode>>,
+    cubes: Option<Cubes>,
+    classifier: Option<SavedClassifier>,
+    left: usize,
+    right: usize,
+}
+
+/// [`SplitForm::Classifier`] as it is saved.
+#[derive(Deserialize)]
+struct SavedClassifier {
+    number: usize,
+    positive_left: bool,
+}
+
+impl TryFrom<SavedSplit> for NodeSplit {
+    type Error = &'static str;
+
+    fn try_from(saved: SavedSplit) -> Result<Self, Self::Error> {
+        let SavedSplit { stump, cuts, cubes, classifier, left, right } = saved;
+        let form = match (stump, cuts, cubes, classifier) {
+            (Some(test), None, None, None) => SplitForm::Stump(test),
+            (None, Some(cuts), None, None) => SplitForm::Cuts(cuts),
+            (None, None, Some(cubes), None) => SplitForm::Cubes(cubes),
+            (None, None, None, Some(SavedClassifier { number, positive_left })) => {
+                SplitForm::Classifier { number, positive_left }
+            }
+            _ => return Err("a split is not of one form"),
+        };
+        Ok(Self { form, left, right })
+    }
 }
 
 /// A node of the ranking tree; a leaf has no split.
@@ -97,11 +137,47 @@ pub struct Node {
 ///
 /// Nodes are numbered from the root on, left before right. Weights are in units of
 /// `2^exponent`, so that all sums are exact.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "SavedTree")]
 pub struct RankingTree {
-    #[serde(flatten)]
-    frame: TreeFrame,
+    /// That of many trees, where they belong together.
+    frame: Arc<TreeFrame>,
     nodes: Vec<Node>,
+}
+
+/// A ranking tree as it is saved.
+#[derive(Deserialize)]
+struct SavedTree {
+    n_levels: Vec<Option<u32>>,
+    has_missing: Vec<bool>,
+    exponent: i32,
+    leaf_order: LeafOrder,
+    #[serde(default)]
+    monotonic: Vec<i8>,
+    #[serde(default)]
+    grid: Option<CubeGrid>,
+    nodes: Vec<Node>,
+}
+
+impl From<SavedTree> for RankingTree {
+    fn from(saved: SavedTree) -> Self {
+        let SavedTree { n_levels, has_missing, exponent, leaf_order, monotonic, grid, nodes } =
+            saved;
+        let frame = TreeFrame { n_levels, has_missing, exponent, leaf_order, monotonic, grid };
+        Self { frame: Arc::new(frame), nodes }
+    }
+}
+
+impl Serialize for RankingTree {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Saved<'a> {
+            #[serde(flatten)]
+            frame: &'a TreeFrame,
+            nodes: &'a [Node],
+        }
+        Saved { frame: &self.frame, nodes: &self.nodes }.serialize(serializer)
+    }
 }
 
 /// What a tree knows beside its nodes.
@@ -119,9 +195,28 @@ pub(super) struct TreeFrame {
     pub(super) grid: Option<CubeGrid>,
 }
 
+impl TreeFrame {
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self { n_levels, has_missing, monotonic, grid, .. } = self;
+        if has_missing.len() != n_levels.len() {
+            return Err("the tree does not say of each feature whether it was missing".to_owned());
+        }
+        let fits = |(value, n_levels): (&i8, &Option<u32>)| match n_levels {
+            None => (-1..=1).contains(value),
+            Some(_) => *value == 0,
+        };
+        let has_length = monotonic.is_empty() || monotonic.len() == n_levels.len();
+        if !(has_length && monotonic.iter().zip(n_levels).all(fits)) {
+            return Err("the constraints of the tree do not suit its features".to_owned());
+        }
+        grid.iter().try_for_each(|grid| grid.check(n_levels))
+    }
+}
+
 impl RankingTree {
     /// Numbers the nodes anew: what no split reaches is dropped.
-    pub(super) fn new(frame: TreeFrame, mut nodes: Vec<Node>) -> Self {
+    pub(super) fn new(frame: impl Into<Arc<TreeFrame>>, mut nodes: Vec<Node>) -> Self {
         let mut ordered: Vec<Node> = Vec::with_capacity(nodes.len());
         // An old number, and the node whose right child it is.
         let mut open = vec![(0, None)];
@@ -142,7 +237,12 @@ impl RankingTree {
             }
             ordered.push(Node { sums, split });
         }
-        Self { frame, nodes: ordered }
+        Self { frame: frame.into(), nodes: ordered }
+    }
+
+    /// Nodes that are numbered from the root on, left before right.
+    pub(super) fn of_numbered(frame: Arc<TreeFrame>, nodes: Vec<Node>) -> Self {
+        Self { frame, nodes }
     }
 
     /// The same tree with every node of `is_leaf` turned into a leaf.
@@ -153,7 +253,7 @@ impl RankingTree {
                 node.split = None;
             }
         }
-        Self::new(self.frame.clone(), nodes)
+        Self::new(Arc::clone(&self.frame), nodes)
     }
 
     pub(super) fn splits_mut(&mut self) -> impl Iterator<Item = &mut NodeSplit> {
@@ -184,7 +284,7 @@ impl RankingTree {
         times_power_of_two(units as f64, self.frame.exponent)
     }
 
-    pub(super) fn frame(&self) -> &TreeFrame {
+    pub(super) fn frame(&self) -> &Arc<TreeFrame> {
         &self.frame
     }
 
@@ -431,18 +531,17 @@ impl RankingTree {
     ///
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
+        self.frame.check()?;
+        self.check_nodes()
+    }
+
+    /// The same of a tree whose frame is known to be right.
+    pub(super) fn check_nodes(&self) -> Result<(), String> {
         let Some(root) = self.nodes.first() else { return Err("the tree has no nodes".to_owned()) };
         // A bootstrap may draw heavy rows often: more than 2^53, the limit of the weights themselves.
         let limit = 1_u64 << 60;
         if root.sums.pos == 0 || root.sums.neg == 0 || root.sums.pos.max(root.sums.neg) > limit {
             return Err("the root of the tree lacks a class".to_owned());
-        }
-        if self.frame.has_missing.len() != self.frame.n_levels.len() {
-            return Err("the tree does not say of each feature whether it was missing".to_owned());
-        }
-        self.check_constraints()?;
-        if let Some(grid) = &self.frame.grid {
-            grid.check(&self.frame.n_levels)?;
         }
         let mut next = vec![0];
         for (number, node) in self.nodes.iter().enumerate() {
@@ -460,6 +559,10 @@ impl RankingTree {
             };
             if !adds_up(node.sums, left, right) {
                 return Err(format!("the children of node {number} do not add up to it"));
+            }
+            // Pruning adds up gains; no split is made without one.
+            if node.sums.gain(left) < 0 {
+                return Err(format!("the split of node {number} ranks its sides the wrong way"));
             }
             next.extend([split.right, split.left]);
             let checked = match &split.form {
@@ -484,20 +587,6 @@ impl RankingTree {
             Ok(())
         } else {
             Err("classifiers split some of the nodes only".to_owned())
-        }
-    }
-
-    fn check_constraints(&self) -> Result<(), String> {
-        let TreeFrame { monotonic, n_levels, .. } = &self.frame;
-        let fits = |(value, n_levels): (&i8, &Option<u32>)| match n_levels {
-            None => (-1..=1).contains(value),
-            Some(_) => *value == 0,
-        };
-        let has_length = monotonic.is_empty() || monotonic.len() == n_levels.len();
-        if has_length && monotonic.iter().zip(n_levels).all(fits) {
-            Ok(())
-        } else {
-            Err("the constraints of the tree do not suit its features".to_owned())
         }
     }
 

@@ -1,5 +1,7 @@
 //! Trees on rows that a learner reweights as it goes.
 
+use std::sync::Arc;
+
 use super::fit::{FitParams, Sample};
 use super::ranking_tree::RankingTree;
 use crate::data::{Binned, Columns, Labels, ReweightedRows};
@@ -24,7 +26,7 @@ impl<'a> ReweightedTrees<'a> {
         params.check_for(columns)?;
         let mut sample = Sample::new(columns, binned, labels, (), params, None, interrupt)?;
         // Masses are in no unit of the weights.
-        sample.frame.exponent = 0;
+        Arc::make_mut(&mut sample.frame).exponent = 0;
         Ok(Self { sample, rows: (0..labels.n_rows() as u32).collect() })
     }
 

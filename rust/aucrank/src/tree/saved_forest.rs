@@ -5,7 +5,9 @@
 //! trees share stands once: frames, and for each feature the thresholds, to which trees point.
 
 use std::borrow::Cow;
+use std::ptr;
 use std::str::Chars;
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 use serde::ser::Error;
@@ -15,8 +17,8 @@ use super::calibration::Calibration;
 use super::consensus::Consensus;
 use super::forest::{Aggregation, OutOfBag, RankingForest};
 use super::ranking_tree::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
-use super::test::{Rule, Test, codes_of_marks, marks_of_codes};
-use crate::data::ClassSums;
+use super::test::{Rule, Test};
+use crate::data::{ClassSums, LevelSet};
 
 /// Letter of a leaf.
 const LEAF: char = '.';
@@ -66,7 +68,7 @@ struct SavedTree<'a> {
     frame: usize,
     /// The categories that go left, one list for each question for categories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    levels: Vec<Vec<u32>>,
+    levels: Vec<LevelSet>,
     /// For each question to one feature, a letter for where rows go that miss it.
     missing: String,
     /// Weight of the negative rows in each leaf.
@@ -99,7 +101,10 @@ impl<'a> SavedForest<'a> {
         let mut frames: Vec<Cow<'_, TreeFrame>> = Vec::new();
         let mut trees = Vec::with_capacity(forest.trees.len());
         for tree in &forest.trees {
-            let frame = frames.iter().rposition(|frame| **frame == *tree.frame());
+            let is_this = |frame: &Cow<'_, TreeFrame>| {
+                ptr::eq(&**frame, &**tree.frame()) || **frame == **tree.frame()
+            };
+            let frame = frames.iter().rposition(is_this);
             let frame = frame.unwrap_or_else(|| {
                 frames.push(Cow::Borrowed(tree.frame()));
                 frames.len() - 1
@@ -183,8 +188,8 @@ impl<'a> SavedTree<'a> {
             }
             Rule::Known(true) => KNOWN,
             Rule::Known(false) => UNKNOWN,
-            Rule::Levels(marks) => {
-                self.levels.push(codes_of_marks(marks).collect());
+            Rule::Levels(levels) => {
+                self.levels.push(levels.clone());
                 LEVELS
             }
         }
@@ -196,6 +201,8 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
 
     fn try_from(saved: SavedForest<'_>) -> Result<Self, String> {
         let SavedForest { frames, thresholds, .. } = saved;
+        let frames: Vec<Arc<TreeFrame>> =
+            frames.into_iter().map(|frame| Arc::new(frame.into_owned())).collect();
         let read = |(number, tree): (usize, SavedTree<'_>)| {
             let frame = frames.get(tree.frame).ok_or_else(|| "its frame is absent".to_owned());
             frame
@@ -214,7 +221,7 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
 }
 
 impl SavedTree<'_> {
-    fn read(self, frame: &TreeFrame, thresholds: &[Vec<f64>]) -> Result<RankingTree, String> {
+    fn read(self, frame: &Arc<TreeFrame>, thresholds: &[Vec<f64>]) -> Result<RankingTree, String> {
         let mut columns = Columns {
             cuts: self.cuts.into_iter(),
             features: self.features.into_iter(),
@@ -255,7 +262,7 @@ impl SavedTree<'_> {
                 nodes[number].sums = sums.ok_or("its weight is too large")?;
             }
         }
-        Ok(RankingTree::new(frame.clone(), nodes))
+        Ok(RankingTree::of_numbered(Arc::clone(frame), nodes))
     }
 }
 
@@ -271,7 +278,7 @@ fn checked_add(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
 struct Columns<'a> {
     cuts: IntoIter<Cow<'a, [SplitNode]>>,
     features: IntoIter<u32>,
-    levels: IntoIter<Vec<u32>>,
+    levels: IntoIter<LevelSet>,
     missing: Chars<'a>,
     neg: IntoIter<u64>,
     pos: IntoIter<u64>,
@@ -306,7 +313,7 @@ impl Columns<'_> {
             AT_LEAST => Rule::AtLeast(threshold()?),
             KNOWN => Rule::Known(true),
             UNKNOWN => Rule::Known(false),
-            LEVELS => Rule::Levels(marks_of_codes(&next(&mut self.levels)?)?),
+            LEVELS => Rule::Levels(next(&mut self.levels)?),
             _ => return Err(format!("{letter:?} is no kind of node")),
         };
         let missing_left = match next(&mut self.missing)? {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::ranking_tree::RankingTree;
 use super::route::Router;
 use super::test::{Rule, Test};
-use crate::data::{Binned, Columns, FeatureBins};
+use crate::data::{Binned, Columns, FeatureBins, LevelSet};
 
 /// Rows that are coded together: many, since each tree has to come to the cache for them anew.
 pub(super) const TILE_ROWS: usize = 1024;
@@ -29,7 +29,8 @@ const MISSING: u32 = u32::MAX;
 struct Step {
     /// The column asked, in the low bits.
     column: u32,
-    /// Numbers whose code is below it go to the first side; for a set, where its marks begin.
+    /// Numbers whose code is below it go to the first side; for a set, where its marks begin, or its
+    /// place among the long lists.
     bound: u32,
     /// Where the first side leads; the second leads to the step after it, so that an answer is
     /// added instead of looked up. A leaf leads to itself.
@@ -43,7 +44,17 @@ const MISSING_LOW: u32 = 1 << 31;
 /// Marks a question about a set of categories.
 const SET: u32 = 1 << 30;
 
-const COLUMN: u32 = SET - 1;
+/// Marks one whose categories have no marks, but a list that is searched.
+const LISTED: u32 = 1 << 29;
+
+const COLUMN: u32 = LISTED - 1;
+
+/// Categories of a column that may have a mark each for every question.
+const FEW_LEVELS: usize = 1 << 10;
+
+/// Marks, of one bit each, that a question may have for each category that it lists: they then take
+/// about as much memory as the lists.
+const MARKS_OF_LISTED: usize = 32;
 
 #[derive(Debug)]
 struct CodedTree {
@@ -70,9 +81,19 @@ pub(super) struct Scorer {
     /// Features that some tree asks, and how they are coded.
     columns: Vec<(usize, Coding)>,
     trees: Vec<CodedTree>,
-    /// Which categories go left, for each question about a set: one mark a category, one for the
+    /// Which categories go left, for each question about a set: one bit a category, one for the
     /// missing value, and one for what is no category at all.
-    marks: Vec<bool>,
+    marks: Vec<u64>,
+    /// The sets of many categories of which few are listed.
+    lists: Vec<List>,
+}
+
+/// A set of categories, and where rows go that miss the feature.
+#[derive(Debug)]
+struct List {
+    levels: LevelSet,
+    missing: u32,
+    missing_left: bool,
 }
 
 /// Codes of some rows: for each group of [`LANES`] rows, column by column.
@@ -154,8 +175,12 @@ impl Scorer {
             };
             columns.push((feature, coding));
         }
-        let mut scorer =
-            Self { columns, trees: Vec::with_capacity(trees.len()), marks: Vec::new() };
+        let mut scorer = Self {
+            columns,
+            trees: Vec::with_capacity(trees.len()),
+            marks: Vec::new(),
+            lists: Vec::new(),
+        };
         for router in &routers {
             let coded = scorer.coded(router, &column_of);
             scorer.trees.push(coded);
@@ -217,16 +242,28 @@ impl Scorer {
             (Coding::Cuts(_), Rule::Known(false)) if missing_left => number(MISSING, false, false),
             (Coding::Cuts(_), Rule::Known(false)) => (column | MISSING_LOW, u32::MAX, false),
             (Coding::Levels(n_levels), rule) => {
-                let bound = self.marks.len() as u32;
-                let n_levels = *n_levels as usize;
-                let is_left = |level: usize| match rule {
-                    Rule::Levels(marks) => marks.get(level).copied().unwrap_or(false),
-                    Rule::Known(known_left) => *known_left,
+                let levels = match rule {
+                    Rule::Levels(levels) => levels.clone(),
+                    Rule::Known(true) => LevelSet::all_but([]),
+                    Rule::Known(false) => LevelSet::only([]),
                     Rule::Below(_) | Rule::AtLeast(_) => unreachable!("levels have no order"),
                 };
-                self.marks.extend((0..n_levels).map(is_left));
-                self.marks.extend([missing_left, is_left(n_levels)]);
-                (column | SET, bound, true)
+                let missing = *n_levels;
+                let n_marks = missing as usize + 2;
+                if n_marks > FEW_LEVELS.max(MARKS_OF_LISTED * levels.listed().len()) {
+                    let place = self.lists.len() as u32;
+                    self.lists.push(List { levels, missing, missing_left });
+                    return (column | SET | LISTED, place, true);
+                }
+                let first_word = self.marks.len();
+                let rest = if levels.lists_others() { u64::MAX } else { 0 };
+                self.marks.resize(first_word + n_marks.div_ceil(64), rest);
+                let marks = &mut self.marks[first_word..];
+                let is_odd = missing_left != levels.lists_others();
+                for &code in levels.listed().iter().chain(is_odd.then_some(&missing)) {
+                    marks[code as usize / 64] ^= 1 << (code % 64);
+                }
+                (column | SET, first_word as u32, true)
             }
             (Coding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
         }
@@ -305,8 +342,10 @@ impl Scorer {
             self.walk(tree, tile, leaves, |step, code| {
                 if step.column & SET == 0 {
                     is_low(step, code)
+                } else if step.column & LISTED == 0 {
+                    self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1
                 } else {
-                    self.marks[(step.bound + code) as usize]
+                    self.lists[step.bound as usize].contains(code)
                 }
             });
         } else {
@@ -345,6 +384,12 @@ impl Scorer {
     }
 }
 
+impl List {
+    fn contains(&self, code: u32) -> bool {
+        if code == self.missing { self.missing_left } else { self.levels.contains(code) }
+    }
+}
+
 #[inline]
 fn is_low(step: &Step, code: u32) -> bool {
     code.wrapping_add(step.column >> 31) < step.bound
@@ -362,7 +407,8 @@ mod tests {
     use crate::data::{BinningParams, ClassSums, Column, Labels, LevelRates, MISSING_CODE};
     use crate::tree::ranking_tree::{LeafOrder, Node, NodeSplit, SplitForm, SplitNode, TreeFrame};
 
-    const N_LEVELS: [Option<u32>; 6] = [None, Some(3), None, Some(5), None, None];
+    /// One has so many categories that a question has a list of them instead of marks.
+    const N_LEVELS: [Option<u32>; 6] = [None, Some(3), None, Some(5000), None, None];
 
     fn frame(leaf_order: LeafOrder) -> TreeFrame {
         TreeFrame {
@@ -398,8 +444,15 @@ mod tests {
             let left = match (self.below(5), N_LEVELS[feature]) {
                 (0, _) => Rule::Known(self.coin()),
                 (_, Some(n_levels)) => {
-                    let n_marks = self.below(n_levels as usize + 1);
-                    Rule::Levels((0..n_marks).map(|_| self.coin()).collect())
+                    let listed: Vec<u32> = match n_levels {
+                        ..10 => (0..n_levels).filter(|_| self.coin()).collect(),
+                        _ => (0..8).map(|_| self.below(12) as u32).collect(),
+                    };
+                    Rule::Levels(if self.coin() {
+                        LevelSet::only(listed)
+                    } else {
+                        LevelSet::all_but(listed)
+                    })
                 }
                 (kind, None) => {
                     let threshold = thresholds[feature][self.below(thresholds[feature].len())];
@@ -469,8 +522,10 @@ mod tests {
                 n => (n as f64 - 4.0) * 0.5,
             };
             let numbers = N_LEVELS.map(|_| (0..n_rows).map(|_| number()).collect()).to_vec();
-            let mut code = |n_codes: u32| match random.below(n_codes as usize + 1) as u32 {
-                code if code == n_codes => MISSING_CODE,
+            // The first ones and the last.
+            let mut code = |n_codes: u32| match random.below(n_codes.min(14) as usize + 1) as u32 {
+                code if code == n_codes.min(14) => MISSING_CODE,
+                13 => n_codes - 1,
                 code => code,
             };
             let codes = N_LEVELS.map(|n_levels| {

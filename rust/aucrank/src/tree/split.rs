@@ -5,8 +5,8 @@ use std::cmp::{Ordering, Reverse};
 use super::monotone::direction;
 use super::partition::{best_run, best_union};
 use crate::data::{
-    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram, RowUnits,
-    Shrinkage, Tally, ValueScale,
+    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram, LevelSet,
+    RowUnits, Shrinkage, Tally, ValueScale,
 };
 
 /// A stump and what it does to its cell.
@@ -311,12 +311,6 @@ impl LevelSets<'_> {
             Ok(place) => is_left[place],
             Err(_) => 2 * left.rows >= cell.rows,
         };
-        let mut levels = vec![missing_is_left; n_levels as usize];
-        for (&code, &is_left) in codes.iter().zip(&is_left) {
-            if code < n_levels {
-                levels[code as usize] = is_left;
-            }
-        }
         let known = || codes.iter().zip(&is_left).filter(|(code, _)| **code < n_levels);
         let asks_missing = known().all(|(_, left)| *left != missing_is_left)
             && codes.contains(&n_levels)
@@ -325,7 +319,11 @@ impl LevelSets<'_> {
             // All known levels on one side: the question is whether the value is known.
             if missing_is_left { CodeRule::AtLeast(n_levels) } else { CodeRule::Below(n_levels) }
         } else {
-            CodeRule::Levels(levels)
+            // Those that the cell does not hold go with the missing, as rare ones do.
+            let others = known().filter(|(_, left)| **left != missing_is_left);
+            let others = others.map(|(code, _)| *code);
+            let levels = if missing_is_left { LevelSet::all_but } else { LevelSet::only };
+            CodeRule::Levels(levels(others))
         };
         let test = CodeTest { feature, rule, missing_left: missing_is_left };
         Some(Stump { test, left, gain: cell.gain(left), merit })
@@ -553,7 +551,7 @@ mod tests {
         let (stump, _) = stump_of(&columns, &positive, 1);
         let stump = stump.unwrap();
         assert_eq!(stump.left, ClassSums { pos: 4, neg: 0, rows: 4 });
-        assert_eq!(stump.test.rule, CodeRule::Levels(vec![false, true, false, true]));
+        assert_eq!(stump.test.rule, CodeRule::Levels(LevelSet::all_but([0, 2])));
         assert!(stump.test.missing_left);
     }
 

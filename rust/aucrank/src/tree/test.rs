@@ -1,9 +1,8 @@
 //! A question to a row, in raw values and in codes.
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::data::{CodeRule, CodeTest, FeatureBins};
+use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet};
 
 /// Which known values go left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,9 +14,8 @@ pub enum Rule {
     AtLeast(f64),
     /// All of them, or none: the question is whether the value is known.
     Known(bool),
-    /// The categories marked; saved as their codes.
-    #[serde(serialize_with = "marks_to_codes", deserialize_with = "codes_to_marks")]
-    Levels(Vec<bool>),
+    /// Some categories.
+    Levels(LevelSet),
 }
 
 /// A question to a row that sends it left or right.
@@ -43,7 +41,7 @@ impl Test {
             Rule::Below(threshold) => value < *threshold,
             Rule::AtLeast(threshold) => value >= *threshold,
             Rule::Known(known) => *known,
-            Rule::Levels(left) => left.get(value as usize).copied().unwrap_or(false),
+            Rule::Levels(left) => left.contains(value as u32),
         }
     }
 
@@ -51,7 +49,7 @@ impl Test {
     pub(super) fn suits(&self, n_levels: Option<u32>) -> bool {
         match (&self.left, n_levels) {
             (Rule::Below(threshold) | Rule::AtLeast(threshold), None) => threshold.is_finite(),
-            (Rule::Levels(left), Some(n_levels)) => left.len() <= n_levels as usize,
+            (Rule::Levels(left), Some(n_levels)) => left.listed().last() < Some(&n_levels),
             (Rule::Known(_), _) => true,
             _ => false,
         }
@@ -92,34 +90,6 @@ impl Test {
     }
 }
 
-fn marks_to_codes<S: Serializer>(marks: &[bool], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(codes_of_marks(marks))
-}
-
-fn codes_to_marks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<bool>, D::Error> {
-    marks_of_codes(&Vec::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-/// The categories marked.
-pub(super) fn codes_of_marks(marks: &[bool]) -> impl Iterator<Item = u32> {
-    (0..).zip(marks).filter_map(|(code, &mark)| mark.then_some(code))
-}
-
-/// Marks of categories. Those beyond the last marked one go right, so the marks need not reach them.
-pub(super) fn marks_of_codes(codes: &[u32]) -> Result<Vec<bool>, String> {
-    /// More categories than any column can hold distinct values for in a file worth reading.
-    const MOST_LEVELS: u32 = 1 << 28;
-    let n_levels = codes.iter().max().map_or(0, |&code| code.saturating_add(1));
-    if n_levels > MOST_LEVELS {
-        return Err(format!("category code {} is too large", n_levels - 1));
-    }
-    let mut marks = vec![false; n_levels as usize];
-    for &code in codes {
-        marks[code as usize] = true;
-    }
-    Ok(marks)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,14 +109,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn levels_are_saved_as_the_codes_that_go_left() {
-        let test =
-            Test { feature: 2, left: Rule::Levels(vec![false, true, true]), missing_left: false };
-        let json = serde_json::to_string(&test).unwrap();
-        assert_eq!(json, r#"{"feature":2,"left":{"levels":[1,2]},"missing_left":false}"#);
-        assert_eq!(serde_json::from_str::<Test>(&json).unwrap(), test);
     }
 }

@@ -5,6 +5,7 @@ use super::marti_boost::{MartiBoostParams, Outcome, marti_boost};
 use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, Node, NodeKind};
 use super::rank_learner::RankLearner;
+use crate::boost::term::LevelBudget;
 use crate::boost::weak::WeakSample;
 use crate::boost::weak::outside::{RowRanker, RowScores, keep_rankers};
 use crate::data::{Binned, Column, Columns, Labels};
@@ -80,6 +81,7 @@ pub fn fit_marti_rank(
         criterion: params.criterion,
         noise_rate: params.noise_rate,
         is_sampled,
+        budget: LevelBudget::default(),
     };
     let boost_params = MartiBoostParams {
         n_rounds: params.n_rounds,

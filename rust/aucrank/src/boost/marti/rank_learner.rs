@@ -9,7 +9,7 @@ use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
 use super::walk::MassTile;
 use crate::RankError;
 use crate::boost::row_values::RowValues;
-use crate::boost::term::Term;
+use crate::boost::term::{LevelBudget, Term};
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
@@ -17,6 +17,10 @@ use crate::data::{Binned, ClassMasses, ClassSums, MassHistogram, RowSquares, Row
 
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
+
+/// Bytes of the sums of one wide feature in some nodes: nodes that need more take further passes over
+/// the rows.
+const WIDE_BYTES: usize = 64 << 20;
 
 /// Fits weak rankers at the nodes of a layer.
 pub(super) struct RankLearner<'a> {
@@ -28,6 +32,8 @@ pub(super) struct RankLearner<'a> {
     pub(super) noise_rate: f64,
     /// Whether nodes learn from samples of their rows.
     pub(super) is_sampled: bool,
+    /// For the values of categories in the terms of all nodes.
+    pub(super) budget: LevelBudget,
 }
 
 /// A ranker, cut in two.
@@ -84,13 +90,15 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
     ) -> Result<Vec<Option<CutRanker<'a>>>, RankError> {
         let open = layer.open();
         let (Some(rule), Some(sums)) = (self.rule, sums) else {
-            return open.iter().map(|&node| self.learn_alone(layer, node)).collect();
+            let alone = |&node: &usize| self.within_budget(self.learn_alone(layer, node)?);
+            return open.iter().map(alone).collect();
         };
         let units = self.level_units(layer);
         let best = self.best_narrow(rule, &sums.histogram, open, &units);
         let best = self.best_wide(rule, best, layer, &units)?;
         let rankings = best.into_par_iter().map(|best| best.into_ranking(self.sample.binned));
-        Ok(rankings.map(|ranking| self.cut(ranking?, None)).collect())
+        let cut = |ranking: Option<Ranking>| ranking.and_then(|ranking| self.cut(ranking, None));
+        rankings.map(|ranking| self.within_budget(cut(ranking))).collect()
     }
 
     fn asks_in_passing(&self) -> bool {
@@ -125,6 +133,14 @@ impl<'a> RankLearner<'a> {
         squares.iter().map(|squares| Some(squares.units())).collect()
     }
 
+    fn within_budget(
+        &self,
+        ranker: Option<CutRanker<'a>>,
+    ) -> Result<Option<CutRanker<'a>>, RankError> {
+        ranker.iter().try_for_each(|ranker| self.budget.spend(&ranker.term))?;
+        Ok(ranker)
+    }
+
     /// The best features of one byte.
     fn best_narrow(
         &self,
@@ -146,7 +162,8 @@ impl<'a> RankLearner<'a> {
         open.par_iter().map(best_of).collect()
     }
 
-    /// The same, wider features included: each is summed for itself, as it lies by column.
+    /// The same, wider features included: each is summed for itself, as it lies by column, in as many
+    /// nodes at once as their sums have room.
     fn best_wide(
         &self,
         rule: BinRule,
@@ -157,25 +174,33 @@ impl<'a> RankLearner<'a> {
         let (binned, interrupt) = (self.sample.binned, self.sample.interrupt);
         let n_nodes = layer.class_masses().len();
         let best_of = |feature: usize| {
-            interrupt.check()?;
             let n_codes = binned.features()[feature].n_codes();
-            let mut sums = vec![ClassMasses::default(); n_codes * n_nodes];
-            for tile in layer.walk.tiles(n_nodes) {
-                tile.for_each(|row, node, mass| {
-                    let sum = &mut sums[binned.code(row, feature) as usize * n_nodes + node];
-                    if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
-                });
-            }
-            Ok(layer
-                .open()
-                .iter()
-                .map(move |&node| {
+            let n_at_once = (WIDE_BYTES / (n_codes * size_of::<ClassMasses>())).max(1);
+            let mut found = Vec::with_capacity(layer.open().len());
+            for open in layer.open().chunks(n_at_once) {
+                interrupt.check()?;
+                let mut place_of = vec![None; n_nodes];
+                for (place, &node) in open.iter().enumerate() {
+                    place_of[node] = Some(place);
+                }
+                let mut sums = vec![ClassMasses::default(); n_codes * open.len()];
+                for tile in layer.walk.tiles(n_nodes) {
+                    tile.for_each(|row, node, mass| {
+                        let Some(place) = place_of[node] else { return };
+                        let code = binned.code(row, feature) as usize;
+                        let sum = &mut sums[code * open.len() + place];
+                        if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
+                    });
+                }
+                found.extend((0..open.len()).map(|place| {
                     let mut best = Best::default();
-                    let of_node = sums.iter().skip(node).step_by(n_nodes).copied();
-                    best.ask(binned, feature, (0..).zip(of_node), units[node].as_ref(), rule);
+                    let of_node = sums.iter().skip(place).step_by(open.len()).copied();
+                    let units = units[open[place]].as_ref();
+                    best.ask(binned, feature, (0..).zip(of_node), units, rule);
                     best
-                })
-                .collect::<Vec<_>>())
+                }));
+            }
+            Ok(found)
         };
         let wide = (0..binned.features().len()).into_par_iter();
         let wide = wide.filter(|&feature| !binned.is_narrow(feature)).map(best_of);

@@ -1,0 +1,131 @@
+//! The categories of a feature, as a saved model has them.
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Json, ModelError, malformed};
+
+/// The categories of a feature in the order of their codes: strings, numbers or booleans.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::Levels;
+/// use serde_json::json;
+///
+/// let levels = Levels::try_from(vec![json!("blue"), json!("red")])?;
+/// assert_eq!(levels.len(), 2);
+/// assert_eq!(levels.values(), [json!("blue"), json!("red")]);
+/// assert!(Levels::try_from(vec![json!(null)]).is_err());
+/// # Ok::<(), aucrank::model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Levels {
+    list: Json,
+    #[serde(skip)]
+    len: u32,
+}
+
+impl Levels {
+    /// Number of categories.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a number of categories, not of things kept")]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The categories themselves.
+    #[must_use]
+    pub fn values(&self) -> Vec<Value> {
+        serde_json::from_str(self.list.text()).expect("checked when it was made")
+    }
+
+    fn of(list: Json) -> serde_json::Result<Self> {
+        let Counted(len) = serde_json::from_str(list.text())?;
+        Ok(Self { list, len })
+    }
+}
+
+impl TryFrom<Vec<Value>> for Levels {
+    type Error = ModelError;
+
+    fn try_from(values: Vec<Value>) -> Result<Self, Self::Error> {
+        Self::of(Value::from(values).into()).map_err(malformed)
+    }
+}
+
+impl<'de> Deserialize<'de> for Levels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::of(Json::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Number of items of a list of plain values.
+struct Counted(u32);
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Counter)
+    }
+}
+
+struct Counter;
+
+impl<'de> Visitor<'de> for Counter {
+    type Value = Counted;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of categories")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut levels: A) -> Result<Counted, A::Error> {
+        let mut len = 0_u32;
+        while levels.next_element::<Plain>()?.is_some() {
+            len = len.checked_add(1).ok_or_else(|| A::Error::custom("too many categories"))?;
+        }
+        Ok(Counted(len))
+    }
+}
+
+/// A string, a number or a boolean.
+struct Plain;
+
+impl<'de> Deserialize<'de> for Plain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PlainVisitor)
+    }
+}
+
+struct PlainVisitor;
+
+impl Visitor<'_> for PlainVisitor {
+    type Value = Plain;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, a number or a boolean")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Plain, E> {
+        Ok(Plain)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Plain, E> {
+        Ok(Plain)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Plain, E> {
+        Ok(Plain)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Plain, E> {
+        Ok(Plain)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Plain, E> {
+        Ok(Plain)
+    }
+}

@@ -1,0 +1,280 @@
+"""Model files that somebody made up: read or refused in bounded memory and time, whatever they say.
+
+Run as a script, this file reads documents of every family, changed in one place each, and prints by
+how much each raised the peak memory of the process.
+"""
+
+import ctypes
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import aucrank
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    TreeRank,
+)
+from aucrank.additive import MAD2C
+from aucrank.ramp import ThresholdBinarizer
+from aucrank.tree import DyadicSplit, LeafRank
+
+#: Bytes of a document with an array made longer.
+LONG = 1 << 21
+
+#: A file may take this many times its size, and what threads and the interpreter need.
+MOST_TIMES, SLACK = 20, 4 << 20
+
+ESTIMATORS = {
+    "tree": TreeRank(split=LeafRank(max_depth=2), pruning=None, monotonic_cst={"a": 1}),
+    "pruned_tree": TreeRank(max_depth=4),
+    "cubes": TreeRank(split=DyadicSplit(level=2), pruning=None),
+    "forest": RankingForest(n_estimators=3, max_depth=3, split=LeafRank(max_depth=2)),
+    "consensus": RankingForest(n_estimators=3, max_depth=3, aggregation="kendall"),
+    "rank_boost": RankBoost(n_rounds=8, early_stopping=True),
+    "boosted_trees": AUCBoost(weak_ranker=TreeRank(max_depth=2, pruning=None), n_rounds=3),
+    "boosted_lines": AUCBoost(weak_ranker="linear", n_rounds=3),
+    "marti": MartiRank(n_rounds=3),
+    "rimarc": RIMARC(special_values=[0.5]),
+    "mad2c": MAD2C(special_values=[0.5]),
+    "card": Scorecard(special_values=[0.5]),
+    "aurora": AURORA(radius=1.0, depth="shallow", max_features=4),
+    "rank_opt": RankOpt(),
+    "terms": ThresholdBinarizer(),
+}
+NUMBERS_ONLY = {"boosted_lines", "rank_opt"}
+
+
+def document(name):
+    """Return the document of a small model as a dict."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 2)).round(1), columns=["a", "b"])
+    y = X["a"] + rng.normal(size=80) > 0
+    if name not in NUMBERS_ONLY:
+        X["c"] = pd.Categorical(rng.choice(["red", "green", "blue"], 80))
+    return json.loads(ESTIMATORS[name].fit(X, y)._to_document())
+
+
+def places(value, kind, path=()):
+    """Yield the paths to all values of a kind; of a list only those of the first and last item."""
+    if isinstance(value, kind) and not isinstance(value, bool):
+        yield path
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, kind, (*path, key))
+    elif isinstance(value, list):
+        for place in {0, len(value) - 1} if value else ():
+            yield from places(value[place], kind, (*path, place))
+
+
+def changed(document, path, new):
+    """Return the text of a copy with one value made by ``new`` from what it was."""
+    *above, last = path
+    copy = json.loads(json.dumps(document))
+    parent = copy
+    for key in above:
+        parent = parent[key]
+    parent[last] = new(parent[last])
+    return json.dumps(copy, separators=(",", ":"))
+
+
+def longer(filler):
+    """Make a list so long that its document is of LONG bytes, of its own items or a filler."""
+
+    def new(items):
+        items = items if items and filler is None else [filler]
+        return items * (LONG // (len(json.dumps(items, separators=(",", ":"))) - 1))
+
+    return new
+
+
+def cases(name):
+    """Yield what was changed, and the text."""
+    original = document(name)
+    body = {"body": original["body"]}
+    yield "nothing", json.dumps(original, separators=(",", ":"))
+    for path in places(body, list):
+        for filler in (None, 0, []):
+            yield f"{path} of {filler}", changed(original, path, longer(filler))
+    for path in places(body, int):
+        for huge in (2**28 - 1, 2**32 - 1, 2**53):
+            yield f"{path} = {huge}", changed(original, path, lambda _, huge=huge: huge)
+
+
+def with_checksum(text):
+    """Return the text with the checksum that its content gives, as the core tells it."""
+    try:
+        aucrank._core.read_document(text)
+    except aucrank.ModelFormatError as err:
+        found = re.search(
+            r"checksum is (fnv1a64:\w+), but its content gives (fnv1a64:\w+)", str(err)
+        )
+        return text.replace(found[1], found[2]) if found else text
+    return text
+
+
+def peak_of_loading(path):
+    """Return by how much reading a file raises the peak memory of this process, and the outcome."""
+    status = Path("/proc/self/status")
+
+    def read(key):
+        lines = status.read_text().splitlines()
+        return 1024 * int(next(line.split()[1] for line in lines if line.startswith(f"{key}:")))
+
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = read("VmRSS")
+    try:
+        aucrank.load(path)
+        outcome = "read"
+    except aucrank.ModelFormatError as err:
+        outcome = str(err)[:200]
+    return read("VmHWM") - before, outcome
+
+
+def main(name):
+    """Print the size, the rise of the peak memory and the outcome of all changes of one model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        for what, text in cases(name):
+            path.write_text(with_checksum(text), encoding="utf-8")
+            del text
+            peak, outcome = peak_of_loading(path)
+            print(json.dumps([what, path.stat().st_size, peak, outcome]))
+
+
+only_linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="peak memory is read from /proc"
+)
+
+
+@only_linux
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_any_list_made_long_and_any_number_made_large_is_read_in_bounded_memory(name):
+    command = [sys.executable, "-P", "-W", "ignore", __file__, name]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found[0][3] == "read"
+    assert len(found) > 20
+    too_much = [case for case in found if case[2] > MOST_TIMES * case[1] + SLACK]
+    assert too_much == []
+
+
+def forest_text(trees, *, frame=None, header=None, thresholds=None):
+    """Return a forest of given trees, as text with its checksum."""
+    original = document("forest")
+    model = original["body"]["model"]
+    model["trees"] = trees
+    for key, value in (frame or {}).items():
+        model["frames"][0][key] = value
+    if header is not None:
+        original["body"]["header"]["features"] = header
+    if thresholds is not None:
+        model["thresholds"] = thresholds
+    return with_checksum(json.dumps(original, separators=(",", ":")))
+
+
+LEAF = {"features": [], "missing": "", "neg": [1], "nodes": ".", "pos": [1], "thresholds": []}
+
+
+def shared_frame():
+    """Return many trees of one leaf that share a frame of many features."""
+    n = 100_000
+    frame = {"n_levels": [None] * n, "has_missing": [False] * n, "monotonic": [0] * n}
+    header = [{"kind": "numeric", "name": None}] * n
+    return forest_text([LEAF] * 20_000, frame=frame, header=header, thresholds=[[]] * n)
+
+
+def far_codes(levels):
+    """Return trees whose one question is for a category of a far code."""
+    tree = {
+        "features": [2],
+        "levels": [levels],
+        "missing": "r",
+        "neg": [1, 1],
+        "nodes": "=..",
+        "pos": [1, 1],
+        "thresholds": [],
+    }
+    return forest_text([tree] * 2000, frame={"n_levels": [None, None, 2**28]})
+
+
+def many_nodes():
+    """Return one tree of a great many nodes, each of a few letters."""
+    n = 400_000
+    tens = [10] * (n + 1)
+    tree = {
+        "features": [0] * n,
+        "missing": "r" * n,
+        "neg": tens,
+        "nodes": "k." * n + ".",
+        "pos": tens,
+        "thresholds": [],
+    }
+    return forest_text([tree])
+
+
+def many_specials():
+    """Return a card with a great many special values."""
+    original = document("card")
+    bins = original["body"]["model"]["features"][0]["bins"]["numeric"]
+    bins["special"] = [1000.0 + i for i in range(300_000)]
+    return with_checksum(json.dumps(original, separators=(",", ":")))
+
+
+def large_parts():
+    """Return a document whose parts beside the model are large."""
+    original = document("rank_opt")
+    original["body"]["header"]["estimator"]["params"]["radii"] = [0] * 1_000_000
+    return with_checksum(json.dumps(original, separators=(",", ":")))
+
+
+CRAFTED = {
+    "shared_frame": (shared_frame, "read"),
+    "far_codes": (lambda: far_codes({"only": [2**28 - 1]}), "the features are not those"),
+    "far_codes_of_format_2": (lambda: far_codes([2**28 - 1]), "the features are not those"),
+    "many_nodes": (many_nodes, "read"),
+    "many_specials": (many_specials, "not one entry for each bin"),
+    "large_parts": (large_parts, "read"),
+}
+
+
+@only_linux
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_file_made_to_be_large_is_read_or_refused_in_bounded_memory_and_time(tmp_path, name):
+    make, expected = CRAFTED[name]
+    path = tmp_path / "model.json"
+    path.write_text(make(), encoding="utf-8")
+    code = (
+        "import sys, test_crafted_models as crafted\n"
+        "print(*crafted.peak_of_loading(sys.argv[1]), sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, str(path)],
+        cwd=Path(__file__).parent,
+        check=True,
+        capture_output=True,
+        text=True,
+        # Some seconds; what is quadratic takes minutes.
+        timeout=120,
+    )
+    peak, outcome = done.stdout.splitlines()
+    assert expected in outcome
+    assert int(peak) <= MOST_TIMES * path.stat().st_size + SLACK
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
