@@ -42,7 +42,7 @@ def knots(y, scores, weights):
     weights = [Fraction(w) for w in weights]
     sums = {threshold: [Fraction(0), Fraction(0)] for threshold in scores}
     for positive, score, weight in zip(y, scores, weights, strict=True):
-        sums[score][positive] += weight
+        sums[score][int(positive)] += weight
     fp, tp = [Fraction(0)], [Fraction(0)]
     for threshold in sorted(sums, reverse=True):
         fp.append(fp[-1] + sums[threshold][0])
