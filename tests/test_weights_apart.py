@@ -185,7 +185,9 @@ def test_the_ramp_is_that_of_fractions(sample):
     for i in pos:
         for j in neg:
             x = Fraction(scores[i] - scores[j])
-            total += exact[i] * exact[j] * max(Fraction(0), min(Fraction(1), x / 3 + Fraction(1, 2)))
+            total += (
+                exact[i] * exact[j] * max(Fraction(0), min(Fraction(1), x / 3 + Fraction(1, 2)))
+            )
     kwargs = {"sample_weight": weights, "half_width": 1.5, "side_slope": 0.0}
     value, slopes = ramp_auc_gradient(y, scores, **kwargs)
     assert value == pytest.approx(float(total / pairs), abs=1e-14)

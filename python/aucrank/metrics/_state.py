@@ -137,8 +137,8 @@ class RocState:
         ------
         ValueError
             If a label is missing or unknown, a score is NaN, lengths differ, or a weight is
-            negative, not finite or, at a ``weight_unit`` of 1, not a whole number. The state is then
-            as it was.
+            negative, not finite or, at a ``weight_unit`` of 1, not a whole number. The state is
+            then as it was.
         """
         scores, distinct = to_scores(y_score)
         if distinct is not None:
