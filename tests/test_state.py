@@ -89,17 +89,49 @@ def test_a_bounded_state_of_many_rows_is_near_and_says_how_near():
     assert len(state.to_bytes()) < 100_000
 
 
-def test_fractional_weights_take_a_unit():
+def test_fractional_weights_may_be_rounded_to_a_unit():
     rng = np.random.default_rng(1)
     y, scores, weights = rng.integers(0, 2, 500), rng.normal(size=500), rng.random(500)
     with pytest.raises(ValueError, match=r"sample_weight is 0\.\d+ in row 0, but must be a whole"):
-        RocState().update(y, scores, sample_weight=weights)
-    state = RocState(weight_unit=2.0**-30)
+        RocState(weight_unit=1.0).update(y, scores, sample_weight=weights)
+    state, plain = RocState(weight_unit=2.0**-30), RocState()
     for part in np.array_split(np.arange(500), 7):
         state.update(y[part], scores[part], sample_weight=weights[part])
+        plain.update(y[part], scores[part], sample_weight=weights[part])
     expected = sklearn.metrics.roc_auc_score(y, scores, sample_weight=weights)
     assert state.auc() == pytest.approx(expected, abs=1e-8)
     assert state.variance() == pytest.approx(delong_by_pairs(y, scores, weights), rel=1e-6)
+    assert plain.auc() == pytest.approx(expected, rel=1e-13)
+    assert plain.variance() == pytest.approx(delong_by_pairs(y, scores, weights), rel=1e-12)
+
+
+@st.composite
+def weighed_batches(draw):
+    """Batches as above, with weights of any size: most within 20 decades, some of all that are."""
+    parts = draw(batches())
+    decades = draw(st.sampled_from([0, 10, 300]))
+    size = st.floats(-decades, decades, allow_nan=False)
+    sizes = [draw(st.lists(size, min_size=y.size, max_size=y.size)) for y, _, _ in parts]
+    return [
+        (y, scores, np.where(w > 0, 10.0 ** np.array(s), 0.0) if y.size else w * 1.0)
+        for (y, scores, w), s in zip(parts, sizes, strict=True)
+    ]
+
+
+@given(weighed_batches(), st.randoms())
+def test_any_weights_in_any_batches_are_one_call(parts, random):
+    y, scores, weights = map(np.concatenate, zip(*parts, strict=True))
+    states = [RocState().update(yy, ss, sample_weight=ww) for yy, ss, ww in parts]
+    random.shuffle(states)
+    total = sum(states, RocState())
+    once = RocState().update(y, scores, sample_weight=weights)
+    assert total.to_bytes() == once.to_bytes()
+    assert total.auc() == roc_auc_score(y, scores, sample_weight=weights)
+    expected = RocCurve.from_scores(y, scores, sample_weight=weights)
+    found = pickle.loads(pickle.dumps(total)).curve()
+    for name in ("fpr", "tpr", "thresholds", "auc"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert total.variance() == once.variance()
 
 
 @given(batches(), st.randoms(), st.sampled_from([1.0, 0.25]))
@@ -201,12 +233,14 @@ def test_bad_batches_leave_the_state_as_it_was():
     for weight in (-1, np.nan, np.inf):
         with pytest.raises(ValueError, match="sample_weight"):
             state.update([0, 1], [0.1, 0.2], sample_weight=[1, weight])
+    counted = RocState(weight_unit=1.0).update([0, 1], [0.1, 0.2])
     with pytest.raises(ValueError, match="2\\^53"):
-        state.update([0, 1], [0.1, 0.2], sample_weight=[1, 2.0**53])
+        counted.update([0, 1], [0.1, 0.2], sample_weight=[1, 2.0**53])
     with pytest.raises(ValueError, match="pos_label"):
         state.merge(RocState(pos_label=2))
     with pytest.raises(ValueError, match="weight_unit"):
-        state.merge(RocState(weight_unit=0.5))
+        counted.merge(RocState(weight_unit=0.5))
+    assert counted.to_bytes() == RocState(weight_unit=1.0).update([0, 1], [0.1, 0.2]).to_bytes()
     with pytest.raises(ValueError, match="max_size"):
         RocState(max_size=1)
     with pytest.raises(ValueError, match="weight_unit"):

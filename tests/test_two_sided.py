@@ -1,6 +1,7 @@
 """Lemma 4 of paper 3 over any ranker, held against plain numpy."""
 
 import pickle
+from fractions import Fraction
 
 import aucrank
 import numpy as np
@@ -21,7 +22,7 @@ from aucrank import (
 )
 from aucrank._registry import public_estimators
 from aucrank.datasets import make_gaussian_pair, make_noisy_labels
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -88,7 +89,34 @@ def test_both_classes_have_the_same_error_and_lemma_4_bounds_it(sample, criterio
     assert 0 <= model.zeta_ <= 0.5
 
 
+# Two thresholds whose errors are both 8/17: one is the best by either criterion.
+ONE_ERROR_TWICE = (
+    np.array([1, 0, 0, 0, 0, 1, 1, 1], dtype=bool),
+    np.array([0.0, -1, 0, 0, -2, 0, 0, -1]),
+    np.array([1.0, 2, 2, 4, 1, 4, 4, 3]),
+)
+
+
+@given(scored_rows(), st.sampled_from(["sum", "error"]))
+@example(ONE_ERROR_TWICE, "sum")
+@example(ONE_ERROR_TWICE, "error")
+def test_rates_are_the_floats_nearest_to_their_fractions(sample, criterion):
+    y, scores, weight = sample
+    model = TwoSidedClassifier(Column(), criterion=criterion).fit(scores[:, None], y, weight)
+    high = scores >= model.theta_
+
+    def share(positive, high_side):
+        part = weight[(y == positive) & (high == high_side)].sum()
+        return Fraction(int(part), int(weight[y == positive].sum()))
+
+    p_pos, p_neg = share(True, False), share(False, True)
+    assert (model.p_pos_, model.p_neg_) == (float(p_pos), float(p_neg))
+    assert model.error_ == float(max(p_pos, p_neg) / (1 + abs(p_pos - p_neg)))
+    assert model.zeta_ == float(abs(p_pos - p_neg) / (1 + abs(p_pos - p_neg)))
+
+
 @given(scored_rows())
+@example(ONE_ERROR_TWICE)
 def test_no_threshold_is_better_than_the_one_that_is_taken(sample):
     y, scores, weight = sample
     X = scores[:, np.newaxis]

@@ -62,8 +62,8 @@ def roc_curve(
 
     Notes
     -----
-    With weights that are not whole numbers, whether two steps are equal is decided on weights
-    rounded to 2^-53 of their total, where scikit-learn compares sums of floats.
+    Sums of weights are exact, and rates are rounded once. So with weights that are not whole
+    numbers, two steps are equal if they are, where scikit-learn compares rounded sums.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def roc_curve(
 class RocCurve:
     """ROC curve of scores: a knot for each distinct score, linear in between.
 
-    Made by :meth:`from_scores`. The counts behind the rates are kept as whole numbers, so that the
-    area and the slopes of the hull are exact.
+    Made by :meth:`from_scores`. The counts behind the rates are kept as whole numbers (of units of
+    weight, each class having its own), so that the area and the slopes of the hull are exact.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ def core_curve(
         return curve
     thresholds = curve.thresholds().copy()
     thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
-    return _core.RocCurve(thresholds, curve.false_positives(), curve.true_positives())
+    return curve.with_thresholds(thresholds)
 
 
 def _at(

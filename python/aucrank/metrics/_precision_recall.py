@@ -55,6 +55,7 @@ def precision_recall_curve(
     Notes
     -----
     Precision depends on the share of positives in the sample, which the ROC curve does not [1]_.
+    Sums of weights are exact, however far apart the weights of the classes are.
 
     References
     ----------
@@ -76,15 +77,5 @@ def precision_recall_curve(
     if pos_label is not None:
         labels = equal_to(labels, pos_label)
     curve = core_curve(labels, y_score, sample_weight, any_labels=False)
-    # Without the knot at (0, 0), from the lowest threshold up.
-    true_positives = curve.true_positives()[:0:-1]
-    selected = true_positives + curve.false_positives()[:0:-1]
-    thresholds = curve.thresholds()[:0:-1]
-    if drop_intermediate and true_positives.size > 2:
-        step = true_positives[1:] != true_positives[:-1]
-        keep = np.concatenate(([True], step[:-1] | step[1:], [True]))
-        true_positives, selected = true_positives[keep], selected[keep]
-        thresholds = thresholds[keep]
-    precision = np.append(true_positives / selected, 1.0)
-    recall = np.append(true_positives / true_positives[0], 0.0)
-    return precision, recall, thresholds.copy()
+    precision, recall, thresholds = curve.precision_recall(drop_intermediate)
+    return np.append(precision, 1.0), np.append(recall, 0.0), thresholds

@@ -172,16 +172,30 @@ fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray
 
 #[pymethods]
 impl RocCurve {
-    /// The curve with these knots.
+    /// The curve with these knots. Counts of two words, low and high in turn, come with the powers of
+    /// two that one of the negative and of the positive class stands for.
     #[new]
+    #[pyo3(signature = (thresholds, false_positives, true_positives, exponents=None))]
     #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
     fn new(
         thresholds: PyReadonlyArray1<'_, f64>,
         false_positives: PyReadonlyArray1<'_, u64>,
         true_positives: PyReadonlyArray1<'_, u64>,
+        exponents: Option<(i32, i32)>,
     ) -> PyResult<Self> {
-        let (fp, tp) = (false_positives.to_vec()?, true_positives.to_vec()?);
-        roc::RocCurve::from_counts(thresholds.to_vec()?, fp, tp).map(Self).map_err(to_py_err)
+        let thresholds = thresholds.to_vec()?;
+        let counts = [false_positives.to_vec()?, true_positives.to_vec()?];
+        let curve = match exponents {
+            None => {
+                let [fp, tp] = counts;
+                roc::RocCurve::from_counts(thresholds, fp, tp)
+            }
+            Some((neg, pos)) => {
+                let counts = counts.map(|words| words.chunks(2).map(of_words).collect());
+                roc::RocCurve::from_exact_parts(thresholds, counts, [neg, pos])
+            }
+        };
+        curve.map(Self).map_err(to_py_err)
     }
 
     /// `None` if the labels are not 0 and 1, or -1 and 1.
@@ -210,12 +224,18 @@ impl RocCurve {
         array(py, self.0.thresholds().to_vec())
     }
 
-    fn false_positives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        array(py, self.0.false_positives().to_vec())
+    /// Precision, recall and thresholds, from the lowest threshold up.
+    fn precision_recall<'py>(&self, py: Python<'py>, drop_intermediate: bool) -> ThreeArrays<'py> {
+        let found = py.detach(|| self.0.precision_recall(drop_intermediate));
+        [found.precision, found.recall, found.thresholds]
+            .map(|values| values.into_pyarray(py))
+            .into()
     }
 
-    fn true_positives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        array(py, self.0.true_positives().to_vec())
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn with_thresholds(&self, thresholds: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        let curve = self.0.clone().with_thresholds(thresholds.to_vec()?);
+        curve.map(Self).map_err(to_py_err)
     }
 
     fn fpr<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
@@ -276,7 +296,21 @@ impl RocCurve {
     /// Pickled as the numbers that [`RocCurve::new`] takes.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, curve) = (slf.py(), slf.get());
-        let knots = (curve.thresholds(py), curve.false_positives(py), curve.true_positives(py));
+        let (counts, [neg, pos]) = curve.0.exact_parts();
+        let [fp, tp] = counts.map(|counts| {
+            let words = counts.into_iter().flat_map(|count| [count as u64, (count >> 64) as u64]);
+            array(py, words.collect())
+        });
+        let knots = (curve.thresholds(py), fp, tp, (neg, pos));
         Ok((slf.getattr("__class__")?, knots.into_pyobject(py)?.into_any()))
     }
+}
+
+/// Arrays of precision, recall and thresholds.
+type ThreeArrays<'py> =
+    (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// A count from its words, the lower one first.
+fn of_words(words: &[u64]) -> u128 {
+    words.iter().rev().fold(0, |count, &word| count << 64 | u128::from(word))
 }

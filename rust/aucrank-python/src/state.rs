@@ -44,7 +44,7 @@ impl RocState {
 #[pymethods]
 impl RocState {
     #[new]
-    fn new(max_size: Option<usize>, weight_unit: f64) -> PyResult<Self> {
+    fn new(max_size: Option<usize>, weight_unit: Option<f64>) -> PyResult<Self> {
         let state = roc::RocState::new(max_size, weight_unit).map_err(to_py_err)?;
         Ok(Self(Mutex::new(state)))
     }
@@ -122,7 +122,7 @@ impl RocState {
         py.detach(|| self.lock().max_size())
     }
 
-    fn weight_unit(&self, py: Python<'_>) -> f64 {
+    fn weight_unit(&self, py: Python<'_>) -> Option<f64> {
         py.detach(|| self.lock().weight_unit())
     }
 }

@@ -40,6 +40,7 @@ fn bench_roc(criterion: &mut Criterion) {
         let narrow: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
         let tied: Vec<f64> = scores.iter().map(|s| (s * 10.0).round()).collect();
         let weights: Vec<f64> = scores.iter().map(|_| uniform()).collect();
+        let whole: Vec<f64> = weights.iter().map(|w| (4.0 * w).ceil()).collect();
         let mut ascending = scores.clone();
         ascending.sort_unstable_by(f64::total_cmp);
         for sample in [&scores, &tied, &ascending] {
@@ -58,6 +59,7 @@ fn bench_roc(criterion: &mut Criterion) {
         bench("auc ties", &|| auc(&tied, &positive).unwrap());
         bench("auc sorted", &|| auc(&ascending, &positive).unwrap());
         bench("auc weighted", &|| weighted_auc(&scores, &positive, &weights).unwrap());
+        bench("auc whole weights", &|| weighted_auc(&scores, &positive, &whole).unwrap());
         bench("ramp gradient", &|| {
             Ramp::default().gradient(&scores, &positive, None).unwrap().by_score[0]
         });
@@ -74,6 +76,9 @@ fn bench_roc(criterion: &mut Criterion) {
         });
         bench("auc by std sort", &|| auc_by_std_sort(&scores, &positive));
         bench("curve", &|| RocCurve::new(&scores, &positive).unwrap().auc());
+        bench("curve weighted", &|| {
+            RocCurve::weighted(&scores, &positive, &weights).unwrap().auc()
+        });
         let curve = RocCurve::new(&scores, &positive).unwrap();
         bench("hull", &|| curve.hull().auc());
         group.finish();

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::data::{ClassMasses, Labels, midpoint};
+use crate::data::{ClassMasses, Labels, Wide, midpoint, quotient};
 use crate::roc::curve_of;
 
 /// What the threshold is chosen by (DECISIONS B3).
@@ -73,17 +73,17 @@ pub fn two_sided(
     let clean = Denoised::of(total, noise_rate)?;
     let mut low = ClassMasses::default();
     // The threshold below all groups.
-    let mut best = (0, clean.cut(0, low, total), low);
+    let mut best = (0, 0, low);
     for (group, n_low) in groups.iter().zip(1..) {
         low += *group;
         let mut high = total;
         high -= low;
-        let (gain, cut) = (total.gain(high), clean.cut(n_low, low, high));
+        let gain = total.gain(high);
         let by_error = || {
             if noise_rate == 0.0 {
                 cmp_error(total, best.2, low)
             } else {
-                best.1.error.total_cmp(&cut.error)
+                clean.cut(0, best.2).error.total_cmp(&clean.cut(0, low).error)
             }
         };
         let order = match criterion {
@@ -92,10 +92,32 @@ pub fn two_sided(
         };
         // Equal ones: the larger threshold.
         if order != Ordering::Less {
-            best = (gain, cut, low);
+            best = (gain, n_low, low);
         }
     }
-    Ok(best.1)
+    let (_, n_low, low) = best;
+    Ok(if noise_rate == 0.0 { exact_cut(total, n_low, low) } else { clean.cut(n_low, low) })
+}
+
+/// The classifier of a threshold, given what is below it. Each rate is rounded once, so that equal
+/// ones are equal, whatever the threshold.
+fn exact_cut(total: ClassMasses, n_low: usize, low: ClassMasses) -> TwoSided {
+    let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    let high_neg = total.neg - low.neg;
+    // Both rates over P N.
+    let (pos, neg) = (cross(low.pos, total.neg), cross(high_neg, total.pos));
+    let all = cross(total.pos, total.neg) + pos.abs_diff(neg);
+    let [zeta, error] = [pos.abs_diff(neg), pos.max(neg)].map(|part| quotient(part, all));
+    let p_pos = quotient(low.pos.into(), total.pos.into());
+    let p_neg = quotient(high_neg.into(), total.neg.into());
+    TwoSided::new(n_low, neg <= pos, zeta, [p_pos, p_neg], error)
+}
+
+impl TwoSided {
+    fn new(n_low: usize, flips_low: bool, zeta: f64, [p_pos, p_neg]: [f64; 2], error: f64) -> Self {
+        let (low, high) = if flips_low { (zeta, 1.0) } else { (0.0, 1.0 - zeta) };
+        Self { n_low, low, high, zeta, p_pos, p_neg, error }
+    }
 }
 
 /// [`two_sided`] on the ranking of rows by their scores: the threshold, and what lies on its sides.
@@ -155,20 +177,13 @@ fn cmp_error(total: ClassMasses, low: ClassMasses, other: ClassMasses) -> Orderi
         }
     };
     let ((error, right), (other_error, other_right)) = (odds(low), odds(other));
-    product(error, other_right).cmp(&product(other_error, right))
+    Wide::product(error, other_right).cmp(&Wide::product(other_error, right))
 }
 
-/// A product of 256 bits, the high ones first, of factors below 2^127.
-fn product(a: u128, b: u128) -> (u128, u128) {
-    let low = |number: u128| number & u128::from(u64::MAX);
-    let lowest = low(a) * low(b);
-    let middle = (a >> 64) * low(b) + low(a) * (b >> 64) + (lowest >> 64);
-    ((a >> 64) * (b >> 64) + (middle >> 64), low(middle) << 64 | low(lowest))
-}
-
-/// The true masses behind those of flipped labels.
+/// The true masses behind those of flipped labels, which are no whole numbers.
 struct Denoised {
     noise_rate: f64,
+    total: ClassMasses,
     pos: f64,
     neg: f64,
 }
@@ -182,7 +197,7 @@ impl Denoised {
         if !(0.0..0.5).contains(&noise_rate) {
             return refuse("at least 0 and below 0.5");
         }
-        let mut clean = Self { noise_rate, pos: 1.0, neg: 1.0 };
+        let mut clean = Self { noise_rate, total, pos: 1.0, neg: 1.0 };
         (clean.pos, clean.neg) = clean.masses(total);
         if clean.pos > 0.0 && clean.neg > 0.0 {
             Ok(clean)
@@ -197,13 +212,16 @@ impl Denoised {
         ((pos - flipped) / scale, (neg - flipped) / scale)
     }
 
-    fn cut(&self, n_low: usize, low: ClassMasses, high: ClassMasses) -> TwoSided {
-        let p_pos = (self.masses(low).0 / self.pos).clamp(0.0, 1.0);
-        let p_neg = (self.masses(high).1 / self.neg).clamp(0.0, 1.0);
-        let (larger, difference) = (p_pos.max(p_neg), (p_pos - p_neg).abs());
-        let zeta = difference / (1.0 + difference);
-        let (low, high) = if p_neg <= p_pos { (zeta, 1.0) } else { (0.0, 1.0 - zeta) };
-        TwoSided { n_low, low, high, zeta, p_pos, p_neg, error: larger / (1.0 + difference) }
+    fn cut(&self, n_low: usize, low: ClassMasses) -> TwoSided {
+        let mut high = self.total;
+        high -= low;
+        let pos = self.masses(low).0.clamp(0.0, self.pos);
+        let neg = self.masses(high).1.clamp(0.0, self.neg);
+        // As where there is no noise: each rate over P N.
+        let rates = [pos / self.pos, neg / self.neg];
+        let (pos, neg) = (pos * self.neg, neg * self.pos);
+        let all = self.pos * self.neg + (pos - neg).abs();
+        TwoSided::new(n_low, neg <= pos, (pos - neg).abs() / all, rates, pos.max(neg) / all)
     }
 }
 
@@ -272,6 +290,28 @@ mod tests {
                 let found = two_sided(&masses(&scaled), Criterion::Error, 0.0).unwrap();
                 prop_assert_eq!(found.n_low, best);
             }
+        }
+
+        #[test]
+        fn rates_are_those_of_exact_fractions(groups in rankings(), scale in 1..1_u64 << 40) {
+            // A multiple of all masses changes no bit of them, whatever it is.
+            let scaled: Vec<_> =
+                groups.iter().map(|group| (scale * group.0, scale * group.1)).collect();
+            for criterion in [Criterion::Sum, Criterion::Error] {
+                let cut = two_sided(&masses(&groups), criterion, 0.0).unwrap();
+                prop_assert_eq!(two_sided(&masses(&scaled), criterion, 0.0).unwrap(), cut);
+                let sum = |part: &[(u64, u64)]| {
+                    part.iter().fold((0, 0), |sum, group| (sum.0 + group.0, sum.1 + group.1))
+                };
+                let (low, all) = (sum(&groups[..cut.n_low]), sum(&groups));
+                let (pos, neg) = (low.0 * all.1, (all.1 - low.1) * all.0);
+                // Small enough for a division of floats to be exact but for its own rounding.
+                let of = |part: u64| part as f64 / (all.0 * all.1 + pos.abs_diff(neg)) as f64;
+                prop_assert_eq!((cut.error, cut.zeta), (of(pos.max(neg)), of(pos.abs_diff(neg))));
+            }
+            let [sum, error] = [Criterion::Sum, Criterion::Error]
+                .map(|criterion| two_sided(&masses(&groups), criterion, 0.0).unwrap());
+            prop_assert!(error.error <= sum.error);
         }
 
         #[test]
@@ -346,6 +386,15 @@ mod tests {
                 prop_assert_eq!(threshold, expected);
             }
         }
+    }
+
+    #[test]
+    fn thresholds_of_one_error_have_the_same_float() {
+        let groups = masses(&[(0, 1), (3, 2), (9, 6)]);
+        let cuts = [Criterion::Sum, Criterion::Error]
+            .map(|criterion| two_sided(&groups, criterion, 0.0).unwrap());
+        // 8/9 of one class by 1 + 8/9, and 2/3 by 1 + 2/3 - 1/4.
+        assert_eq!(cuts.map(|cut| (cut.n_low, cut.error)), [(1, 8.0 / 17.0), (2, 8.0 / 17.0)]);
     }
 
     #[test]

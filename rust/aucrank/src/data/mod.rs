@@ -22,6 +22,7 @@ mod step_function;
 mod sums;
 mod values;
 mod weights;
+mod wide;
 
 pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
@@ -51,4 +52,5 @@ pub(crate) use sums::{check_weight, sum_checked};
 pub(crate) use values::Moments;
 pub use values::ValueScale;
 pub use weights::FixedWeights;
-pub(crate) use weights::{FixedScale, times_power_of_two};
+pub(crate) use weights::{FixedScale, power_of_two_factors, times_power_of_two};
+pub(crate) use wide::{Wide, quotient};

@@ -90,10 +90,30 @@ pub(crate) struct FixedScale {
 
 impl FixedScale {
     /// The unit for `weights`.
-    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
     pub(crate) fn of(weights: &[f64]) -> Result<Self, RankError> {
+        Self::of_rows(weights.iter().copied().enumerate())
+    }
+
+    /// A unit for the negative and one for the positive rows, for what depends on ratios of weights
+    /// within a class alone.
+    pub(crate) fn of_classes(weights: &[f64], positive: &[bool]) -> Result<[Self; 2], RankError> {
+        if weights.len() != positive.len() {
+            let (found, expected) = (weights.len(), positive.len());
+            return Err(RankError::LengthMismatch { name: "sample_weight", found, expected });
+        }
+        // The first bad weight of either class is named.
+        Self::of(weights)?;
+        let of_class = |class: bool| {
+            let rows = weights.iter().copied().enumerate();
+            Self::of_rows(rows.filter(move |&(row, _)| positive[row] == class))
+        };
+        Ok([of_class(false)?, of_class(true)?])
+    }
+
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    fn of_rows(rows: impl Iterator<Item = (usize, f64)> + Clone) -> Result<Self, RankError> {
         let (mut largest, mut total, mut whole) = (0.0_f64, 0_u64, true);
-        for (row, &value) in weights.iter().enumerate() {
+        for (row, value) in rows.clone() {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(RankError::BadWeight { row, value });
             }
@@ -110,7 +130,7 @@ impl FixedScale {
         // in integers, rounded up: the exponent must not depend on the order of the rows. One bit
         // is left for rounding up.
         let fine = 2_f64.powi(32);
-        let relative: u128 = weights.iter().map(|&w| (w / largest * fine) as u128 + 1).sum();
+        let relative: u128 = rows.map(|(_, w)| (w / largest * fine) as u128 + 1).sum();
         let exponent = (largest.log2() + (relative as f64 / fine).log2()).ceil() as i32 + 1;
         let exponent = exponent - TOTAL_BITS;
         Ok(Self { exponent, whole: false, factors: power_of_two_factors(-exponent) })
@@ -133,7 +153,7 @@ pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
 }
 
 /// Two powers of two, each in range, whose product is `2^power`, which itself may not be.
-pub(super) fn power_of_two_factors(power: i32) -> [f64; 2] {
+pub(crate) fn power_of_two_factors(power: i32) -> [f64; 2] {
     [2_f64.powi(power / 2), 2_f64.powi(power - power / 2)]
 }
 

@@ -1,6 +1,8 @@
 //! Area under the ROC curve, read as the Mann–Whitney statistic.
 
-use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use super::RocState;
+use super::mass::{Mass, Shifted, Weights};
+use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::{Score, Word};
 use super::sort::{Record, Sink, sweep};
 use crate::RankError;
@@ -41,67 +43,94 @@ pub fn weighted_auc<S: Score>(
     positive: &[bool],
     weights: &[f64],
 ) -> Result<f64, RankError> {
-    let weights = Fixed::new(weights, positive.len())?;
-    area::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, weights)?)
+    match Weights::new(weights, positive)? {
+        Weights::Few(few) => area::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?),
+        Weights::Many(many) => {
+            let sample = Sample::new(scores, positive, many)?;
+            if many.is_exact {
+                return area::<S, _, (S::Key, Shifted)>(&sample);
+            }
+            RocState::of_sample(&sample)?.auc()
+        }
+    }
 }
 
-fn area<S: Score, W: Weigh, R: Record<S::Key>>(
-    sample: &Sample<'_, S, W>,
-) -> Result<f64, RankError> {
+fn area<S, W, R>(sample: &Sample<'_, S, W>) -> Result<f64, RankError>
+where
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+{
     let parts = sweep::<S, W, R, _>(sample, |_| Pairs::default());
-    let all = parts.into_iter().fold(Pairs::default(), Pairs::then);
-    if all.positive == 0 || all.negative == 0 {
-        let class = if all.positive == 0 { "positive" } else { "negative" };
-        return Err(RankError::ClassWithoutWeight { class });
-    }
-    Ok(all.half_wins as f64 / (2 * u128::from(all.positive) * u128::from(all.negative)) as f64)
+    parts.into_iter().fold(Pairs::default(), Pairs::then).area()
 }
 
 /// Pairs of the rows of a range of scores.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pairs {
+pub(super) struct Pairs<M: Mass> {
     /// Two for each pair whose positive row has the higher score, one for each tie.
-    half_wins: u128,
-    positive: u64,
-    negative: u64,
+    half_wins: M::Product,
+    positive: M,
+    negative: M,
 }
 
-impl Pairs {
+impl<M: Mass> Pairs<M> {
+    /// Adds rows of one score, which is above those before.
+    #[inline]
+    pub fn push(&mut self, positive: M, negative: M) {
+        self.half_wins += positive.times(self.negative + self.negative + negative);
+        self.positive += positive;
+        self.negative += negative;
+    }
+
+    pub fn half_wins(&self) -> M::Product {
+        self.half_wins
+    }
+
+    /// The AUC if these are all pairs.
+    pub fn area(self) -> Result<f64, RankError> {
+        let none = M::default();
+        if self.positive == none || self.negative == none {
+            let class = if self.positive == none { "positive" } else { "negative" };
+            return Err(RankError::ClassWithoutWeight { class });
+        }
+        let half_wins = M::product_to_f64(self.half_wins);
+        Ok(half_wins / M::half_wins_of(self.positive, self.negative))
+    }
+
     /// Pairs of this range and one above it.
     fn then(self, above: Self) -> Self {
         Self {
             half_wins: self.half_wins
                 + above.half_wins
-                + 2 * u128::from(above.positive) * u128::from(self.negative),
+                + above.positive.times(self.negative + self.negative),
             positive: self.positive + above.positive,
             negative: self.negative + above.negative,
         }
     }
 }
 
-impl<K: Word> Sink<K> for Pairs {
-    fn tie(&mut self, _: K, positive: u64, negative: u64) {
-        self.half_wins += u128::from(positive) * u128::from(2 * self.negative + negative);
-        self.positive += positive;
-        self.negative += negative;
+impl<K: Word, M: Mass> Sink<K, M> for Pairs<M> {
+    fn tie(&mut self, _: K, positive: M, negative: M) {
+        self.push(positive, negative);
     }
 
     #[inline]
-    fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
+    fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);
         // Few pairs are counted one by one: no branch to mispredict. The words of a tie differ in
         // the last bit, the class.
         for &p in pos {
             let word: u64 = p.word().into();
-            let mut below = 0;
+            let mut below = M::default();
             for &q in neg {
                 let other: u64 = q.word().into();
-                below += q.weight() * (u64::from(other < word) + u64::from(other < word - 1));
+                below += q.weight().repeated(u64::from(other < word) + u64::from(other < word - 1));
             }
-            self.half_wins += u128::from(p.weight()) * u128::from(2 * self.negative + below);
+            self.half_wins += p.weight().times(self.negative + self.negative + below);
             self.positive += p.weight();
         }
-        self.negative += neg.iter().map(|q| q.weight()).sum::<u64>();
+        self.negative += neg.iter().map(|q| q.weight()).sum();
     }
 }
 
@@ -142,10 +171,8 @@ mod tests {
     fn weights_near_2_to_the_53_do_not_overflow() {
         let weights = [2_f64.powi(52), 2_f64.powi(52)];
         assert_eq!(weighted_auc(&[0.0, 1.0], &[false, true], &weights), Ok(1.0));
-        assert_eq!(
-            weighted_auc(&[1.0, 0.0], &[false, true], &[1e300, 1e-5]),
-            Err(RankError::ClassWithoutWeight { class: "positive" })
-        );
+        assert_eq!(weighted_auc(&[1.0, 0.0], &[false, true], &[1e300, 1e-5]), Ok(0.0));
+        assert_eq!(weighted_auc(&[0.0, 1.0], &[false, true], &[1e300, 1e-5]), Ok(1.0));
     }
 
     #[test]

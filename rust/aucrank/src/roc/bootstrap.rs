@@ -14,8 +14,10 @@ use rayon::prelude::*;
 
 use super::compare::highest_at;
 use super::delong::{order, split_rows};
-use super::sample::{Fixed, Sample, Unweighted};
+use super::mass::{Mass, Weights};
+use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::Score;
+use crate::data::Wide;
 use crate::{Interrupt, RankError};
 
 /// How many resamples to draw, and the seed of their streams.
@@ -64,37 +66,46 @@ impl Bootstrap {
         for scores in models {
             Sample::new(scores, positive, Unweighted)?;
         }
+        match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
+            // Sums of whole numbers either way; those of one count a row fit a word.
+            None => self.aucs_by(models, positive, Unweighted, interrupt, |wins, _| wins),
+            Some(Weights::Few(few)) => {
+                self.aucs_by(models, positive, few, interrupt, |wins, weight| wins.times(weight))
+            }
+            Some(Weights::Many(many)) => {
+                self.aucs_by(models, positive, many, interrupt, |wins, weight| wins.times(weight))
+            }
+        }
+    }
+
+    /// The same, given the product of two masses.
+    fn aucs_by<S: Score, W: Weigh, T: Total>(
+        &self,
+        models: &[&[S]],
+        positive: &[bool],
+        weights: W,
+        interrupt: &Interrupt,
+        times: impl Fn(MassOf<W>, MassOf<W>) -> T + Sync,
+    ) -> Result<Vec<f64>, RankError> {
         let classes = split(positive, weights)?;
         let [negative, positives] = sorted_by(models[0], &classes);
         let models: Vec<Model> =
             models.iter().map(|scores| Model::new(scores, &negative, &positives)).collect();
+        let one = MassOf::<W>::from(1);
         let resamples = (0..self.n_resamples as u64).into_par_iter().map_init(
             || Scratch::new(negative.len(), positives.len(), models.len()),
             |scratch, resample| {
                 interrupt.check()?;
                 let mut rng = self.stream(resample);
-                // Sums of whole numbers either way; those of one count a row fit a word.
-                if weights.is_none() {
-                    Ok(resampled_aucs(
-                        &mut rng,
-                        &models,
-                        scratch,
-                        positives.len(),
-                        |count, _| count.into(),
-                        |wins, _| wins,
-                        |_| 1,
-                    ))
-                } else {
-                    Ok(resampled_aucs(
-                        &mut rng,
-                        &models,
-                        scratch,
-                        positives.len(),
-                        |count, row| u64::from(count) * negative[row].1,
-                        |wins, row| u128::from(wins) * u128::from(positives[row].1),
-                        |row| u128::from(positives[row].1),
-                    ))
-                }
+                Ok(resampled_aucs(
+                    &mut rng,
+                    &models,
+                    scratch,
+                    positives.len(),
+                    |count, row| negative[row].1.repeated(count.into()),
+                    |wins, row| times(wins, positives[row].1),
+                    |row| times(one, positives[row].1),
+                ))
             },
         );
         let resamples: Result<Vec<Vec<f64>>, RankError> = resamples.collect();
@@ -117,6 +128,22 @@ impl Bootstrap {
     ) -> Result<Vec<f64>, RankError> {
         super::compare::check_rates("fpr", fpr)?;
         Sample::new(scores, positive, Unweighted)?;
+        match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
+            None => self.tprs_by(scores, positive, Unweighted, fpr, interrupt),
+            Some(Weights::Few(few)) => self.tprs_by(scores, positive, few, fpr, interrupt),
+            Some(Weights::Many(many)) => self.tprs_by(scores, positive, many, fpr, interrupt),
+        }
+    }
+
+    fn tprs_by<S: Score, W: Weigh>(
+        &self,
+        scores: &[S],
+        positive: &[bool],
+        weights: W,
+        fpr: &[f64],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, RankError> {
+        let none = MassOf::<W>::default();
         let classes = sorted_by(scores, &split(positive, weights)?);
         // Scores from the highest down, and the place of each row's score among them.
         let keys = classes.each_ref().map(|rows| -> Vec<S::Key> {
@@ -130,20 +157,20 @@ impl Bootstrap {
             keys.iter().map(place).collect()
         });
         let resamples = (0..self.n_resamples as u64).into_par_iter().map_init(
-            || [0, 1].map(|_| (vec![0_u64; distinct.len()], vec![0.0; distinct.len() + 1])),
+            || [0, 1].map(|_| (vec![none; distinct.len()], vec![0.0; distinct.len() + 1])),
             |scratch, resample| {
                 interrupt.check()?;
                 let mut rng = self.stream(resample);
                 for ((sums, rates), (rows, places)) in
                     scratch.iter_mut().zip(classes.iter().zip(&places))
                 {
-                    sums.fill(0);
+                    sums.fill(none);
                     draw(&mut rng, rows.len(), |row| sums[places[row]] += rows[row].1);
-                    let total = sums.iter().sum::<u64>() as f64;
-                    let mut above = 0;
+                    let total = sums.iter().copied().sum::<MassOf<W>>().to_f64();
+                    let mut above = none;
                     for (rate, sum) in rates[1..].iter_mut().zip(sums) {
                         above += *sum;
-                        *rate = above as f64 / total;
+                        *rate = above.to_f64() / total;
                     }
                 }
                 let [(_, x), (_, y)] = scratch;
@@ -161,14 +188,11 @@ impl Bootstrap {
     }
 }
 
-type Rows = Vec<(usize, u64)>;
+type Rows<M> = Vec<(usize, M)>;
 
 /// Negative, then positive rows that can be drawn, with their weights.
-fn split(positive: &[bool], weights: Option<&[f64]>) -> Result<[Rows; 2], RankError> {
-    let classes = match weights {
-        None => split_rows(positive, Unweighted)?,
-        Some(weights) => split_rows(positive, Fixed::new(weights, positive.len())?)?,
-    };
+fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[Rows<MassOf<W>>; 2], RankError> {
+    let classes = split_rows(positive, weights)?;
     for rows in &classes {
         if u32::try_from(rows.len()).is_err() {
             let (value, rule) = (rows.len().to_string(), "below 2^32");
@@ -179,7 +203,7 @@ fn split(positive: &[bool], weights: Option<&[f64]>) -> Result<[Rows; 2], RankEr
 }
 
 /// Rows of either class by rising score.
-fn sorted_by<S: Score>(scores: &[S], classes: &[Rows; 2]) -> [Rows; 2] {
+fn sorted_by<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> [Rows<M>; 2] {
     classes
         .each_ref()
         .map(|rows| order(scores, rows).into_iter().map(|(_, position)| rows[position]).collect())
@@ -194,9 +218,9 @@ struct Model {
 }
 
 impl Model {
-    fn new<S: Score>(scores: &[S], negative: &Rows, positive: &Rows) -> Self {
+    fn new<S: Score, M: Mass>(scores: &[S], negative: &Rows<M>, positive: &Rows<M>) -> Self {
         let order = order(scores, negative);
-        let bound = |&(row, _): &(usize, u64)| {
+        let bound = |&(row, _): &(usize, M)| {
             let key = scores[row].key();
             let below = order.partition_point(|other| other.0 < key);
             let up_to = order.partition_point(|other| other.0 <= key);
@@ -210,24 +234,25 @@ impl Model {
 }
 
 /// Memory of one thread.
-struct Scratch {
+struct Scratch<M> {
     /// How often each negative row was drawn.
     counts: Vec<u32>,
     /// Weight of the negative rows before each place in the order of a model.
-    below: Vec<u64>,
+    below: Vec<M>,
     /// For each model, half-wins of each positive row.
-    half_wins: Vec<Vec<u64>>,
+    half_wins: Vec<Vec<M>>,
 }
 
-impl Scratch {
+impl<M: Mass> Scratch<M> {
     fn new(n_neg: usize, n_pos: usize, n_models: usize) -> Self {
-        let half_wins = vec![vec![0; n_pos]; n_models];
-        Self { counts: vec![0; n_neg], below: vec![0; n_neg + 1], half_wins }
+        let none = M::default();
+        let half_wins = vec![vec![none; n_pos]; n_models];
+        Self { counts: vec![0; n_neg], below: vec![none; n_neg + 1], half_wins }
     }
 }
 
 /// A sum of weighted half-wins.
-trait Total: Copy + Default + std::ops::AddAssign {
+trait Total: Copy + Default + Send + std::ops::AddAssign {
     fn value(self) -> f64;
 }
 
@@ -243,23 +268,29 @@ impl Total for u128 {
     }
 }
 
+impl Total for Wide {
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
 /// AUC of each model on one resample, given the weight of a count of negative rows, what the
 /// half-wins of a positive row add, and its weight.
-fn resampled_aucs<T: Total>(
+fn resampled_aucs<M: Mass, T: Total>(
     rng: &mut Xoshiro256PlusPlus,
     models: &[Model],
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<M>,
     n_pos: usize,
-    negative: impl Fn(u32, usize) -> u64,
-    wins: impl Fn(u64, usize) -> T,
+    negative: impl Fn(u32, usize) -> M,
+    wins: impl Fn(M, usize) -> T,
     positive: impl Fn(usize) -> T,
 ) -> Vec<f64> {
     let Scratch { counts, below, half_wins } = scratch;
     counts.fill(0);
     draw(rng, counts.len(), |row| counts[row] += 1);
-    let mut n_neg = 0;
+    let mut n_neg = M::default();
     for (model, half_wins) in models.iter().zip(&mut *half_wins) {
-        n_neg = 0;
+        n_neg = M::default();
         match &model.negative {
             None => {
                 for (row, (&count, after)) in counts.iter().zip(&mut below[1..]).enumerate() {
@@ -294,7 +325,7 @@ fn resampled_aucs<T: Total>(
         });
     }
     // Rounding must not lift a perfect AUC above 1.
-    let share = |sum: &T| (sum.value() / (2.0 * n_neg as f64) / total.value()).min(1.0);
+    let share = |sum: &T| (sum.value() / (2.0 * n_neg.to_f64()) / total.value()).min(1.0);
     sums.iter().map(share).collect()
 }
 

@@ -2,7 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::sample::{Fixed, PARALLEL_FROM, Sample, Unweighted, Weigh};
+use super::RocState;
+use super::mass::{Mass, Shifted, Weights, is_few, simplest};
+use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
 use crate::RankError;
@@ -10,7 +12,8 @@ use crate::RankError;
 /// Knots of an ROC curve, from (0, 0) to (1, 1); between them it is linear.
 ///
 /// The knot of a threshold counts the rows that score at least as high. Counts stay whole numbers
-/// (of rows, or of units of weight), so that areas and slopes are compared exactly.
+/// (of rows, or of units of weight, each class having its own), so that areas and slopes are
+/// compared exactly.
 ///
 /// # Examples
 ///
@@ -27,7 +30,35 @@ pub struct RocCurve {
     thresholds: Vec<f64>,
     false_positives: Vec<u64>,
     true_positives: Vec<u64>,
+    /// The counts themselves, where they are too many for one word and those above are rounded.
+    exact: Option<Box<ExactCounts>>,
+    /// Powers of two that one count of the negative and of the positive class stands for.
+    exponents: [i32; 2],
 }
+
+/// Counts of two words.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ExactCounts {
+    pub false_positives: Vec<u128>,
+    pub true_positives: Vec<u128>,
+}
+
+/// Evaluates an expression with the counts of false and of true positives, whatever their width.
+macro_rules! with_counts {
+    ($curve:expr, |$fp:ident, $tp:ident| $body:expr) => {
+        match $curve.exact_counts() {
+            None => {
+                let ($fp, $tp) = ($curve.false_positives(), $curve.true_positives());
+                $body
+            }
+            Some(exact) => {
+                let ($fp, $tp) = (&exact.false_positives[..], &exact.true_positives[..]);
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_counts;
 
 impl RocCurve {
     /// One knot for each distinct score.
@@ -64,12 +95,22 @@ impl RocCurve {
         weights: Option<&[f64]>,
         knots: Knots,
     ) -> Result<Self, RankError> {
-        if let Some(weights) = weights {
-            let weights = Fixed::new(weights, positive.len())?;
-            let sample = Sample::new(scores, positive, weights)?;
-            return Self::of::<S, _, (S::Key, u64)>(&sample, knots);
+        let Some(weights) = weights else {
+            return Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?, knots);
+        };
+        match Weights::new(weights, positive)? {
+            Weights::Few(few) => {
+                Self::of::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?, knots)
+            }
+            Weights::Many(many) => {
+                let sample = Sample::new(scores, positive, many)?;
+                if many.is_exact {
+                    return Self::of::<S, _, (S::Key, Shifted)>(&sample, knots);
+                }
+                let curve = RocState::of_sample(&sample)?.curve()?;
+                Ok(if knots == Knots::All { curve } else { curve.without_intermediate() })
+            }
         }
-        Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?, knots)
     }
 
     /// A curve from its knots, as the accessors gave them.
@@ -100,23 +141,91 @@ impl RocCurve {
                 });
             }
         }
-        Ok(Self { thresholds, false_positives, true_positives })
+        let exponents = [0; 2];
+        Ok(Self { thresholds, false_positives, true_positives, exact: None, exponents })
     }
 
-    fn of<S: Score, W: Weigh, R: Record<S::Key>>(
-        sample: &Sample<'_, S, W>,
-        knots: Knots,
+    /// A curve from counts of one word or two in units of powers of two.
+    pub(super) fn of_masses<M: Mass>(
+        thresholds: Vec<f64>,
+        mut counts: [Vec<M>; 2],
+        mut exponents: [i32; 2],
+    ) -> Self
+    where
+        M: std::ops::Shr<u32, Output = M> + std::ops::Shl<u32, Output = M>,
+    {
+        for (counts, exponent) in counts.iter_mut().zip(&mut exponents) {
+            *exponent = simplest(counts, *exponent);
+        }
+        let wide = |counts: &[M]| counts.iter().map(|&count| count.into()).collect::<Vec<u128>>();
+        let [false_positives, true_positives] = counts.each_ref().map(|counts| wide(counts));
+        Self::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents)
+    }
+
+    fn of_exact(thresholds: Vec<f64>, exact: ExactCounts, exponents: [i32; 2]) -> Self {
+        let few = |counts: &[u128]| counts.last().is_none_or(|&all| is_few(all));
+        let is_few = few(&exact.false_positives) && few(&exact.true_positives);
+        let [false_positives, true_positives] =
+            [&exact.false_positives, &exact.true_positives].map(|counts| rounded(counts));
+        let exact = (!is_few).then(|| Box::new(exact));
+        Self { thresholds, false_positives, true_positives, exact, exponents }
+    }
+
+    /// A curve from its knots, as the accessors and [`RocCurve::exact_parts`] gave them.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocCurve::from_counts`]; counts end below 2^127.
+    pub fn from_exact_parts(
+        thresholds: Vec<f64>,
+        [false_positives, true_positives]: [Vec<u128>; 2],
+        exponents: [i32; 2],
     ) -> Result<Self, RankError> {
+        let few = |counts: &[u128]| rounded(counts);
+        let sorted = [&false_positives, &true_positives].into_iter().all(|counts| {
+            counts.is_sorted()
+                && counts.first() == Some(&0)
+                && counts.last().is_some_and(|&all| all > 0 && all >> 127 == 0)
+        });
+        if !sorted {
+            return Err(RankError::BadParameter {
+                name: "counts",
+                value: "out of order".to_owned(),
+                rule: "counts that rise from 0 to less than 2^127",
+            });
+        }
+        // Checks what is left to check.
+        Self::from_counts(thresholds.clone(), few(&false_positives), few(&true_positives))?;
+        Ok(Self::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents))
+    }
+
+    /// False and true positives as whole numbers that are not rounded, and the powers of two that
+    /// one of the negative and of the positive class stands for.
+    #[must_use]
+    pub fn exact_parts(&self) -> ([Vec<u128>; 2], [i32; 2]) {
+        let counts = with_counts!(self, |fp, tp| {
+            [fp, tp].map(|counts| counts.iter().map(|&count| u128::from(count)).collect())
+        });
+        (counts, self.exponents)
+    }
+
+    fn of<S, W, R>(sample: &Sample<'_, S, W>, knots: Knots) -> Result<Self, RankError>
+    where
+        S: Score,
+        W: Weigh,
+        R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+        MassOf<W>: Counted,
+    {
         let sinks =
             sweep::<S, W, R, _>(sample, |coding| Groups { coding, knots, found: Vec::new() });
         // From the highest scores down.
-        let parts: Vec<&[Group<S>]> = sinks
+        let parts: Vec<&[Group<S, MassOf<W>>]> = sinks
             .iter()
             .rev()
             .map(|sink| &sink.found[..])
             .filter(|part| !part.is_empty())
             .collect();
-        let stretches: Vec<Stretch<'_, S>> = (0..parts.len())
+        let stretches: Vec<Stretch<'_, S, MassOf<W>>> = (0..parts.len())
             .map(|i| Stretch {
                 groups: parts[i],
                 next: parts.get(i + 1).and_then(|part| part.last()),
@@ -125,25 +234,20 @@ impl RocCurve {
             })
             .collect();
         let parallel = sample.scores.len() >= PARALLEL_FROM;
-        let totals: Vec<Total> = if parallel {
+        let totals: Vec<Total<MassOf<W>>> = if parallel {
             stretches.par_iter().map(Stretch::total).collect()
         } else {
             stretches.iter().map(Stretch::total).collect()
         };
         let n_knots = 1 + totals.iter().map(|total| total.n_knots).sum::<usize>();
-        let mut curve = Self {
-            thresholds: vec![f64::INFINITY; n_knots],
-            false_positives: vec![0; n_knots],
-            true_positives: vec![0; n_knots],
-        };
+        let none = MassOf::<W>::default();
+        let mut thresholds = vec![f64::INFINITY; n_knots];
+        let mut counts = [vec![none; n_knots], vec![none; n_knots]];
 
         // Each stretch has its own place, and begins with the counts of those above it.
         let mut above = Total::default();
-        let mut rest = (
-            &mut curve.thresholds[1..],
-            &mut curve.false_positives[1..],
-            &mut curve.true_positives[1..],
-        );
+        let [false_positives, true_positives] = &mut counts;
+        let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
         let mut tasks = Vec::with_capacity(stretches.len());
         for (stretch, total) in stretches.iter().zip(totals) {
             let (thresholds, fps, tps) = rest;
@@ -155,8 +259,8 @@ impl RocCurve {
             above.negative += total.negative;
             above.positive += total.positive;
         }
-        if above.negative == 0 || above.positive == 0 {
-            let class = if above.positive == 0 { "positive" } else { "negative" };
+        if above.negative == none || above.positive == none {
+            let class = if above.positive == none { "positive" } else { "negative" };
             return Err(RankError::ClassWithoutWeight { class });
         }
         if parallel {
@@ -166,13 +270,7 @@ impl RocCurve {
                 stretch.write(above, out);
             }
         }
-        Ok(curve)
-    }
-
-    fn push(&mut self, threshold: f64, false_positives: u64, true_positives: u64) {
-        self.thresholds.push(threshold);
-        self.false_positives.push(false_positives);
-        self.true_positives.push(true_positives);
+        Ok(MassOf::<W>::curve(thresholds, counts, sample.weights.exponents()))
     }
 
     /// Number of knots.
@@ -188,64 +286,80 @@ impl RocCurve {
         &self.thresholds
     }
 
-    /// Negative rows at or above each threshold, in units of weight.
+    /// Negative rows at or above each threshold, in units of their weights; rounded to 53 bits where
+    /// they take more.
     #[must_use]
     pub fn false_positives(&self) -> &[u64] {
         &self.false_positives
     }
 
-    /// Positive rows at or above each threshold, in units of weight.
+    /// Positive rows at or above each threshold, in units of their weights; rounded to 53 bits where
+    /// they take more.
     #[must_use]
     pub fn true_positives(&self) -> &[u64] {
         &self.true_positives
     }
 
+    pub(super) fn exact_counts(&self) -> Option<&ExactCounts> {
+        self.exact.as_deref()
+    }
+
+    pub(super) fn exponents(&self) -> [i32; 2] {
+        self.exponents
+    }
+
     /// False positive rate of each knot.
     #[must_use]
     pub fn fpr(&self) -> Vec<f64> {
-        rates(&self.false_positives)
+        with_counts!(self, |fp, _tp| rates(fp))
     }
 
     /// True positive rate of each knot.
     #[must_use]
     pub fn tpr(&self) -> Vec<f64> {
-        rates(&self.true_positives)
+        with_counts!(self, |_fp, tp| rates(tp))
     }
 
     /// Area under the curve: equal, to the last bit, to [`auc`](super::auc) of the same rows.
     #[must_use]
     pub fn auc(&self) -> f64 {
-        self.twice_area(self.len()) as f64 / self.twice_whole()
+        self.area_of(self.len())
     }
 
-    /// Twice the area under the first `n_knots` knots, in pairs of units.
-    pub(super) fn twice_area(&self, n_knots: usize) -> u128 {
-        let (fp, tp) = (&self.false_positives[..n_knots], &self.true_positives[..n_knots]);
-        fp.windows(2)
-            .zip(tp.windows(2))
-            .map(|(fp, tp)| u128::from(fp[1] - fp[0]) * u128::from(tp[0] + tp[1]))
-            .sum()
-    }
-
-    /// Twice the area of the unit square, in pairs of units.
-    pub(super) fn twice_whole(&self) -> f64 {
-        let last = self.len() - 1;
-        let pairs = u128::from(self.false_positives[last]) * u128::from(self.true_positives[last]);
-        (2 * pairs) as f64
+    /// Area under the first `n_knots` knots, as a share of the unit square.
+    pub(super) fn area_of(&self, n_knots: usize) -> f64 {
+        with_counts!(self, |fp, tp| area_of(fp, tp, n_knots))
     }
 
     /// The knots whose index fulfils `keep`.
     pub(super) fn filtered(&self, mut keep: impl FnMut(usize) -> bool) -> Self {
-        let mut kept = Self {
-            thresholds: Vec::new(),
-            false_positives: Vec::new(),
-            true_positives: Vec::new(),
-        };
-        for knot in (0..self.len()).filter(|&knot| keep(knot)) {
-            let (fp, tp) = (self.false_positives[knot], self.true_positives[knot]);
-            kept.push(self.thresholds[knot], fp, tp);
+        let kept: Vec<usize> = (0..self.len()).filter(|&knot| keep(knot)).collect();
+        Self {
+            thresholds: pick(&kept, &self.thresholds),
+            false_positives: pick(&kept, &self.false_positives),
+            true_positives: pick(&kept, &self.true_positives),
+            exact: self.exact.as_ref().map(|exact| {
+                Box::new(ExactCounts {
+                    false_positives: pick(&kept, &exact.false_positives),
+                    true_positives: pick(&kept, &exact.true_positives),
+                })
+            }),
+            exponents: self.exponents,
         }
-        kept
+    }
+
+    /// The same counts at other thresholds, one for each knot.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::LengthMismatch`].
+    pub fn with_thresholds(mut self, thresholds: Vec<f64>) -> Result<Self, RankError> {
+        if thresholds.len() != self.len() {
+            let (found, expected) = (thresholds.len(), self.len());
+            return Err(RankError::LengthMismatch { name: "thresholds", found, expected });
+        }
+        self.thresholds = thresholds;
+        Ok(self)
     }
 
     /// The same curve without most of the knots that lie on a line with their neighbours, by the
@@ -254,21 +368,65 @@ impl RocCurve {
     #[must_use]
     pub fn without_intermediate(&self) -> Self {
         let last = self.len() - 1;
-        let equal_steps = |counts: &[u64], knot: usize| {
-            counts[knot] - counts[knot - 1] == counts[knot + 1] - counts[knot]
-        };
-        self.filtered(|knot| {
-            knot < 2
-                || knot == last
-                || !(equal_steps(&self.false_positives, knot)
-                    && equal_steps(&self.true_positives, knot))
-        })
+        with_counts!(self, |fp, tp| self.filtered(|knot| {
+            knot < 2 || knot == last || !(equal_steps(fp, knot) && equal_steps(tp, knot))
+        }))
     }
 }
 
-fn rates(counts: &[u64]) -> Vec<f64> {
-    let all = counts[counts.len() - 1] as f64;
-    counts.iter().map(|&count| count as f64 / all).collect()
+/// Masses as counts of a curve.
+pub(super) trait Counted: Mass {
+    fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], exponents: [i32; 2]) -> RocCurve;
+}
+
+impl Counted for u64 {
+    fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], mut exponents: [i32; 2]) -> RocCurve {
+        let mut counts = counts;
+        for (counts, exponent) in counts.iter_mut().zip(&mut exponents) {
+            // Whole numbers are as simple as can be.
+            if *exponent != 0 {
+                *exponent = simplest(counts, *exponent);
+            }
+        }
+        let [false_positives, true_positives] = counts;
+        RocCurve { thresholds, false_positives, true_positives, exact: None, exponents }
+    }
+}
+
+impl Counted for u128 {
+    fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], exponents: [i32; 2]) -> RocCurve {
+        RocCurve::of_masses(thresholds, counts, exponents)
+    }
+}
+
+fn rates<M: Mass>(counts: &[M]) -> Vec<f64> {
+    let all = counts[counts.len() - 1].to_f64();
+    counts.iter().map(|count| count.to_f64() / all).collect()
+}
+
+fn area_of<M: Mass>(fp: &[M], tp: &[M], n_knots: usize) -> f64 {
+    let mut twice = M::Product::default();
+    for (fp, tp) in fp[..n_knots].windows(2).zip(tp[..n_knots].windows(2)) {
+        twice += (fp[1] - fp[0]).times(tp[0] + tp[1]);
+    }
+    let last = fp.len() - 1;
+    M::product_to_f64(twice) / M::half_wins_of(tp[last], fp[last])
+}
+
+fn equal_steps<M: Mass>(counts: &[M], knot: usize) -> bool {
+    counts[knot] - counts[knot - 1] == counts[knot + 1] - counts[knot]
+}
+
+fn pick<T: Copy>(kept: &[usize], values: &[T]) -> Vec<T> {
+    kept.iter().map(|&knot| values[knot]).collect()
+}
+
+/// Counts that rise to no more than 2^53, as they are if they do already.
+fn rounded(counts: &[u128]) -> Vec<u64> {
+    let all = counts.last().copied().unwrap_or_default();
+    let spare = if is_few(all) { 0 } else { u128::BITS - all.leading_zeros() - 53 };
+    let half = (1_u128 << spare) >> 1;
+    counts.iter().map(|count| ((count + half) >> spare) as u64).collect()
 }
 
 /// Which knots a curve has.
@@ -282,25 +440,25 @@ pub enum Knots {
 
 /// Rows and knots of a part of a curve.
 #[derive(Debug, Clone, Copy, Default)]
-struct Total {
-    negative: u64,
-    positive: u64,
+struct Total<M> {
+    negative: M,
+    positive: M,
     n_knots: usize,
 }
 
 /// Consecutive distinct scores, ascending, on the way to knots.
-struct Stretch<'a, S> {
-    groups: &'a [Group<S>],
+struct Stretch<'a, S, M> {
+    groups: &'a [Group<S, M>],
     /// The highest scores below.
-    next: Option<&'a Group<S>>,
+    next: Option<&'a Group<S, M>>,
     is_first: bool,
     knots: Knots,
 }
 
-impl<S: Score> Stretch<'_, S> {
+impl<S: Score, M: Mass> Stretch<'_, S, M> {
     /// Steps of the curve from the highest score down: the score at the end of each, what it adds to
     /// the counts of both classes, and whether it ends in a knot.
-    fn walk(&self) -> impl Iterator<Item = Step<S>> {
+    fn walk(&self) -> impl Iterator<Item = Step<S, M>> {
         let top = self.groups.last().filter(|_| self.is_first).filter(|top| top.n_scores > 1);
         // The first knot of all stays, though the step after it is equal.
         let first = top.map(|top| Step {
@@ -320,15 +478,15 @@ impl<S: Score> Stretch<'_, S> {
             let n_scores = group.n_scores - done;
             Step {
                 score: group.lowest,
-                positive: group.positive * n_scores,
-                negative: group.negative * n_scores,
+                positive: group.positive.repeated(n_scores),
+                negative: group.negative.repeated(n_scores),
                 has_knot: self.knots == Knots::All || is_first || !same_step,
             }
         });
         first.into_iter().chain(others)
     }
 
-    fn total(&self) -> Total {
+    fn total(&self) -> Total<M> {
         self.walk().fold(Total::default(), |total, step| Total {
             negative: total.negative + step.negative,
             positive: total.positive + step.positive,
@@ -338,8 +496,8 @@ impl<S: Score> Stretch<'_, S> {
 
     fn write(
         &self,
-        above: Total,
-        (thresholds, false_positives, true_positives): (&mut [f64], &mut [u64], &mut [u64]),
+        above: Total<M>,
+        (thresholds, false_positives, true_positives): (&mut [f64], &mut [M], &mut [M]),
     ) {
         let Total { negative: mut fp, positive: mut tp, .. } = above;
         let mut knot = 0;
@@ -357,32 +515,32 @@ impl<S: Score> Stretch<'_, S> {
 
 /// A step of a curve.
 #[derive(Clone, Copy)]
-struct Step<S> {
+struct Step<S, M> {
     score: S,
-    positive: u64,
-    negative: u64,
+    positive: M,
+    negative: M,
     has_knot: bool,
 }
 
 /// One distinct score; where intermediate knots are left out, neighbours with as many rows too.
-struct Group<S> {
+struct Group<S, M> {
     lowest: S,
     highest: S,
     n_scores: u64,
     /// Rows of each of the scores.
-    positive: u64,
-    negative: u64,
+    positive: M,
+    negative: M,
 }
 
 /// Collects the distinct scores of a range.
-struct Groups<S: Score> {
+struct Groups<S: Score, M> {
     coding: Coding<S>,
     knots: Knots,
-    found: Vec<Group<S>>,
+    found: Vec<Group<S, M>>,
 }
 
-impl<S: Score> Sink<S::Key> for Groups<S> {
-    fn tie(&mut self, code: S::Key, positive: u64, negative: u64) {
+impl<S: Score, M: Mass> Sink<S::Key, M> for Groups<S, M> {
+    fn tie(&mut self, code: S::Key, positive: M, negative: M) {
         let score = self.coding.score(code);
         if let Some(last) = self.found.last_mut()
             && self.knots == Knots::WithoutIntermediate
@@ -395,7 +553,7 @@ impl<S: Score> Sink<S::Key> for Groups<S> {
         self.found.push(Group { lowest: score, highest: score, n_scores: 1, positive, negative });
     }
 
-    fn range<R: Record<S::Key>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
+    fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
         rows.sort_unstable_by_key(|row| row.word());
         for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }

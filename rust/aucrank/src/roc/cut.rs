@@ -1,7 +1,8 @@
 //! Where a score is cut into two labels.
 
 use super::curve::RocCurve;
-use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use super::mass::FewBits;
+use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
 use crate::RankError;
@@ -32,17 +33,17 @@ pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError
         }
         Some(weights) => {
             let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
-            let weights = Fixed::new(&units, labels.n_rows())?;
-            let sample = Sample::new(scores, labels.positive(), weights)?;
+            let sample = Sample::new(scores, labels.positive(), FewBits::whole(&units))?;
             Ok(cut::<_, (<f64 as Score>::Key, u64)>(&sample, labels.total()))
         }
     }
 }
 
-fn cut<W: Weigh, R: Record<<f64 as Score>::Key>>(
-    sample: &Sample<'_, f64, W>,
-    total: ClassSums,
-) -> f64 {
+fn cut<W: Weigh, R>(sample: &Sample<'_, f64, W>, total: ClassSums) -> f64
+where
+    R: Record<<f64 as Score>::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    Gaps: Sink<<f64 as Score>::Key, MassOf<W>>,
+{
     let parts = sweep::<f64, W, R, _>(sample, |coding| Gaps {
         coding,
         n_pos: total.pos.into(),
@@ -81,7 +82,7 @@ struct Gaps {
     best: Option<(i128, Option<f64>, f64)>,
 }
 
-impl Sink<<f64 as Score>::Key> for Gaps {
+impl Sink<<f64 as Score>::Key, u64> for Gaps {
     fn tie(&mut self, code: <f64 as Score>::Key, positive: u64, negative: u64) {
         let score = self.coding.score(code);
         if self.best.is_none_or(|(largest, ..)| self.below >= largest) {
@@ -91,7 +92,7 @@ impl Sink<<f64 as Score>::Key> for Gaps {
         self.last = Some(score);
     }
 
-    fn range<R: Record<<f64 as Score>::Key>>(
+    fn range<R: Record<<f64 as Score>::Key, Mass = u64>>(
         &mut self,
         rows: &mut [R],
         _: usize,

@@ -11,7 +11,8 @@
 //! placement values are stored: their sums are formed range by range, as the pairs of
 //! [`auc`](super::auc()) are.
 
-use super::sample::{Fixed, PARALLEL_FROM, Sample, Unweighted, Weigh};
+use super::mass::{Mass, Unit, Weights};
+use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::{Score, Word};
 use super::sort::{Record, Sink, sweep};
 use crate::RankError;
@@ -88,20 +89,36 @@ impl DeLong {
         positive: &[bool],
         weights: &[f64],
     ) -> Result<Self, RankError> {
-        let placed = Placed::of_models(models, positive, Fixed::new(weights, positive.len())?)?;
+        match Weights::new(weights, positive)? {
+            Weights::Few(few) => Self::of_weights(models, positive, few),
+            Weights::Many(many) => Self::of_weights(models, positive, many),
+        }
+    }
+
+    fn of_weights<S: Score, W: Weigh>(
+        models: &[&[S]],
+        positive: &[bool],
+        weights: W,
+    ) -> Result<Self, RankError> {
+        let placed = Placed::of_models(models, positive, weights)?;
         let spread = Spread::of(&placed, |class| {
-            let (own, others) = (class.total as f64, 2.0 * class.others as f64);
-            let (rows, aucs) = (&class.rows, &placed.aucs);
+            let (own, rows) = (class.total, &class.rows);
+            // All pairs, of which the half-wins of a row by the weight of its class are a share.
+            let pairs = MassOf::<W>::half_wins_of(own, class.others);
             let m = rows.len() as f64;
+            let half_wins = &placed.half_wins;
             move |a: usize, b: usize| {
                 let mut sums = [0.0, 0.0];
+                let (values, wins) =
+                    ([a, b].map(|i| &class.values[i]), [a, b].map(|i| half_wins[i]));
                 for (row, &(_, units)) in rows.iter().enumerate() {
-                    let [x, y] = [a, b].map(|model| {
-                        let placement = class.values[model][row] as f64 / others;
-                        units as f64 / own * (placement - aucs[model])
-                    });
-                    sums[0] += x * y;
-                    sums[1] += (x - y) * (x - y);
+                    let share = units.to_f64() / own.to_f64();
+                    // Placements less AUCs, as whole numbers: a row that weighs most is close.
+                    let [v, w] = values.map(|values| values[row].times(own));
+                    let less = |a, b| share * (MassOf::<W>::difference(a, b) / pairs);
+                    let gap = less(v + wins[1], w + wins[0]);
+                    sums[0] += less(v, wins[0]) * less(w, wins[1]);
+                    sums[1] += gap * gap;
                 }
                 sums.map(|sum| m / (m - 1.0) * sum)
             }
@@ -202,46 +219,58 @@ pub fn placements<S: Score>(
     positive: &[bool],
     weights: Option<&[f64]>,
 ) -> Result<Vec<f64>, RankError> {
-    let placed = match weights {
-        None => Placed::of_models(&[scores], positive, Unweighted)?,
-        Some(weights) => {
-            Placed::of_models(&[scores], positive, Fixed::new(weights, positive.len())?)?
-        }
-    };
+    match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
+        None => placements_of(scores, positive, Unweighted),
+        Some(Weights::Few(few)) => placements_of(scores, positive, few),
+        Some(Weights::Many(many)) => placements_of(scores, positive, many),
+    }
+}
+
+fn placements_of<S: Score, W: Weigh>(
+    scores: &[S],
+    positive: &[bool],
+    weights: W,
+) -> Result<Vec<f64>, RankError> {
+    let placed = Placed::of_models(&[scores], positive, weights)?;
     let mut values = vec![f64::NAN; scores.len()];
     for class in &placed.classes {
-        let divisor = 2.0 * class.others as f64;
+        let divisor = 2.0 * class.others.to_f64();
         for (&(row, _), &half_wins) in class.rows.iter().zip(&class.values[0]) {
-            values[row] = half_wins as f64 / divisor;
+            values[row] = half_wins.to_f64() / divisor;
         }
     }
     Ok(values)
 }
 
 /// Rows of a class with their placement values.
-struct Class {
+struct Class<M> {
     /// Rows of positive weight with their units of weight, in the order of the input.
-    rows: Vec<(usize, u64)>,
+    rows: Vec<(usize, M)>,
     /// Units of weight of this class.
-    total: u64,
+    total: M,
     /// Units of weight of the other class.
-    others: u64,
+    others: M,
     /// For each model, half-wins of each row: a placement value is that over `2 * others`.
-    values: Vec<Vec<u64>>,
+    values: Vec<Vec<M>>,
 }
 
-struct Placed {
+struct Placed<M: Mass> {
     /// Negative, then positive.
-    classes: [Class; 2],
+    classes: [Class<M>; 2],
+    /// For each model, those of the rows of either class by their weights.
+    half_wins: Vec<M::Product>,
     aucs: Vec<f64>,
 }
 
-impl Placed {
+impl<M: Mass> Placed<M> {
     fn of_models<S: Score, W: Weigh>(
         models: &[&[S]],
         positive: &[bool],
         weights: W,
-    ) -> Result<Self, RankError> {
+    ) -> Result<Self, RankError>
+    where
+        W::Unit: Unit<Mass = M>,
+    {
         if models.is_empty() {
             let (value, rule) = ("empty".to_owned(), "the scores of one model at least");
             return Err(RankError::BadParameter { name: "models", value, rule });
@@ -250,31 +279,34 @@ impl Placed {
             Sample::new(scores, positive, weights)?;
         }
         let [negative, positives] = split_rows(positive, weights)?;
-        let totals = [&negative, &positives].map(|rows| rows.iter().map(|row| row.1).sum());
+        let totals = [&negative, &positives].map(|rows| rows.iter().map(|row| row.1).sum::<M>());
         let class = |rows, total, others| Class { rows, total, others, values: Vec::new() };
         let mut classes =
             [class(negative, totals[0], totals[1]), class(positives, totals[1], totals[0])];
         let mut aucs = Vec::with_capacity(models.len());
+        let mut of_models = Vec::with_capacity(models.len());
         for scores in models {
-            let mut half_wins = 0_u128;
+            let mut half_wins = M::Product::default();
             for (class, values) in place(scores, &classes).into_iter().enumerate() {
                 if class == 1 {
-                    let wins = values.iter().zip(&classes[1].rows);
-                    half_wins = wins.map(|(&v, row)| u128::from(v) * u128::from(row.1)).sum();
+                    for (&wins, row) in values.iter().zip(&classes[1].rows) {
+                        half_wins += wins.times(row.1);
+                    }
                 }
                 classes[class].values.push(values);
             }
-            let pairs = 2 * u128::from(totals[0]) * u128::from(totals[1]);
-            aucs.push(half_wins as f64 / pairs as f64);
+            aucs.push(M::product_to_f64(half_wins) / M::half_wins_of(totals[1], totals[0]));
+            of_models.push(half_wins);
         }
-        Ok(Self { classes, aucs })
+        Ok(Self { classes, half_wins: of_models, aucs })
     }
 
     fn finish(self, spread: Option<Spread>) -> DeLong {
         let [n_neg, n_pos] = [0, 1].map(|class: usize| self.classes[class].rows.len());
         let effective = [1, 0].map(|class: usize| {
             let Class { rows, total, .. } = &self.classes[class];
-            let squares: f64 = rows.iter().map(|row| (row.1 as f64 / *total as f64).powi(2)).sum();
+            let share = |row: &(usize, M)| row.1.to_f64() / total.to_f64();
+            let squares: f64 = rows.iter().map(|row| share(row).powi(2)).sum();
             squares.recip()
         });
         DeLong { aucs: self.aucs, spread, n_pos, n_neg, effective }
@@ -285,16 +317,13 @@ impl Placed {
 pub(super) fn split_rows<W: Weigh>(
     positive: &[bool],
     weights: W,
-) -> Result<[Vec<(usize, u64)>; 2], RankError> {
+) -> Result<[Vec<(usize, MassOf<W>)>; 2], RankError> {
     let mut classes = [Vec::new(), Vec::new()];
     for ((row, &positive), raw) in positive.iter().enumerate().zip(weights.slice(0, positive.len()))
     {
         if weights.counts(raw) {
-            let units = weights.units(raw);
-            // A weight that is nothing beside the others rounds to nothing.
-            if units > 0 {
-                classes[usize::from(positive)].push((row, units));
-            }
+            let units = weights.units(raw, positive).mass();
+            classes[usize::from(positive)].push((row, units));
         }
     }
     for (rows, class) in classes.iter().zip(["negative", "positive"]) {
@@ -306,8 +335,8 @@ pub(super) fn split_rows<W: Weigh>(
 }
 
 /// Positions in each class, by rising score; of a tie, in the order of the rows.
-pub(super) fn order<S: Score>(scores: &[S], rows: &[(usize, u64)]) -> Vec<(S::Key, usize)> {
-    let keyed = |(position, &(row, _)): (usize, &(usize, u64))| (scores[row].key(), position);
+pub(super) fn order<S: Score, M: Mass>(scores: &[S], rows: &[(usize, M)]) -> Vec<(S::Key, usize)> {
+    let keyed = |(position, &(row, _)): (usize, &(usize, M))| (scores[row].key(), position);
     if rows.len() < PARALLEL_FROM {
         let mut order: Vec<_> = rows.iter().enumerate().map(keyed).collect();
         order.sort_unstable();
@@ -320,14 +349,14 @@ pub(super) fn order<S: Score>(scores: &[S], rows: &[(usize, u64)]) -> Vec<(S::Ke
 }
 
 /// Half-wins of the rows of each class, by one merge of the two classes in order.
-fn place<S: Score>(scores: &[S], classes: &[Class; 2]) -> [Vec<u64>; 2] {
+fn place<S: Score, M: Mass>(scores: &[S], classes: &[Class<M>; 2]) -> [Vec<M>; 2] {
     let orders = [0, 1].map(|class: usize| order(scores, &classes[class].rows));
     [0, 1].map(|class: usize| {
         let (own, others) = (&orders[class], &orders[1 - class]);
         let weight = |other: &(S::Key, usize)| classes[1 - class].rows[other.1].1;
-        let mut values = vec![0; own.len()];
+        let mut values = vec![M::default(); own.len()];
         // Weight of the other class up to this score, and the rows that it sums.
-        let (mut up_to, mut next) = (0, 0);
+        let (mut up_to, mut next) = (M::default(), 0);
         for tied in own.chunk_by(|a, b| a.0 == b.0) {
             while next < others.len() && others[next].0 < tied[0].0 {
                 up_to += weight(&others[next]);
@@ -338,8 +367,8 @@ fn place<S: Score>(scores: &[S], classes: &[Class; 2]) -> [Vec<u64>; 2] {
                 up_to += weight(&others[next]);
                 next += 1;
             }
-            let half_wins =
-                if class == 1 { below + up_to } else { 2 * classes[class].others - below - up_to };
+            let all = classes[class].others;
+            let half_wins = if class == 1 { below + up_to } else { all - below + (all - up_to) };
             for &(_, position) in tied {
                 values[position] = half_wins;
             }
@@ -358,7 +387,10 @@ struct Spread {
 
 impl Spread {
     /// Adds what both classes give for each two models; nothing if a class has one row.
-    fn of<'a, F>(placed: &'a Placed, of_class: impl Fn(&'a Class) -> F) -> Option<Self>
+    fn of<'a, M: Mass, F>(
+        placed: &'a Placed<M>,
+        of_class: impl Fn(&'a Class<M>) -> F,
+    ) -> Option<Self>
     where
         F: Fn(usize, usize) -> [f64; 2],
     {
@@ -462,7 +494,7 @@ impl Moments {
     }
 }
 
-impl<K: Word> Sink<K> for Moments {
+impl<K: Word> Sink<K, u64> for Moments {
     fn tie(&mut self, _: K, positive: u64, negative: u64) {
         let (pos, neg) = (u128::from(positive), u128::from(negative));
         *self = self.then(Self {
@@ -475,7 +507,7 @@ impl<K: Word> Sink<K> for Moments {
     }
 
     #[inline]
-    fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
+    fn range<R: Record<K, Mass = u64>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);
         let (mut half_wins, mut pos_squares, mut neg_squares) = (0_u64, 0_u64, 0_u64);
         // As for the AUC, but seen from either side. Few pairs: their squares fit.

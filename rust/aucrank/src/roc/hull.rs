@@ -1,6 +1,8 @@
 //! The concave curve that mixtures of thresholds reach.
 
 use super::RocCurve;
+use super::curve::with_counts;
+use super::mass::Mass;
 
 impl RocCurve {
     /// Upper concave hull: the ROC curve of the scores after the best monotone change, ties
@@ -20,25 +22,29 @@ impl RocCurve {
     /// ```
     #[must_use]
     pub fn hull(&self) -> Self {
-        let (fp, tp) = (self.false_positives(), self.true_positives());
-        let mut corners: Vec<usize> = Vec::new();
-        for knot in 0..self.len() {
-            while let [.., before, corner] = corners[..] {
-                // Below or on the line from `before` to `knot`. Counts are at most 2^53.
-                let rise = |a: usize, b: usize| i128::from(tp[b]) - i128::from(tp[a]);
-                let run = |a: usize, b: usize| i128::from(fp[b]) - i128::from(fp[a]);
-                if rise(before, corner) * run(corner, knot)
-                    > rise(corner, knot) * run(before, corner)
-                {
-                    break;
-                }
-                corners.pop();
-            }
-            corners.push(knot);
-        }
+        let corners = with_counts!(self, |fp, tp| corners(fp, tp));
         let mut corners = corners.into_iter().peekable();
         self.filtered(|knot| corners.next_if_eq(&knot).is_some())
     }
+}
+
+fn corners<M: Mass>(fp: &[M], tp: &[M]) -> Vec<usize> {
+    let mut corners: Vec<usize> = Vec::new();
+    for knot in 0..fp.len() {
+        while let [.., before, corner] = corners[..] {
+            // Below or on the line from `before` to `knot`.
+            let rise = |a: usize, b: usize| tp[b] - tp[a];
+            let run = |a: usize, b: usize| fp[b] - fp[a];
+            if rise(before, corner).times(run(corner, knot))
+                > rise(corner, knot).times(run(before, corner))
+            {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push(knot);
+    }
+    corners
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What is optimised: the area under the ROC curve, the curve and its hull.
 //!
 //! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows, but in
-//! variances, where weight k is no evidence of k rows. Results are exact up to one division, and
-//! equal bit for bit for any number of threads and any order of the rows; weighted variances round
-//! by the order of the rows.
+//! variances, where weight k is no evidence of k rows. Sums of weights are whole numbers of a unit
+//! of their class, as wide as it takes: results are exact up to one division, and equal bit for bit
+//! for any number of threads and any order of the rows; weighted variances round by the order of
+//! the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
 //! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
@@ -21,7 +22,9 @@ mod curve;
 mod cut;
 mod delong;
 mod hull;
+mod mass;
 mod partial;
+mod precision_recall;
 mod ramp;
 mod ramp_sums;
 mod ranking;
@@ -39,6 +42,7 @@ pub use curve::{Knots, RocCurve};
 pub(crate) use cut::curve_of;
 pub use cut::largest_gap;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
+pub use precision_recall::PrecisionRecall;
 pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;
 pub use score::Score;

@@ -1,6 +1,8 @@
 //! The area under a part of the curve.
 
 use super::RocCurve;
+use super::curve::with_counts;
+use super::mass::Mass;
 use crate::RankError;
 
 impl RocCurve {
@@ -104,18 +106,22 @@ impl RocCurve {
 
     /// Area under the curve from 0 to `fpr`: exact but for the last, cut segment.
     fn area_up_to(&self, fpr: f64) -> f64 {
-        let (fp, tp) = (self.false_positives(), self.true_positives());
-        let (n_neg, n_pos) = (fp[self.len() - 1] as f64, tp[self.len() - 1] as f64);
-        let beyond = fp.partition_point(|&count| count as f64 / n_neg <= fpr);
-        let area = self.twice_area(beyond) as f64 / self.twice_whole();
-        if beyond == self.len() {
-            return area;
-        }
-        let (low, high) = (beyond - 1, beyond);
-        let run = fpr - fp[low] as f64 / n_neg;
-        let slope = (tp[high] - tp[low]) as f64 / (fp[high] - fp[low]) as f64 * n_neg / n_pos;
-        area + run * (tp[low] as f64 / n_pos + 0.5 * run * slope)
+        let (beyond, cut) = with_counts!(self, |fp, tp| cut_segment(fp, tp, fpr));
+        self.area_of(beyond) + cut
     }
+}
+
+/// The number of knots up to a false positive rate, and the area from the last of them to it.
+fn cut_segment<M: Mass>(fp: &[M], tp: &[M], fpr: f64) -> (usize, f64) {
+    let (n_neg, n_pos) = (fp[fp.len() - 1].to_f64(), tp[tp.len() - 1].to_f64());
+    let beyond = fp.partition_point(|&count| count.to_f64() / n_neg <= fpr);
+    if beyond == fp.len() {
+        return (beyond, 0.0);
+    }
+    let (low, high) = (beyond - 1, beyond);
+    let run = fpr - fp[low].to_f64() / n_neg;
+    let slope = (tp[high] - tp[low]).to_f64() / (fp[high] - fp[low]).to_f64() * n_neg / n_pos;
+    (beyond, run * (tp[low].to_f64() / n_pos + 0.5 * run * slope))
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@
 use super::climber::{RampClimber, infinite_score};
 use super::curve::RocCurve;
 use super::ramp_sums::{Ordered, Pair, Partners};
-use super::sample::{Fixed, Sample, Unweighted, Weigh};
+use super::sample::{Sample, Unweighted};
 use super::score::Score;
 use crate::RankError;
+use crate::data::FixedScale;
 
 /// Shape of the ramp.
 ///
@@ -154,11 +155,14 @@ impl Ramp {
         weights: Option<&[f64]>,
     ) -> Result<RampGradient, RankError> {
         self.validate()?;
-        let fixed = weights.map(|weights| Fixed::new(weights, positive.len())).transpose()?;
+        let scales =
+            weights.map(|weights| FixedScale::of_classes(weights, positive)).transpose()?;
         Sample::new(scores, positive, Unweighted)?;
         let mut climber = RampClimber::of_rows(*self, scores.len(), |row| {
-            let units = match (&fixed, weights) {
-                (Some(fixed), Some(weights)) => fixed.units(weights[row]),
+            let units = match (&scales, weights) {
+                (Some(scales), Some(weights)) => {
+                    scales[usize::from(positive[row])].units(weights[row])
+                }
                 _ => 1,
             };
             if positive[row] { [0, units] } else { [units, 0] }
@@ -273,9 +277,23 @@ mod tests {
         fn value_and_slopes_are_those_of_the_double_sum(
             ramp in ramps(), (scores, positive, counts) in samples()
         ) {
-            let weights: Vec<f64> = counts.iter().map(|&c| f64::from(c) * 0.3).collect();
+            let whole: Vec<f64> = counts.iter().map(|&c| c.into()).collect();
+            let weights: Vec<f64> = whole.iter().map(|w| w * 0.3).collect();
             let ones = vec![1.0; scores.len()];
-            for (given, plain) in [(None, &ones), (Some(&weights[..]), &weights)] {
+            // Units that are rounded: a climber of labels has one for both classes, and a curve adds
+            // weights up before.
+            let (value, fast) = (
+                by_pairs(&ramp, &scores, &positive, &weights),
+                ramp.gradient(&scores, &positive, Some(&weights)).unwrap(),
+            );
+            prop_assert!((fast.value - value.0).abs() < 1e-12 && close(&fast.by_score, &value.1));
+            let curve = RocCurve::weighted(&scores, &positive, &weights).unwrap();
+            prop_assert!((ramp.auc(&curve).unwrap() - fast.value).abs() < 1e-14);
+            let labels = Labels::new(&positive, Some(&weights)).unwrap();
+            let mut climber = RampClimber::of_labels(ramp, &labels).unwrap();
+            prop_assert!((climber.evaluate(&scores).unwrap() - fast.value).abs() < 1e-14);
+            prop_assert!((climber.auc() - curve.auc()).abs() < 1e-15);
+            for (given, plain) in [(None, &ones), (Some(&whole[..]), &whole)] {
                 let (value, slopes) = by_pairs(&ramp, &scores, &positive, plain);
                 let fast = ramp.gradient(&scores, &positive, given).unwrap();
                 prop_assert!((fast.value - value).abs() < 1e-12);

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::mass::{FewBits, ManyBits, Shifted, Unit};
 use super::score::{Extremes, Score};
 use crate::RankError;
-use crate::data::FixedScale;
 
 /// Rows from which on the functions of this module use the threads of the rayon pool they are called
 /// in. With fewer rows they do not touch rayon at all, so that no pool need be there.
@@ -20,6 +20,8 @@ pub(super) const PIECE: usize = 1024;
 pub(super) trait Weigh: Copy + Sync {
     /// Weight of a row as it comes out of [`Weigh::slice`].
     type Raw: Copy;
+    /// Weight of a row in units of its class.
+    type Unit: Unit;
     /// The weights of the rows `start..end`.
     fn slice(
         &self,
@@ -28,9 +30,14 @@ pub(super) trait Weigh: Copy + Sync {
     ) -> impl DoubleEndedIterator<Item = Self::Raw> + ExactSizeIterator;
     /// Whether the row counts at all.
     fn counts(&self, raw: Self::Raw) -> bool;
-    /// The weight in units.
-    fn units(&self, raw: Self::Raw) -> u64;
+    /// The weight of a row of this class in units.
+    fn units(&self, raw: Self::Raw, positive: bool) -> Self::Unit;
+    /// Powers of two that a unit of the negative and of the positive class stands for.
+    fn exponents(&self) -> [i32; 2];
 }
+
+/// Sums of weights in units.
+pub(super) type MassOf<W> = <<W as Weigh>::Unit as Unit>::Mass;
 
 /// Every row counts once.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +45,7 @@ pub(super) struct Unweighted;
 
 impl Weigh for Unweighted {
     type Raw = ();
+    type Unit = u64;
 
     #[inline]
     fn slice(
@@ -54,53 +62,50 @@ impl Weigh for Unweighted {
     }
 
     #[inline]
-    fn units(&self, (): ()) -> u64 {
+    fn units(&self, (): (), _: bool) -> u64 {
         1
     }
+
+    fn exponents(&self) -> [i32; 2] {
+        [0; 2]
+    }
 }
 
-/// Fixed-point weights, converted as they are read: a copy would take 8 bytes a row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fixed<'a> {
-    raw: &'a [f64],
-    scale: FixedScale,
-}
+/// Weights that are converted as they are read.
+macro_rules! weigh_raw {
+    ($weights:ident, $unit:ty) => {
+        impl Weigh for $weights<'_> {
+            type Raw = f64;
+            type Unit = $unit;
 
-impl<'a> Fixed<'a> {
-    pub fn new(raw: &'a [f64], n: usize) -> Result<Self, RankError> {
-        if raw.len() != n {
-            return Err(RankError::LengthMismatch {
-                name: "sample_weight",
-                found: raw.len(),
-                expected: n,
-            });
+            #[inline]
+            fn slice(
+                &self,
+                start: usize,
+                end: usize,
+            ) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
+                self.raw[start..end].iter().copied()
+            }
+
+            #[inline]
+            fn counts(&self, raw: f64) -> bool {
+                raw > 0.0
+            }
+
+            #[inline]
+            fn units(&self, raw: f64, positive: bool) -> $unit {
+                $weights::units(self, raw, positive)
+            }
+
+            fn exponents(&self) -> [i32; 2] {
+                self.exponents
+            }
         }
-        Ok(Self { raw, scale: FixedScale::of(raw)? })
-    }
+    };
 }
 
-impl Weigh for Fixed<'_> {
-    type Raw = f64;
-
-    #[inline]
-    fn slice(
-        &self,
-        start: usize,
-        end: usize,
-    ) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
-        self.raw[start..end].iter().copied()
-    }
-
-    #[inline]
-    fn counts(&self, raw: f64) -> bool {
-        raw > 0.0
-    }
-
-    #[inline]
-    fn units(&self, raw: f64) -> u64 {
-        self.scale.units(raw)
-    }
-}
+weigh_raw!(FewBits, u64);
+weigh_raw!(ManyBits, Shifted);
 
 /// Order in which the rows come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

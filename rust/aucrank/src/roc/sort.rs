@@ -26,17 +26,18 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::sample::{Order, PARALLEL_FROM, Sample, Weigh};
+use super::mass::{Mass, Unit};
+use super::sample::{MassOf, Order, PARALLEL_FROM, Sample, Weigh};
 use super::score::{Coding, Score, Word};
 
 /// Takes the rows in ascending order of their scores, range by range.
-pub(super) trait Sink<K: Word>: Send {
+pub(super) trait Sink<K: Word, M: Mass>: Send {
     /// Rows of one score with the weights of their classes; `code` is that of the score.
-    fn tie(&mut self, code: K, positive: u64, negative: u64);
+    fn tie(&mut self, code: K, positive: M, negative: M);
 
     /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
     /// both classes, or any number of one class. Their codes lack the leading bit, which is `top`.
-    fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
+    fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
 }
 
 /// Pairs up to which a range is not dealt further. Measured: sorting is no faster below.
@@ -44,14 +45,20 @@ const PAIRS: usize = 256;
 
 /// A row on its way. A plain number or pair, for which zeroed memory comes untouched from the system.
 pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
+    /// Its weight as it travels.
+    type Unit: Unit<Mass = Self::Mass>;
+    type Mass: Mass;
     /// `code << 1 | positive`, the leading bit of the code lost.
     fn word(self) -> K;
-    fn weight(self) -> u64;
-    fn new(word: K, weight: u64) -> Self;
+    fn weight(self) -> Self::Mass;
+    fn new(word: K, weight: Self::Unit) -> Self;
 }
 
 /// A row that counts once.
 impl<K: Word> Record<K> for K {
+    type Unit = u64;
+    type Mass = u64;
+
     #[inline]
     fn word(self) -> K {
         self
@@ -69,19 +76,22 @@ impl<K: Word> Record<K> for K {
 }
 
 /// A row with a weight.
-impl<K: Word> Record<K> for (K, u64) {
+impl<K: Word, U: Unit> Record<K> for (K, U) {
+    type Unit = U;
+    type Mass = U::Mass;
+
     #[inline]
     fn word(self) -> K {
         self.0
     }
 
     #[inline]
-    fn weight(self) -> u64 {
-        self.1
+    fn weight(self) -> U::Mass {
+        self.1.mass()
     }
 
     #[inline]
-    fn new(word: K, weight: u64) -> Self {
+    fn new(word: K, weight: U) -> Self {
         (word, weight)
     }
 }
@@ -94,8 +104,8 @@ pub(super) fn sweep<S, W, R, T>(
 where
     S: Score,
     W: Weigh,
-    R: Record<S::Key>,
-    T: Sink<S::Key>,
+    R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    T: Sink<S::Key, MassOf<W>>,
 {
     let coding = Coding::new(sample.extremes);
     let new_sink = || sink(coding);
@@ -112,7 +122,8 @@ where
         for ((&score, &positive), weight) in parts {
             if sample.weights.counts(weight) {
                 let word = coding.code(score).into() << 1 | u64::from(positive);
-                rows.push(R::new(S::Key::truncate(word), sample.weights.units(weight)));
+                let units = sample.weights.units(weight, positive);
+                rows.push(R::new(S::Key::truncate(word), units));
             }
         }
         let mut scratch = vec![R::default(); rows.len()];
@@ -174,8 +185,8 @@ fn sweep_buckets<S, W, R, T>(
 where
     S: Score,
     W: Weigh,
-    R: Record<S::Key>,
-    T: Sink<S::Key>,
+    R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    T: Sink<S::Key, MassOf<W>>,
 {
     let n = sample.scores.len();
     let n_threads = if n < PARALLEL_FROM { 1 } else { rayon::current_num_threads() };
@@ -245,7 +256,7 @@ where
                     // Buckets of other rounds have no places: below the first the index wraps.
                     let places = places.get_mut(bucket.wrapping_sub(round.start));
                     if let Some(place) = places.and_then(Iterator::next) {
-                        *place = R::new(word, weights.units(weight));
+                        *place = R::new(word, weights.units(weight, positive));
                     }
                 }
             }
@@ -306,7 +317,7 @@ fn descend<K: Word, R: Record<K>>(
     rows: &mut [R],
     scratch: &mut [R],
     top: K,
-    sink: &mut impl Sink<K>,
+    sink: &mut impl Sink<K, R::Mass>,
 ) {
     let (mut least, mut greatest) = (u64::MAX, 0);
     for row in &*rows {
@@ -362,7 +373,7 @@ fn descend<K: Word, R: Record<K>>(
 }
 
 /// For a bucket so large that a second copy of its records would break the bound on memory.
-fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl Sink<K>) {
+fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl Sink<K, R::Mass>) {
     if rows.len() < PARALLEL_FROM {
         rows.sort_unstable_by_key(|row| row.word());
     } else {
@@ -375,15 +386,15 @@ fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl 
 pub(super) fn for_ties<K: Word, R: Record<K>>(
     rows: &[R],
     top: K,
-    mut tie: impl FnMut(K, u64, u64),
+    mut tie: impl FnMut(K, R::Mass, R::Mass),
 ) {
     let code = |row: &R| row.word().into() >> 1 | top.into();
     for tied in rows.chunk_by(|a, b| code(a) == code(b)) {
-        let (mut positive, mut negative) = (0, 0);
+        let (mut positive, mut negative) = (R::Mass::default(), R::Mass::default());
         for row in tied {
             let word: u64 = row.word().into();
-            positive += (word & 1) * row.weight();
-            negative += (!word & 1) * row.weight();
+            positive += row.weight().repeated(word & 1);
+            negative += row.weight().repeated(!word & 1);
         }
         tie(K::truncate(code(&tied[0])), positive, negative);
     }
@@ -398,7 +409,7 @@ fn sweep_sorted<S, W, T>(
 where
     S: Score,
     W: Weigh,
-    T: Sink<S::Key>,
+    T: Sink<S::Key, MassOf<W>>,
 {
     let scores = sample.scores;
     let n = scores.len();
@@ -442,18 +453,18 @@ fn sweep_groups<S: Score, W: Weigh>(
     rows: impl Iterator<Item = (S, bool, W::Raw)>,
     weights: W,
     coding: Coding<S>,
-    sink: &mut impl Sink<S::Key>,
+    sink: &mut impl Sink<S::Key, MassOf<W>>,
 ) {
-    let mut group: Option<(S, [u64; 2])> = None;
+    let mut group: Option<(S, [MassOf<W>; 2])> = None;
     for (score, positive, weight) in rows {
         if !weights.counts(weight) {
             continue;
         }
-        let units = weights.units(weight);
+        let units = weights.units(weight, positive).mass();
         match &mut group {
             Some((current, sums)) if *current == score => sums[usize::from(positive)] += units,
             group => {
-                let mut sums = [0; 2];
+                let mut sums = [MassOf::<W>::default(); 2];
                 sums[usize::from(positive)] = units;
                 if let Some((score, [negative, positive])) = group.replace((score, sums)) {
                     sink.tie(coding.code(score), positive, negative);
@@ -474,19 +485,20 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-    use super::super::sample::{Fixed, Unweighted};
+    use super::super::mass::Weights;
+    use super::super::sample::Unweighted;
     use super::super::score::Extremes;
     use super::*;
 
     /// Keeps what it is given.
     struct Collect(Vec<(u64, u64, u64)>);
 
-    impl<K: Word> Sink<K> for Collect {
+    impl<K: Word> Sink<K, u64> for Collect {
         fn tie(&mut self, code: K, positive: u64, negative: u64) {
             self.0.push((code.into(), positive, negative));
         }
 
-        fn range<R: Record<K>>(&mut self, rows: &mut [R], n_neg: usize, top: K) {
+        fn range<R: Record<K, Mass = u64>>(&mut self, rows: &mut [R], n_neg: usize, top: K) {
             let (negative, positive) = rows.split_at(n_neg);
             assert!(negative.iter().all(|row| row.word().into() & 1 == 0));
             assert!(positive.iter().all(|row| row.word().into() & 1 == 1));
@@ -515,8 +527,10 @@ mod tests {
                     sweep::<_, _, S::Key, _>(&sample, |_| Collect(Vec::new()))
                 }
                 Some(weights) => {
-                    let fixed = Fixed::new(weights, scores.len()).unwrap();
-                    let sample = Sample::new(scores, positive, fixed).unwrap();
+                    let Weights::Few(few) = Weights::new(weights, positive).unwrap() else {
+                        panic!("counts of few bits");
+                    };
+                    let sample = Sample::new(scores, positive, few).unwrap();
                     sweep::<_, _, (S::Key, u64), _>(&sample, |_| Collect(Vec::new()))
                 }
             });

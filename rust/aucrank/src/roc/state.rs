@@ -2,17 +2,24 @@
 //!
 //! All of them are functions of one table: the distinct scores in order, each with the weights of
 //! its two classes. The table is kept as a few sorted runs of geometric sizes, merged when they are
-//! asked for, and sums are whole numbers, so that every result is that of one call on all rows, bit
-//! for bit, whatever the batches and their order.
+//! asked for, and sums are whole numbers of as many words as the weights need, so that every result
+//! is that of one call on all rows, bit for bit, whatever the batches and their order.
 
 mod bytes;
 mod cells;
+mod limbs;
 mod runs;
+mod wide_cells;
 
 use rayon::prelude::*;
 
-use self::cells::{Cell, Count, cut_down};
+use self::cells::{Cell, Count, Seen, cut_down};
+use self::limbs::{add_shifted, add_words, bit_length};
 use self::runs::Runs;
+use self::wide_cells::{LOWEST, Scale, Total, WideCell, placed, unit_below};
+use super::auc::Pairs;
+use super::curve::Counted;
+use super::mass::{ManyBits, Mass, digits};
 use super::sample::{Sample, Unweighted};
 use super::score::Coding;
 use super::sort::{Record, Sink, for_ties, sweep};
@@ -35,26 +42,29 @@ const MAX_UNITS: u64 = 1 << 53;
 /// ```
 /// use aucrank::roc::{RocState, auc};
 ///
-/// let mut state = RocState::new(None, 1.0).unwrap();
+/// let mut state = RocState::new(None, None).unwrap();
 /// state.update(&[0.1, 0.4], &[false, false], None).unwrap();
-/// let mut other = RocState::new(None, 1.0).unwrap();
+/// let mut other = RocState::new(None, None).unwrap();
 /// other.update(&[0.35, 0.8], &[true, true], None).unwrap();
 /// state.merge(other).unwrap();
 /// assert_eq!(state.auc(), auc(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]));
 /// ```
 #[derive(Debug, Clone)]
 pub struct RocState {
-    /// A weight is a whole number of units of `2^-unit_bits`.
-    unit_bits: u32,
+    /// A weight is a whole number of units of `2^-unit_bits`; `None` where any weight is taken as it
+    /// is.
+    unit_bits: Option<u32>,
     max_size: Option<usize>,
     /// Negative, positive rows of weight above 0.
     rows: [u64; 2],
     /// Sums of their weights.
-    units: [u64; 2],
+    totals: [Total; 2],
+    /// All weights are multiples of `2^low`.
+    low: i32,
     /// Rows that are not in the table yet: scores and classes of those without weights.
     scores: Vec<f64>,
     positive: Vec<bool>,
-    /// Key of the score and `units << 1 | positive` of those with weights.
+    /// Key of the score and bits of the weight of those with weights, the sign telling the class.
     weighted: Vec<(u64, u64)>,
     /// Number of waiting rows from which on they are to be sorted, if that saves room.
     enough: usize,
@@ -67,13 +77,132 @@ enum Table {
     Counts(Runs<Count>),
     /// There are weights, or a greatest size.
     Cells(Runs<Cell>),
+    /// Sums of weights take more than 53 bits.
+    Wide2(Runs<WideCell<2>>, i32),
+    Wide4(Runs<WideCell<4>>, i32),
+    /// There is room for any weights.
+    Wide34(Runs<WideCell<34>>, i32),
+}
+
+/// Evaluates an expression with the runs of a table, whatever their entries.
+macro_rules! with_runs {
+    ($table:expr, |$runs:ident| $body:expr) => {
+        match $table {
+            Table::Counts($runs) => $body,
+            Table::Cells($runs) => $body,
+            Table::Wide2($runs, _) => $body,
+            Table::Wide4($runs, _) => $body,
+            Table::Wide34($runs, _) => $body,
+        }
+    };
+}
+
+use with_runs;
+
+/// Evaluates an expression with the entries of a state in ascending order as statistics see them,
+/// and the powers of two that their weights are multiples of.
+macro_rules! with_cells {
+    ($state:expr, |$cells:ident, $exponents:ident| $body:expr) => {{
+        $state.settle();
+        let bits = $state.bits();
+        let (scale, low) = (Scale::of(&$state.totals, $state.low), $state.low);
+        let wide = scale.0.map(|dropped| low + dropped.cast_signed());
+        let narrow = [-bits.cast_signed(); 2];
+        match &mut $state.table {
+            Table::Counts(runs) => {
+                let $exponents = narrow;
+                let $cells = runs.one().iter().map(move |&count| Cell::of_rows(count, bits));
+                $body
+            }
+            Table::Cells(runs) => {
+                let $exponents = narrow;
+                let $cells = runs.one().iter().copied();
+                $body
+            }
+            Table::Wide2(runs, _) => {
+                let $exponents = wide;
+                let $cells = runs.one().iter().map(move |cell| cell.seen(scale));
+                $body
+            }
+            Table::Wide4(runs, _) => {
+                let $exponents = wide;
+                let $cells = runs.one().iter().map(move |cell| cell.seen(scale));
+                $body
+            }
+            Table::Wide34(runs, _) => {
+                let $exponents = wide;
+                let $cells = runs.one().iter().map(move |cell| cell.seen(scale));
+                $body
+            }
+        }
+    }};
+}
+
+/// How wide sums of weights are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// At most 2^53 units of the state.
+    Narrow,
+    /// Of so many words, in units of `2^low`.
+    Wide { words: usize, low: i32 },
+}
+
+impl Form {
+    /// It depends on the rows alone, not on their batches.
+    fn of(totals: &[Total; 2], low: i32, is_exact: bool) -> Self {
+        if !is_exact || low == 0 && few_units(totals, 0).is_some() {
+            return Self::Narrow;
+        }
+        let unit = (low - LOWEST).cast_unsigned();
+        let bits = bit_length(&totals[0]).max(bit_length(&totals[1])).saturating_sub(unit);
+        let words = if bits <= 128 {
+            2
+        } else if bits <= 256 {
+            4
+        } else {
+            34
+        };
+        Self::Wide { words, low }
+    }
+}
+
+/// Sums in units of `2^-bits`, unless they are more than 2^53 or no whole numbers of them.
+fn few_units(totals: &[Total; 2], bits: u32) -> Option<[u64; 2]> {
+    let unit = LOWEST.unsigned_abs() - bits;
+    let units = totals.each_ref().map(|total| {
+        let fits = bit_length(total) <= unit + 64;
+        let units = if fits { limbs::rounded(total, unit) as u64 } else { u64::MAX };
+        (units <= MAX_UNITS).then_some(units)
+    });
+    Some([units[0]?, units[1]?])
 }
 
 impl Table {
-    fn is_empty(&self) -> bool {
+    /// The same rows with wider sums.
+    fn widened(self, form: Form, bits: u32) -> Self {
+        match (form, &self) {
+            (Form::Narrow, _) => self,
+            (Form::Wide { words: 2, low }, Self::Wide2(_, own)) if *own == low => self,
+            (Form::Wide { words: 4, low }, Self::Wide4(_, own)) if *own == low => self,
+            (Form::Wide { words: 34, low }, Self::Wide34(_, own)) if *own == low => self,
+            (Form::Wide { words: 2, low }, _) => Self::Wide2(self.wide(low, bits), low),
+            (Form::Wide { words: 4, low }, _) => Self::Wide4(self.wide(low, bits), low),
+            (Form::Wide { low, .. }, _) => Self::Wide34(self.wide(low, bits), low),
+        }
+    }
+
+    fn wide<const WORDS: usize>(self, low: i32, bits: u32) -> Runs<WideCell<WORDS>> {
+        // How far the unit of the entries is above the new one.
+        let shift = |unit: i32| (unit - low).cast_unsigned();
+        let whole = shift(-bits.cast_signed());
         match self {
-            Self::Counts(runs) => runs.len() == 0,
-            Self::Cells(runs) => runs.len() == 0,
+            Self::Counts(runs) => {
+                runs.map(|&count| WideCell::of_cell(&Cell::of_rows(count, bits), whole))
+            }
+            Self::Cells(runs) => runs.map(|cell| WideCell::of_cell(cell, whole)),
+            Self::Wide2(runs, own) => runs.map(|cell| cell.in_finer_units(shift(own))),
+            Self::Wide4(runs, own) => runs.map(|cell| cell.in_finer_units(shift(own))),
+            Self::Wide34(runs, own) => runs.map(|cell| cell.in_finer_units(shift(own))),
         }
     }
 }
@@ -82,14 +211,18 @@ impl RocState {
     /// A state without rows.
     ///
     /// With a `max_size` the table keeps at most so many entries: neighbouring scores are counted
-    /// as ties, and [`RocState::auc_error_bound`] says what that costs. Weights are rounded to
-    /// multiples of `weight_unit`; if that is 1 they must be whole numbers.
+    /// as ties, and [`RocState::auc_error_bound`] says what that costs. Weights are taken as they
+    /// are; with a `weight_unit` they are rounded to multiples of it, which bounds the memory of an
+    /// entry, and if that is 1 they must be whole numbers.
     ///
     /// # Errors
     ///
     /// [`RankError::BadParameter`] if `max_size` is below 2, or `weight_unit` is not a power of two
     /// from 2^-52 to 1.
-    pub fn new(max_size: Option<usize>, weight_unit: f64) -> Result<Self, RankError> {
+    pub fn new(
+        max_size: Option<usize>,
+        weight_unit: impl Into<Option<f64>>,
+    ) -> Result<Self, RankError> {
         if max_size.is_some_and(|size| size < 2) {
             return Err(RankError::BadParameter {
                 name: "max_size",
@@ -97,20 +230,21 @@ impl RocState {
                 rule: "at least 2",
             });
         }
-        let unit_bits =
-            (0..=52_i32).find(|&bits| weight_unit.to_bits() == 0.5_f64.powi(bits).to_bits());
-        let Some(unit_bits) = unit_bits else {
-            return Err(RankError::BadParameter {
+        let bits = |weight_unit: f64| {
+            let bits =
+                (0..=52_u32).find(|&bits| weight_unit.to_bits() == power(bits).recip().to_bits());
+            bits.ok_or_else(|| RankError::BadParameter {
                 name: "weight_unit",
                 value: weight_unit.to_string(),
                 rule: "a power of two from 2^-52 to 1",
-            });
+            })
         };
         Ok(Self {
-            unit_bits: unit_bits.cast_unsigned(),
+            unit_bits: weight_unit.into().map(bits).transpose()?,
             max_size,
             rows: [0; 2],
-            units: [0; 2],
+            totals: [[0; wide_cells::ALL_WORDS]; 2],
+            low: 0,
             scores: Vec::new(),
             positive: Vec::new(),
             weighted: Vec::new(),
@@ -122,16 +256,34 @@ impl RocState {
         })
     }
 
+    /// A state of rows that passed every check.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::ClassWithoutWeight`].
+    pub(super) fn of_sample<S: Score>(
+        sample: &Sample<'_, S, ManyBits<'_>>,
+    ) -> Result<Self, RankError> {
+        let mut state = Self::new(None, None)?;
+        state.update(sample.scores, sample.positive, Some(sample.weights.raw))?;
+        for (rows, class) in state.rows.into_iter().zip(["negative", "positive"]).rev() {
+            if rows == 0 {
+                return Err(RankError::ClassWithoutWeight { class });
+            }
+        }
+        Ok(state)
+    }
+
     /// Greatest number of entries, if there is one.
     #[must_use]
     pub fn max_size(&self) -> Option<usize> {
         self.max_size
     }
 
-    /// What weights are multiples of.
+    /// What weights are multiples of; `None` if they are taken as they are.
     #[must_use]
-    pub fn weight_unit(&self) -> f64 {
-        0.5_f64.powi(self.unit_bits.cast_signed())
+    pub fn weight_unit(&self) -> Option<f64> {
+        self.unit_bits.map(|bits| power(bits).recip())
     }
 
     /// Negative rows of weight above 0.
@@ -151,10 +303,7 @@ impl RocState {
     #[must_use]
     pub fn uses_threads(&self, n_rows: usize) -> bool {
         let waiting = self.n_waiting();
-        let (size, is_one) = match &self.table {
-            Table::Counts(runs) => (runs.len(), runs.is_one()),
-            Table::Cells(runs) => (runs.len(), runs.is_one()),
-        };
+        let (size, is_one) = with_runs!(&self.table, |runs| (runs.len(), runs.is_one()));
         if n_rows > 0 {
             waiting + n_rows >= self.enough
         } else {
@@ -166,8 +315,9 @@ impl RocState {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the lengths differ, a score is NaN, a weight is negative, not finite or not
-    /// a multiple of the unit, or a class would weigh more than 2^53 units.
+    /// [`RankError`] if the lengths differ, a score is NaN, or a weight is negative or not finite; if
+    /// there is a unit of weight, also for a weight that is not a multiple of it, and for a class that
+    /// would weigh more than 2^53 units.
     pub fn update<S: Score>(
         &mut self,
         scores: &[S],
@@ -185,28 +335,14 @@ impl RocState {
         if let Some(row) = scores.iter().position(|s| s.partial_cmp(s).is_none()) {
             return Err(RankError::NanScore(row));
         }
-        let mut rows = [0_u64; 2];
-        let units = if let Some(weights) = weights {
-            let mut sums = [0_u128; 2];
-            for (row, (&weight, &positive)) in weights.iter().zip(positive).enumerate() {
-                let units = self.units_of(row, weight)?;
-                rows[usize::from(positive)] += u64::from(units > 0);
-                sums[usize::from(positive)] += u128::from(units);
-            }
-            sums
-        } else {
-            let n_pos = positive.iter().map(|&p| u64::from(p)).sum::<u64>();
-            rows = [n as u64 - n_pos, n_pos];
-            rows.map(|rows| u128::from(rows) << self.unit_bits)
-        };
-        self.add_totals(rows, units)?;
+        let batch = self.sums_of(positive, weights)?;
+        self.add_sums(&batch)?;
         if let Some(weights) = weights {
-            let weigh = |(row, (&score, &positive)): (usize, (&S, &bool))| {
-                let units = self.units_of(row, weights[row]).ok().filter(|&units| units > 0)?;
-                Some((Into::<f64>::into(score).key(), units << 1 | u64::from(positive)))
+            let keyed = |((&score, &positive), &weight): ((&S, &bool), &f64)| {
+                let class = u64::from(positive) << 63;
+                (weight > 0.0).then(|| (Into::<f64>::into(score).key(), weight.to_bits() | class))
             };
-            let new: Vec<_> = scores.iter().zip(positive).enumerate().filter_map(weigh).collect();
-            self.weighted.extend(new);
+            self.weighted.extend(scores.iter().zip(positive).zip(weights).filter_map(keyed));
         } else {
             self.scores.extend(scores.iter().map(|&score| Into::<f64>::into(score)));
             self.positive.extend(positive);
@@ -215,38 +351,48 @@ impl RocState {
         Ok(())
     }
 
-    /// Adds the rows of another state; the smaller of two greatest sizes holds.
+    /// Adds the rows of another state; the smaller of two greatest sizes holds. If one of them takes
+    /// weights as they are, the sum does.
     ///
     /// # Errors
     ///
     /// [`RankError::BadParameter`] if the units of weight differ; [`RankError::TooMuchWeight`].
     pub fn merge(&mut self, mut other: Self) -> Result<(), RankError> {
-        if self.unit_bits != other.unit_bits {
+        let unit_bits = self.unit_bits.and(other.unit_bits);
+        if unit_bits.is_some() && self.unit_bits != other.unit_bits {
             return Err(RankError::BadParameter {
                 name: "weight_unit",
-                value: other.weight_unit().to_string(),
+                value: other.weight_unit().unwrap_or_default().to_string(),
                 rule: "the same in states that are merged",
             });
         }
-        self.add_totals(other.rows, other.units.map(u128::from))?;
+        if unit_bits.is_none() {
+            self.forget_unit();
+            other.forget_unit();
+        }
+        self.add_sums(&Sums { rows: other.rows, totals: other.totals, low: other.low })?;
         self.scores.append(&mut other.scores);
         self.positive.append(&mut other.positive);
         self.weighted.append(&mut other.weighted);
         if let Some(size) = other.max_size {
             self.max_size = Some(self.max_size.map_or(size, |own| own.min(size)));
-            self.cells();
+            if matches!(self.table, Table::Counts(_)) {
+                self.cells();
+            }
         }
-        match other.table {
-            Table::Counts(runs) => {
+        self.widen();
+        let table = other.table.widened(self.form(), self.bits());
+        match (&mut self.table, table) {
+            (Table::Wide2(own, _), Table::Wide2(runs, _)) => own.append(runs),
+            (Table::Wide4(own, _), Table::Wide4(runs, _)) => own.append(runs),
+            (Table::Wide34(own, _), Table::Wide34(runs, _)) => own.append(runs),
+            (_, Table::Counts(runs)) => {
                 for run in runs.into_runs() {
                     self.push_counts(run);
                 }
             }
-            Table::Cells(runs) => {
-                for run in runs.into_runs() {
-                    self.cells().push(run);
-                }
-            }
+            (_, Table::Cells(runs)) => self.cells().append(runs),
+            _ => unreachable!("both of the form of their sum"),
         }
         self.sort_if_enough();
         self.keep_size();
@@ -260,18 +406,13 @@ impl RocState {
     ///
     /// [`RankError::OneClass`] if a class is absent.
     pub fn auc(&mut self) -> Result<f64, RankError> {
-        let all = self.both_classes()?;
-        if self.max_size.is_none() && self.table.is_empty() && self.weighted.is_empty() {
+        self.check_classes()?;
+        let is_empty = with_runs!(&self.table, |runs| runs.len() == 0);
+        if self.max_size.is_none() && is_empty && self.weighted.is_empty() {
             // No table is needed, nor are rows of one class in a stretch of scores put in order.
             return auc(&self.scores, &self.positive);
         }
-        let (mut half_wins, mut below) = (0_u128, 0);
-        self.for_each(|cell| {
-            let [neg, pos] = cell.units;
-            half_wins += u128::from(pos) * u128::from(2 * below + neg);
-            below += neg;
-        });
-        Ok(half_wins as f64 / (2 * u128::from(all[0]) * u128::from(all[1])) as f64)
+        with_cells!(self, |cells, _exponents| area(cells))
     }
 
     /// Most by which [`RocState::auc`] can differ from the AUC of all rows; 0 without a greatest
@@ -282,14 +423,8 @@ impl RocState {
     ///
     /// [`RankError::OneClass`] if a class is absent.
     pub fn auc_error_bound(&mut self) -> Result<f64, RankError> {
-        let all = self.both_classes()?;
-        let mut pairs = 0_u128;
-        self.for_each(|cell| {
-            if cell.width > 0 {
-                pairs += u128::from(cell.units[0]) * u128::from(cell.units[1]);
-            }
-        });
-        let bound = pairs as f64 / (2 * u128::from(all[0]) * u128::from(all[1])) as f64;
+        self.check_classes()?;
+        let bound = with_cells!(self, |cells, _exponents| half_of_joined_pairs(cells));
         // Rounded up: three roundings of half a unit in the last place.
         Ok(bound * (1.0 + 2.0 * f64::EPSILON))
     }
@@ -304,26 +439,15 @@ impl RocState {
     ///
     /// [`RankError::OneClass`] if a class is absent, [`RankError::NoVariance`] if it has one row.
     pub fn variance(&mut self) -> Result<f64, RankError> {
-        let area = self.auc()?;
+        self.check_classes()?;
         let [n_neg, n_pos] = self.rows;
         if n_neg < 2 || n_pos < 2 {
             return Err(RankError::NoVariance { n_pos, n_neg });
         }
-        let all = self.both_classes()?.map(|units| units as f64);
-        let (mut below, mut sums) = ([0_u64; 2], [0.0; 2]);
-        self.for_each(|cell| {
-            // Share of the other class below, a tie counting one half.
-            let place =
-                |other: usize| (below[other] as f64 + 0.5 * cell.units[other] as f64) / all[other];
-            let places = [1.0 - place(1), place(0)];
-            for class in [0, 1] {
-                sums[class] += cell.squares[class] as f64 * (places[class] - area).powi(2);
-                below[class] += cell.units[class];
-            }
-        });
+        let spread = with_cells!(self, |cells, _exponents| spread(cells));
         let part = |class: usize| {
             let n = self.rows[class] as f64;
-            sums[class] / (all[class] * all[class]) * (n / (n - 1.0))
+            spread[class] * (n / (n - 1.0))
         };
         Ok(part(0) + part(1))
     }
@@ -335,14 +459,8 @@ impl RocState {
     ///
     /// [`RankError::OneClass`] if a class is absent.
     pub fn effective_rows(&mut self) -> Result<[f64; 2], RankError> {
-        let [neg, pos] = self.both_classes()?.map(|units| units as f64);
-        let mut squares = [0.0; 2];
-        self.for_each(|cell| {
-            for class in [0, 1] {
-                squares[class] += cell.squares[class] as f64;
-            }
-        });
-        Ok([pos * pos / squares[1], neg * neg / squares[0]])
+        self.check_classes()?;
+        Ok(with_cells!(self, |cells, _exponents| effective_rows(cells)))
     }
 
     /// The ROC curve of all rows: equal to that of one call, unless there is a greatest size. Then
@@ -352,34 +470,14 @@ impl RocState {
     ///
     /// [`RankError::OneClass`] if a class is absent.
     pub fn curve(&mut self) -> Result<RocCurve, RankError> {
-        let all = self.both_classes()?;
-        let (mut thresholds, mut counts) = (Vec::new(), [Vec::new(), Vec::new()]);
-        let mut below = [0_u64; 2];
-        self.for_each(|cell| {
-            // A cell may begin below the least score of all.
-            thresholds.push(f64::from_key(cell.key.max(f64::NEG_INFINITY.key())));
-            for class in [0, 1] {
-                counts[class].push(all[class] - below[class]);
-                below[class] += cell.units[class];
-            }
-        });
-        thresholds.push(f64::INFINITY);
-        thresholds.reverse();
-        let [fp, tp] = counts.map(|mut counts| {
-            counts.push(0);
-            counts.reverse();
-            counts
-        });
-        RocCurve::from_counts(thresholds, fp, tp)
+        self.check_classes()?;
+        Ok(with_cells!(self, |cells, exponents| curve(cells, exponents)))
     }
 
     /// Number of entries of the table: distinct scores, or cells.
     pub fn size(&mut self) -> usize {
         self.settle();
-        match &self.table {
-            Table::Counts(runs) => runs.len(),
-            Table::Cells(runs) => runs.len(),
-        }
+        with_runs!(&self.table, |runs| runs.len())
     }
 
     /// The state as bytes with a version and a checksum; without a greatest size, the same bytes
@@ -402,13 +500,58 @@ impl RocState {
         self.scores.len() + self.weighted.len()
     }
 
+    /// A row that counts once, and a weight of narrow sums, weigh this power of two in units.
+    fn bits(&self) -> u32 {
+        self.unit_bits.unwrap_or_default()
+    }
+
+    fn form(&self) -> Form {
+        Form::of(&self.totals, self.low, self.unit_bits.is_none())
+    }
+
+    /// What the rows of a batch add up to.
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    fn sums_of(&self, positive: &[bool], weights: Option<&[f64]>) -> Result<Sums, RankError> {
+        let mut sums = Sums::default();
+        let Some(weights) = weights else {
+            let n_pos = positive.iter().map(|&p| u64::from(p)).sum::<u64>();
+            sums.rows = [positive.len() as u64 - n_pos, n_pos];
+            sums.add_whole(sums.rows.map(u128::from), 0);
+            return Ok(sums);
+        };
+        let rows = || weights.iter().zip(positive).enumerate();
+        let mut whole = [0_u128; 2];
+        let mut is_whole = true;
+        for (row, (&weight, &positive)) in rows() {
+            let units = self.units_of(row, weight)?;
+            let class = usize::from(positive);
+            sums.rows[class] += u64::from(weight > 0.0);
+            whole[class] += u128::from(units);
+            is_whole &= units as f64 == weight;
+        }
+        if self.unit_bits.is_some() || is_whole {
+            sums.add_whole(whole, -self.bits().cast_signed());
+            return Ok(sums);
+        }
+        for (_, (&weight, &positive)) in rows() {
+            if weight > 0.0 {
+                let (number, shift) = placed(weight, LOWEST);
+                add_shifted(&mut sums.totals[usize::from(positive)], number, shift);
+                sums.low = sums.low.min(unit_below(digits(weight).1));
+            }
+        }
+        Ok(sums)
+    }
+
+    /// A weight in units; rounded where weights are taken as they are.
     fn units_of(&self, row: usize, weight: f64) -> Result<u64, RankError> {
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(RankError::BadWeight { row, value: weight });
         }
-        let exact = weight * 2_f64.powi(self.unit_bits.cast_signed());
+        let Some(bits) = self.unit_bits else { return Ok(weight as u64) };
+        let exact = weight * power(bits);
         let units = exact.round();
-        if self.unit_bits == 0 && exact.fract() > 0.0 || units < 1.0 && weight > 0.0 {
+        if bits == 0 && exact.fract() > 0.0 || units < 1.0 && weight > 0.0 {
             return Err(RankError::BadParameter {
                 name: "sample_weight",
                 value: format!("{weight} in row {row}"),
@@ -419,47 +562,58 @@ impl RocState {
         Ok(units as u64)
     }
 
-    fn add_totals(&mut self, rows: [u64; 2], units: [u128; 2]) -> Result<(), RankError> {
-        let sums = [0, 1].map(|class| u128::from(self.units[class]) + units[class]);
-        if sums.iter().any(|&sum| sum > u128::from(MAX_UNITS)) {
-            return Err(RankError::TooMuchWeight { unit: self.weight_unit() });
+    fn add_sums(&mut self, sums: &Sums) -> Result<(), RankError> {
+        let mut totals = self.totals;
+        for (total, added) in totals.iter_mut().zip(&sums.totals) {
+            add_words(total, added, 0);
         }
-        self.units = sums.map(|sum| sum as u64);
-        self.rows = [0, 1].map(|class| self.rows[class] + rows[class]);
+        if let Some(bits) = self.unit_bits
+            && few_units(&totals, bits).is_none()
+        {
+            return Err(RankError::TooMuchWeight { unit: power(bits).recip() });
+        }
+        self.totals = totals;
+        self.rows = [0, 1].map(|class| self.rows[class].saturating_add(sums.rows[class]));
+        self.low = self.low.min(sums.low);
         Ok(())
     }
 
-    fn both_classes(&self) -> Result<[u64; 2], RankError> {
+    fn check_classes(&self) -> Result<(), RankError> {
         let [n_neg, n_pos] = self.rows;
         if n_neg == 0 || n_pos == 0 {
             return Err(RankError::OneClass { n_pos: n_pos as usize, n_neg: n_neg as usize });
         }
-        Ok(self.units)
+        Ok(())
     }
 
-    /// The entries in ascending order.
-    fn for_each(&mut self, visit: impl FnMut(Cell)) {
-        self.settle();
-        let bits = self.unit_bits;
-        match &mut self.table {
-            Table::Counts(runs) => {
-                runs.one().iter().map(|&count| Cell::of_rows(count, bits)).for_each(visit);
-            }
-            Table::Cells(runs) => runs.one().iter().copied().for_each(visit),
+    /// Takes weights as they are from now on.
+    fn forget_unit(&mut self) {
+        let Some(bits) = self.unit_bits else { return };
+        self.sort_waiting();
+        self.unit_bits = None;
+        if bits > 0 {
+            self.low = self.low.min(unit_below(-bits.cast_signed()));
+            let form = self.form();
+            let table = std::mem::replace(&mut self.table, Table::Counts(Runs::default()));
+            self.table = table.widened(form, bits);
+        }
+    }
+
+    /// Makes the sums of the table as wide as those of all rows.
+    fn widen(&mut self) {
+        let (form, bits) = (self.form(), self.bits());
+        if form != Form::Narrow {
+            let table = std::mem::replace(&mut self.table, Table::Counts(Runs::default()));
+            self.table = table.widened(form, bits);
         }
     }
 
     /// Brings every row into one run.
     fn settle(&mut self) {
         self.sort_waiting();
-        match &mut self.table {
-            Table::Counts(runs) => {
-                runs.one();
-            }
-            Table::Cells(runs) => {
-                runs.one();
-            }
-        }
+        with_runs!(&mut self.table, |runs| {
+            runs.one();
+        });
     }
 
     /// Rows without weights that hardly repeat a score wait as long as there is room: they take 9
@@ -479,6 +633,7 @@ impl RocState {
 
     fn sort_waiting(&mut self) {
         self.enough = buffer(self.max_size);
+        self.widen();
         if !self.scores.is_empty() {
             let (scores, positive) =
                 (std::mem::take(&mut self.scores), std::mem::take(&mut self.positive));
@@ -486,25 +641,34 @@ impl RocState {
         }
         if !self.weighted.is_empty() {
             let weighted = std::mem::take(&mut self.weighted);
-            self.cells().push(cells_of(weighted));
+            let scale = power(self.bits());
+            match &mut self.table {
+                Table::Wide2(runs, low) => runs.push(wide_cells_of(weighted, *low)),
+                Table::Wide4(runs, low) => runs.push(wide_cells_of(weighted, *low)),
+                Table::Wide34(runs, low) => runs.push(wide_cells_of(weighted, *low)),
+                _ => self.cells().push(cells_of(weighted, scale)),
+            }
         }
         self.keep_size();
     }
 
     fn push_counts(&mut self, run: Vec<Count>) {
-        let bits = self.unit_bits;
+        let bits = self.bits();
+        let cell = |count| Cell::of_rows(count, bits);
         match &mut self.table {
             Table::Counts(runs) => runs.push(run),
-            Table::Cells(runs) => {
-                runs.push(run.into_iter().map(|count| Cell::of_rows(count, bits)).collect());
-            }
+            Table::Cells(runs) => runs.push(run.into_iter().map(cell).collect()),
+            // Weights are taken as they are, and a row counts once.
+            Table::Wide2(runs, low) => runs.push(wide_counts(run, *low)),
+            Table::Wide4(runs, low) => runs.push(wide_counts(run, *low)),
+            Table::Wide34(runs, low) => runs.push(wide_counts(run, *low)),
         }
     }
 
-    /// The table as cells, whatever it was.
+    /// The table as cells of narrow sums, which it was or counts.
     fn cells(&mut self) -> &mut Runs<Cell> {
+        let bits = self.bits();
         if let Table::Counts(runs) = &mut self.table {
-            let bits = self.unit_bits;
             let run = std::mem::take(runs.one());
             let mut cells = Runs::default();
             cells.push(run.into_iter().map(|count| Cell::of_rows(count, bits)).collect());
@@ -512,21 +676,153 @@ impl RocState {
         }
         match &mut self.table {
             Table::Cells(runs) => runs,
-            Table::Counts(_) => unreachable!("made into cells above"),
+            _ => unreachable!("made into cells above"),
         }
     }
 
     fn keep_size(&mut self) {
-        if let (Some(max_size), Table::Cells(runs)) = (self.max_size, &mut self.table)
-            && runs.len() > max_size
-        {
-            let run = runs.one();
-            if run.len() > max_size {
-                // Room for more, so that the cost of cutting is spread over many rows.
-                *run = cut_down(run, max_size.div_ceil(2));
+        let Some(max_size) = self.max_size else { return };
+        let scale = Scale::of(&self.totals, self.low);
+        // Room for more, so that the cost of cutting is spread over many rows.
+        let target = max_size.div_ceil(2);
+        match &mut self.table {
+            Table::Counts(_) => {}
+            Table::Cells(runs) => keep_size(runs, max_size, |run| cut_down(run, target, ())),
+            Table::Wide2(runs, _) => {
+                keep_size(runs, max_size, |run| cut_down(run, target, scale));
+            }
+            Table::Wide4(runs, _) => {
+                keep_size(runs, max_size, |run| cut_down(run, target, scale));
+            }
+            Table::Wide34(runs, _) => {
+                keep_size(runs, max_size, |run| cut_down(run, target, scale));
             }
         }
     }
+}
+
+/// What rows add up to.
+#[derive(Debug, Clone)]
+struct Sums {
+    rows: [u64; 2],
+    totals: [Total; 2],
+    low: i32,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { rows: [0; 2], totals: [[0; wide_cells::ALL_WORDS]; 2], low: 0 }
+    }
+}
+
+impl Sums {
+    /// Adds whole numbers of units of `2^exponent`.
+    fn add_whole(&mut self, units: [u128; 2], exponent: i32) {
+        for (total, units) in self.totals.iter_mut().zip(units) {
+            add_shifted(total, units, (exponent - LOWEST).cast_unsigned());
+        }
+    }
+}
+
+fn power(bits: u32) -> f64 {
+    2_f64.powi(bits.cast_signed())
+}
+
+fn keep_size<E: runs::Entry>(
+    runs: &mut Runs<E>,
+    max_size: usize,
+    cut_down: impl FnOnce(&[E]) -> Vec<E>,
+) {
+    if runs.len() > max_size {
+        let run = runs.one();
+        if run.len() > max_size {
+            *run = cut_down(run);
+        }
+    }
+}
+
+fn area<C: Seen>(cells: impl Iterator<Item = C>) -> Result<f64, RankError> {
+    let mut pairs = Pairs::default();
+    for cell in cells {
+        let [neg, pos] = cell.masses();
+        pairs.push(pos, neg);
+    }
+    pairs.area()
+}
+
+/// Weight of both classes.
+fn total<C: Seen>(cells: impl Iterator<Item = C>) -> [C::Mass; 2] {
+    cells.fold([C::Mass::default(); 2], |sums, cell| {
+        let masses = cell.masses();
+        [sums[0] + masses[0], sums[1] + masses[1]]
+    })
+}
+
+/// Half the share of pairs whose scores are in one cell, but need not be equal.
+fn half_of_joined_pairs<C: Seen>(cells: impl Iterator<Item = C> + Clone) -> f64 {
+    let [neg, pos] = total(cells.clone());
+    let mut joined = <C::Mass as Mass>::Product::default();
+    for cell in cells.filter(|cell| cell.width() > 0) {
+        let [neg, pos] = cell.masses();
+        joined += neg.times(pos);
+    }
+    C::Mass::product_to_f64(joined) / C::Mass::half_wins_of(pos, neg)
+}
+
+/// For each class, `sum(w^2 (V - AUC)^2) / sum(w)^2`.
+fn spread<C: Seen>(cells: impl Iterator<Item = C> + Clone) -> [f64; 2] {
+    let [neg, pos] = total(cells.clone());
+    let (pairs, all) = (C::Mass::half_wins_of(pos, neg), [neg, pos].map(Mass::to_f64));
+    let mut half_wins = Pairs::default();
+    for cell in cells.clone() {
+        let [neg, pos] = cell.masses();
+        half_wins.push(pos, neg);
+    }
+    let half_wins = half_wins.half_wins();
+    let (mut below, mut sums) = ([C::Mass::default(); 2], [0.0; 2]);
+    for cell in cells {
+        let (masses, squares) = (cell.masses(), cell.squares());
+        // Twice the weight of the other class below, a tie counting once.
+        let twice_below = |other: usize| below[other] + below[other] + masses[other];
+        let half_losses = twice_below(1);
+        let places = [(pos + pos - half_losses).times(neg), twice_below(0).times(pos)];
+        for class in [0, 1] {
+            let gap = C::Mass::difference(places[class], half_wins) / pairs;
+            sums[class] += squares[class] * gap.powi(2);
+            below[class] += masses[class];
+        }
+    }
+    [0, 1].map(|class| sums[class] / (all[class] * all[class]))
+}
+
+fn effective_rows<C: Seen>(cells: impl Iterator<Item = C> + Clone) -> [f64; 2] {
+    let [neg, pos] = total(cells.clone()).map(Mass::to_f64);
+    let squares = cells.fold([0.0; 2], |sums, cell| {
+        let squares = cell.squares();
+        [sums[0] + squares[0], sums[1] + squares[1]]
+    });
+    [pos * pos / squares[1], neg * neg / squares[0]]
+}
+
+fn curve<C: Seen>(cells: impl Iterator<Item = C> + Clone, exponents: [i32; 2]) -> RocCurve {
+    let mut above = total(cells.clone());
+    let (mut thresholds, mut counts) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for cell in cells {
+        // A cell may begin below the least score of all.
+        thresholds.push(f64::from_key(cell.key().max(f64::NEG_INFINITY.key())));
+        let masses = cell.masses();
+        for class in [0, 1] {
+            counts[class].push(above[class]);
+            above[class] = above[class] - masses[class];
+        }
+    }
+    thresholds.push(f64::INFINITY);
+    thresholds.reverse();
+    for counts in &mut counts {
+        counts.push(C::Mass::default());
+        counts.reverse();
+    }
+    C::Mass::curve(thresholds, counts, exponents)
 }
 
 /// Rows gathered at first: with a greatest size, as many as the cache holds as cells.
@@ -548,13 +844,13 @@ struct Counting {
     counts: Vec<Count>,
 }
 
-impl Sink<u64> for Counting {
+impl Sink<u64, u64> for Counting {
     fn tie(&mut self, code: u64, positive: u64, negative: u64) {
         let key = self.coding.score(code).key();
         self.counts.push(Count { key, rows: [negative, positive] });
     }
 
-    fn range<R: Record<u64>>(&mut self, rows: &mut [R], _: usize, top: u64) {
+    fn range<R: Record<u64, Mass = u64>>(&mut self, rows: &mut [R], _: usize, top: u64) {
         rows.sort_unstable_by_key(|row| row.word());
         for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
@@ -569,22 +865,49 @@ fn counts_of(scores: &[f64], positive: &[bool]) -> Vec<Count> {
     counts.concat()
 }
 
-fn cells_of(mut rows: Vec<(u64, u64)>) -> Vec<Cell> {
+/// Rows with weights in units of `1 / scale`.
+fn cells_of(rows: Vec<(u64, u64)>, scale: f64) -> Vec<Cell> {
+    sorted_into(rows, |tied| {
+        let mut cell = Cell { key: tied[0].0, width: 0, units: [0; 2], squares: [0; 2] };
+        for &(_, word) in tied {
+            let (class, weight) = weight_of(word);
+            let units = (weight * scale).round() as u64;
+            cell.units[class] += units;
+            cell.squares[class] += u128::from(units) * u128::from(units);
+        }
+        cell
+    })
+}
+
+fn wide_cells_of<const WORDS: usize>(rows: Vec<(u64, u64)>, low: i32) -> Vec<WideCell<WORDS>> {
+    sorted_into(rows, |tied| {
+        let mut cell = WideCell::empty(tied[0].0, 0);
+        for &(_, word) in tied {
+            let (class, weight) = weight_of(word);
+            cell.add_row(class, placed(weight, low));
+        }
+        cell
+    })
+}
+
+/// Class and weight of a row that waits.
+fn weight_of(word: u64) -> (usize, f64) {
+    ((word >> 63) as usize, f64::from_bits(word & (u64::MAX >> 1)))
+}
+
+fn wide_counts<const WORDS: usize>(run: Vec<Count>, low: i32) -> Vec<WideCell<WORDS>> {
+    let shift = low.unsigned_abs();
+    run.into_iter().map(|count| WideCell::of_cell(&Cell::of_rows(count, 0), shift)).collect()
+}
+
+/// An entry for the rows of each score.
+fn sorted_into<E>(mut rows: Vec<(u64, u64)>, entry: impl Fn(&[(u64, u64)]) -> E) -> Vec<E> {
     if rows.len() < PARALLEL_FROM {
         rows.sort_unstable_by_key(|row| row.0);
     } else {
         rows.par_sort_unstable_by_key(|row| row.0);
     }
-    let cell = |tied: &[(u64, u64)]| {
-        let mut cell = Cell { key: tied[0].0, width: 0, units: [0; 2], squares: [0; 2] };
-        for &(_, word) in tied {
-            let (class, units) = ((word & 1) as usize, word >> 1);
-            cell.units[class] += units;
-            cell.squares[class] += u128::from(units) * u128::from(units);
-        }
-        cell
-    };
-    rows.chunk_by(|a, b| a.0 == b.0).map(cell).collect()
+    rows.chunk_by(|a, b| a.0 == b.0).map(entry).collect()
 }
 
 #[cfg(test)]
@@ -616,7 +939,7 @@ mod tests {
     }
 
     fn state_of(rows: &[Row], max_size: Option<usize>, weighted: bool) -> RocState {
-        let mut state = RocState::new(max_size, 1.0).unwrap();
+        let mut state = RocState::new(max_size, None).unwrap();
         let (scores, positive, weights) = parts(rows);
         state.update(&scores, &positive, weighted.then_some(&weights[..])).unwrap();
         state
@@ -671,6 +994,195 @@ mod tests {
             sum / total(own).powi(2) * n / (n - 1.0)
         };
         part(&pos, &neg, &|p, q| wins(p, q)) + part(&neg, &pos, &|q, p| wins(p, q))
+    }
+
+    /// Rows whose weights need two words, four, or all that there are.
+    fn weighed() -> impl Strategy<Value = Vec<(f64, bool, f64)>> {
+        let weight = |spread: i32| {
+            (1.0..2.0, -spread..=spread)
+                .prop_map(|(digits, exponent): (f64, i32)| digits * 2_f64.powi(exponent))
+        };
+        let row = move |spread| ((-4..4_i8).prop_map(f64::from), any::<bool>(), weight(spread));
+        let rows = move |spread| prop::collection::vec(row(spread), 0..40);
+        prop_oneof![rows(2), rows(35), rows(90), rows(1000)].prop_map(|mut rows| {
+            rows.extend([(1.0, true, 0.1), (0.0, true, 3.0), (0.0, false, 0.7), (2.0, false, 1.0)]);
+            rows
+        })
+    }
+
+    fn state_of_weighed(rows: &[(f64, bool, f64)], max_size: Option<usize>) -> RocState {
+        let mut state = RocState::new(max_size, None).unwrap();
+        // Row by row, so that sums grow wider and units finer as they come.
+        for &(score, positive, weight) in rows {
+            state.update(&[score], &[positive], Some(&[weight])).unwrap();
+            state.size();
+        }
+        state
+    }
+
+    proptest! {
+        #[test]
+        fn any_weights_are_added_up_exactly_in_any_order(
+            rows in weighed(), cut in any::<usize>(), by in any::<usize>(),
+        ) {
+            let (scores, positive): (Vec<f64>, Vec<bool>) = rows.iter().map(|r| (r.0, r.1)).unzip();
+            let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
+            let mut once = RocState::new(None, None).unwrap();
+            once.update(&scores, &positive, Some(&weights)).unwrap();
+            let mut turned = rows.clone();
+            turned.rotate_left(by % rows.len());
+            let (a, b) = turned.split_at(cut % rows.len());
+            let mut state = state_of_weighed(a, None);
+            state.merge(state_of_weighed(b, None)).unwrap();
+            prop_assert_eq!(state.to_bytes(), once.to_bytes());
+            prop_assert_eq!(state.auc(), weighted_auc(&scores, &positive, &weights));
+            let curve = RocCurve::weighted(&scores, &positive, &weights);
+            prop_assert_eq!(&state.curve(), &curve);
+            prop_assert_eq!(state.auc(), Ok(curve.unwrap().auc()));
+            prop_assert_eq!(state.variance(), once.variance());
+            prop_assert_eq!(state.effective_rows(), once.effective_rows());
+            let mut twin = RocState::from_bytes(&state.to_bytes()).unwrap();
+            prop_assert_eq!(twin.to_bytes(), state.to_bytes());
+            twin.merge(once).unwrap();
+            prop_assert_eq!(twin.auc(), state.auc());
+        }
+
+        #[test]
+        fn sums_are_those_of_exact_integers(rows in weighed()) {
+            // All weights are whole numbers of 2^-1100, of which none has more than 2200 bits.
+            let mut state = state_of_weighed(&rows, None);
+            for class in [0, 1] {
+                let own = rows.iter().filter(|row| usize::from(row.1) == class);
+                let mut sum = vec![0_u64; 40];
+                for row in own {
+                    let (number, shift) = placed(row.2, LOWEST);
+                    add_shifted(&mut sum, number, shift);
+                }
+                prop_assert_eq!(&sum[..state.totals[class].len()], &state.totals[class]);
+            }
+            let mut added = [[0_u64; 40]; 2];
+            let shift = (state.low - LOWEST).unsigned_abs();
+            state.settle();
+            let mut add = |masses: [&[u64]; 2]| {
+                for (added, masses) in added.iter_mut().zip(masses) {
+                    add_words(added, masses, shift);
+                }
+            };
+            match &mut state.table {
+                Table::Wide2(runs, _) => {
+                    runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
+                }
+                Table::Wide4(runs, _) => {
+                    runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
+                }
+                Table::Wide34(runs, _) => {
+                    runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
+                }
+                _ => prop_assert!(false, "0.1 is no whole number"),
+            }
+            for (added, total) in added.iter().zip(&state.totals) {
+                prop_assert_eq!(&added[..total.len()], total);
+            }
+        }
+
+        #[test]
+        fn a_bounded_state_takes_any_weights_within_its_bound(
+            rows in weighed(), max_size in 2..12_usize, cut in any::<usize>(),
+        ) {
+            let (a, b) = rows.split_at(cut % rows.len());
+            let mut state = state_of_weighed(a, Some(max_size));
+            state.merge(state_of_weighed(b, Some(max_size))).unwrap();
+            prop_assert!(state.size() <= max_size);
+            let exact = state_of_weighed(&rows, None).auc().unwrap();
+            let error = (state.auc().unwrap() - exact).abs();
+            prop_assert!(error <= state.auc_error_bound().unwrap() + 1e-15);
+            let mut twin = RocState::from_bytes(&state.to_bytes()).unwrap();
+            prop_assert_eq!(twin.to_bytes(), state.to_bytes());
+        }
+
+        #[test]
+        fn changed_bytes_of_wide_sums_are_refused(
+            rows in weighed(), at in any::<usize>(), flip in 1..255_u8,
+        ) {
+            let mut bytes = state_of_weighed(&rows, None).to_bytes();
+            let n = bytes.len();
+            bytes[at % n] ^= flip;
+            prop_assert!(RocState::from_bytes(&bytes).is_err());
+            let hash = crate::model::fnv1a64(&bytes[..n - 8]);
+            bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
+            if let Ok(mut state) = RocState::from_bytes(&bytes) {
+                let _ = (state.variance(), state.curve(), state.auc_error_bound());
+                state.merge(state.clone()).unwrap();
+                let _ = (state.variance(), state.to_bytes());
+            }
+        }
+
+        #[test]
+        fn a_unit_is_forgotten_beside_weights_as_they_are(rows in rows(), bits in 0..9_i32) {
+            let (scores, positive, weights) = parts(&rows);
+            let halves: Vec<f64> = weights.iter().map(|w| w / 2_f64.powi(bits)).collect();
+            let state = |unit: Option<f64>| {
+                let mut state = RocState::new(None, unit).unwrap();
+                state.update(&scores, &positive, Some(&halves)).unwrap();
+                state
+            };
+            let mut plain = state(None);
+            plain.merge(state(None)).unwrap();
+            for [a, b] in [[None, Some(bits)], [Some(bits), None]] {
+                let [mut a, b] =
+                    [a, b].map(|bits: Option<i32>| state(bits.map(|bits| 0.5_f64.powi(bits))));
+                a.merge(b).unwrap();
+                prop_assert_eq!(a.weight_unit(), None);
+                prop_assert_eq!(a.auc(), plain.auc());
+                prop_assert_eq!(a.variance(), plain.variance());
+            }
+        }
+    }
+
+    /// Bytes of version 1, as it wrote them.
+    fn first_version(unit_bits: u32, kind: u32, rows: [u64; 2], entries: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = b"AUCRANKS".to_vec();
+        bytes.extend(1_u32.to_le_bytes());
+        bytes.extend(unit_bits.to_le_bytes());
+        bytes.extend(0_u64.to_le_bytes());
+        bytes.extend(kind.to_le_bytes());
+        for number in [rows[0], rows[1], entries.len() as u64] {
+            bytes.extend(number.to_le_bytes());
+        }
+        entries.iter().for_each(|entry| bytes.extend(*entry));
+        let hash = crate::model::fnv1a64(&bytes);
+        bytes.extend(hash.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn states_of_the_first_version_are_read() {
+        let words = |numbers: &[u64]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+        };
+        let (low, high) = (0.25_f64.key(), 0.5_f64.key());
+        let entries = [words(&[low, 2, 1]), words(&[high, 0, 3])];
+        let bytes = first_version(0, 0, [2, 4], &[&entries[0], &entries[1]]);
+        let mut state = RocState::from_bytes(&bytes).unwrap();
+        // Three of four positives win; one ties.
+        assert_eq!((state.auc(), state.weight_unit()), (Ok(0.875), None));
+        state.update(&[0.75], &[true], Some(&[0.3])).unwrap();
+        assert_eq!((state.n_neg(), state.n_pos()), (2, 5));
+
+        // Weights 1/2 and 3/2 at a score, 1 at another, in quarters.
+        let cell = |key: u64, units: [u64; 2], squares: [u128; 2]| -> Vec<u8> {
+            let mut bytes = words(&[key]);
+            bytes.extend(0_u32.to_le_bytes());
+            bytes.extend(words(&units));
+            squares.iter().for_each(|square| bytes.extend(square.to_le_bytes()));
+            bytes
+        };
+        let entries = [cell(low, [2, 6], [4, 36]), cell(high, [0, 4], [0, 16])];
+        let bytes = first_version(2, 1, [1, 2], &[&entries[0], &entries[1]]);
+        let mut state = RocState::from_bytes(&bytes).unwrap();
+        assert_eq!(state.weight_unit(), Some(0.25));
+        let expected = weighted_auc(&[0.25, 0.25, 0.5], &[false, true, true], &[0.5, 1.5, 1.0]);
+        assert_eq!(state.auc(), expected);
     }
 
     proptest! {
@@ -798,7 +1310,7 @@ mod tests {
             for (s, p) in scores.chunks(100_000).zip(positive.chunks(100_000)) {
                 state.update(s, p, None).unwrap();
             }
-            assert_eq!(state.table.is_empty(), waits);
+            assert_eq!(with_runs!(&state.table, |runs| runs.len() == 0), waits);
             assert_eq!(state.auc(), auc(&scores, &positive));
             state.update(&scores, &positive, None).unwrap();
             let twice = [scores.clone(), scores].concat();
@@ -809,21 +1321,28 @@ mod tests {
 
     #[test]
     fn an_error_leaves_the_state_as_it_was() {
-        let mut state = RocState::new(None, 1.0).unwrap();
+        let mut state = RocState::new(None, None).unwrap();
         let two = [false, true];
         assert_eq!(state.auc(), Err(RankError::OneClass { n_pos: 0, n_neg: 0 }));
         state.update(&[0.0, 1.0], &two, None).unwrap();
         assert_eq!(state.variance(), Err(RankError::NoVariance { n_pos: 1, n_neg: 1 }));
         let before = state.to_bytes();
         assert_eq!(state.update(&[0.0, f64::NAN], &two, None), Err(RankError::NanScore(1)));
-        for bad in [0.5, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(state.update(&[0.0, 1.0], &two, Some(&[1.0, bad])).is_err(), "{bad}");
         }
         assert!(state.update(&[0.0], &two, None).is_err());
         assert!(state.update(&[0.0, 1.0], &two, Some(&[1.0])).is_err());
-        let finer = RocState::new(None, 0.5).unwrap();
-        assert!(state.merge(finer).is_err());
         assert_eq!(state.to_bytes(), before);
+        let mut counted = RocState::new(None, 1.0).unwrap();
+        counted.update(&[0.0, 1.0], &two, None).unwrap();
+        let before = counted.to_bytes();
+        for bad in [0.5, 1e300, 2_f64.powi(53)] {
+            assert!(counted.update(&[0.0, 1.0], &two, Some(&[1.0, bad])).is_err(), "{bad}");
+        }
+        let finer = RocState::new(None, 0.5).unwrap();
+        assert!(counted.merge(finer).is_err());
+        assert_eq!(counted.to_bytes(), before);
         for unit in [0.0, 2.0, 0.3, -1.0, f64::NAN, f64::INFINITY] {
             assert!(RocState::new(None, unit).is_err(), "{unit}");
         }

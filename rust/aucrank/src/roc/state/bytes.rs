@@ -1,33 +1,51 @@
 //! The saved form of a state: a header, the table in order of the score, a checksum.
 //!
-//! All numbers little-endian. Header: 8 bytes `AUCRANKS`, format version (u32), bits of the unit
-//! (u32), greatest size or 0 (u64), kind of the entries (u32: 0 counts, 1 cells), rows of the
-//! negative and of the positive class (2 u64), number of entries (u64). An entry of kind 0: key,
-//! negative and positive rows (3 u64). One of kind 1: key (u64), width (u32), weights of the classes
-//! (2 u64), sums of their squares (2 u128). Last the FNV-1a hash of all that (u64).
+//! All numbers little-endian. Header: 8 bytes `AUCRANKS`, format version (u32), bits of the unit of
+//! weight or 2^32 - 1 where weights are taken as they are (u32), greatest size or 0 (u64), kind of
+//! the entries (u32: 0 counts, 1 cells, 2 wide cells), rows of the negative and of the positive
+//! class (2 u64), number of entries (u64); for wide cells also the words of a sum (u32) and the
+//! power of two that their units stand for (i32). An entry of kind 0: key, negative and positive
+//! rows (3 u64). One of kind 1: key (u64), width (u32), weights of the classes (2 u64), sums of
+//! their squares (2 u128). One of kind 2: the same, weights being so many words, the lowest first,
+//! and squares twice as many. Last the FNV-1a hash of all that (u64).
+//!
+//! Version 1 had no wide cells, and its unit of 1 was the default: such a state takes any weights.
 
 use super::cells::{Cell, Count, low_bits};
+use super::limbs::{add_words, bit_length};
 use super::runs::{Entry, Runs};
-use super::{MAX_UNITS, RocState, Table};
+use super::wide_cells::{ALL_WORDS, LOWEST, Total, WideCell, unit_below};
+use super::{Form, MAX_UNITS, RocState, Table, few_units, with_runs};
 use crate::RankError;
 use crate::model::fnv1a64;
 use crate::roc::Score;
 
 const MAGIC: &[u8; 8] = b"AUCRANKS";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// In place of the bits of a unit of weight.
+const NO_UNIT: u32 = u32::MAX;
 const COUNT_BYTES: usize = 24;
 const CELL_BYTES: usize = 60;
 
+/// Bytes of a wide cell.
+fn wide_bytes(words: usize) -> usize {
+    12 + 6 * words * size_of::<u64>()
+}
+
 pub(super) fn write(state: &mut RocState) -> Vec<u8> {
     state.settle();
-    let (kind, n, size) = match &state.table {
-        Table::Counts(runs) => (0_u32, runs.len(), COUNT_BYTES),
-        Table::Cells(runs) => (1, runs.len(), CELL_BYTES),
+    let (kind, size) = match &state.table {
+        Table::Counts(_) => (0_u32, COUNT_BYTES),
+        Table::Cells(_) => (1, CELL_BYTES),
+        Table::Wide2(..) => (2, wide_bytes(2)),
+        Table::Wide4(..) => (2, wide_bytes(4)),
+        Table::Wide34(..) => (2, wide_bytes(ALL_WORDS)),
     };
-    let mut bytes = Vec::with_capacity(64 + n * size);
+    let n = with_runs!(&state.table, |runs| runs.len());
+    let mut bytes = Vec::with_capacity(72 + n * size);
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
-    bytes.extend(state.unit_bits.to_le_bytes());
+    bytes.extend(state.unit_bits.unwrap_or(NO_UNIT).to_le_bytes());
     bytes.extend((state.max_size.unwrap_or(0) as u64).to_le_bytes());
     bytes.extend(kind.to_le_bytes());
     for number in [state.rows[0], state.rows[1], n as u64] {
@@ -49,10 +67,25 @@ pub(super) fn write(state: &mut RocState) -> Vec<u8> {
                 cell.squares.iter().for_each(|square| bytes.extend(square.to_le_bytes()));
             }
         }
+        Table::Wide2(runs, low) => write_wide(runs.one(), *low, &mut bytes),
+        Table::Wide4(runs, low) => write_wide(runs.one(), *low, &mut bytes),
+        Table::Wide34(runs, low) => write_wide(runs.one(), *low, &mut bytes),
     }
     let hash = fnv1a64(&bytes);
     bytes.extend(hash.to_le_bytes());
     bytes
+}
+
+fn write_wide<const WORDS: usize>(cells: &[WideCell<WORDS>], low: i32, bytes: &mut Vec<u8>) {
+    bytes.extend((WORDS as u32).to_le_bytes());
+    bytes.extend(low.to_le_bytes());
+    for cell in cells {
+        bytes.extend(cell.key.to_le_bytes());
+        bytes.extend(cell.width.to_le_bytes());
+        let words =
+            cell.masses.as_flattened().iter().chain(cell.squares.as_flattened().as_flattened());
+        words.for_each(|word| bytes.extend(word.to_le_bytes()));
+    }
 }
 
 /// What is left to read.
@@ -99,7 +132,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
     }
     let read = bytes.len() - reader.0.len();
     reader.0 = content.get(read..).ok_or_else(|| bad("cut short"))?;
-    let unit_bits = reader.u32()?;
+    let unit_bits = match reader.u32()? {
+        NO_UNIT if version > 1 => None,
+        0 if version == 1 => None,
+        bits => Some(bits),
+    };
     let max_size = match reader.u64()? {
         0 => None,
         size => Some(usize::try_from(size).map_err(|_| bad("a size beyond this machine"))?),
@@ -107,84 +144,155 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
     let kind = reader.u32()?;
     let rows = [reader.u64()?, reader.u64()?];
     let n = reader.u64()?;
-    let mut state = RocState::new(max_size, 0.5_f64.powi(unit_bits.min(1000).cast_signed()))
-        .map_err(|err| bad(err.to_string()))?;
-    let size = [COUNT_BYTES, CELL_BYTES]
-        .get(kind as usize)
-        .ok_or_else(|| bad(format!("unknown kind of entries {kind}")))?;
-    if n.checked_mul(*size as u64) != Some(reader.0.len() as u64) {
+    let unit = unit_bits.map(|bits| 0.5_f64.powi(bits.min(1000).cast_signed()));
+    let mut state = RocState::new(max_size, unit).map_err(|err| bad(err.to_string()))?;
+    let (words, low) = match kind {
+        2 if version > 1 => (reader.u32()? as usize, reader.u32()?.cast_signed()),
+        _ => (0, 0),
+    };
+    let size = match kind {
+        0 => COUNT_BYTES,
+        1 => CELL_BYTES,
+        2 if [2, 4, ALL_WORDS].contains(&words) => wide_bytes(words),
+        _ => return Err(bad(format!("unknown kind of entries {kind}"))),
+    };
+    if n.checked_mul(size as u64) != Some(reader.0.len() as u64) {
         return Err(bad(format!("{n} entries do not take {} bytes", reader.0.len())));
     }
-    let mut sums = Sums { unit_bits, last: None, units: [0; 2] };
-    state.table = if kind == 0 {
-        let mut run = Vec::with_capacity(n as usize);
-        for _ in 0..n {
-            let count = Count { key: reader.u64()?, rows: [reader.u64()?, reader.u64()?] };
-            if count.rows.iter().any(|rows| rows.leading_zeros() < unit_bits) {
-                return Err(bad("a count too large"));
+    if !(LOWEST..=0).contains(&low) || unit_below(low) != low || low < 0 && unit_bits.is_some() {
+        return Err(bad(format!("weights in units of 2^{low}")));
+    }
+    let bits = state.bits();
+    let mut sums = Sums { low, ..Sums::default() };
+    state.table = match (kind, words) {
+        (0, _) => {
+            let mut run = Vec::with_capacity(n as usize);
+            for _ in 0..n {
+                let count = Count { key: reader.u64()?, rows: [reader.u64()?, reader.u64()?] };
+                if count.rows.iter().any(|rows| rows.leading_zeros() < bits) {
+                    return Err(bad("a count too large"));
+                }
+                sums.add_cell(&Cell::of_rows(count, bits), bits)?;
+                run.push(count);
             }
-            sums.add(&Cell::of_rows(count, unit_bits))?;
-            run.push(count);
+            Table::Counts(Runs::of(run))
         }
-        Table::Counts(Runs::of(run))
-    } else {
-        let mut run = Vec::with_capacity(n as usize);
-        for _ in 0..n {
-            let cell = Cell {
-                key: reader.u64()?,
-                width: reader.u32()?,
-                units: [reader.u64()?, reader.u64()?],
-                squares: [reader.u128()?, reader.u128()?],
-            };
-            sums.add(&cell)?;
-            run.push(cell);
+        (1, _) => {
+            let mut run = Vec::with_capacity(n as usize);
+            for _ in 0..n {
+                let cell = Cell {
+                    key: reader.u64()?,
+                    width: reader.u32()?,
+                    units: [reader.u64()?, reader.u64()?],
+                    squares: [reader.u128()?, reader.u128()?],
+                };
+                sums.add_cell(&cell, bits)?;
+                run.push(cell);
+            }
+            Table::Cells(Runs::of(run))
         }
-        Table::Cells(Runs::of(run))
+        (_, 2) => Table::Wide2(read_wide(&mut reader, n, &mut sums)?, low),
+        (_, 4) => Table::Wide4(read_wide(&mut reader, n, &mut sums)?, low),
+        _ => Table::Wide34(read_wide(&mut reader, n, &mut sums)?, low),
     };
+    (state.rows, state.totals, state.low) = (rows, sums.totals, low);
+    let units = few_units(&sums.totals, bits);
+    let has_weight = sums.totals.map(|total| bit_length(&total) > 0);
+    // Where weights are whole, a row has one unit at least.
+    let counts = if kind == 2 { None } else { units };
     let fits = |class: usize| {
-        let (rows, units) = (rows[class], sums.units[class]);
-        rows <= units && (rows == 0) == (units == 0)
+        (rows[class] == 0) != has_weight[class]
+            && counts.is_none_or(|units| rows[class] <= units[class])
     };
-    let counted = kind == 1 || rows == sums.units.map(|units| units >> unit_bits);
-    let small = max_size.is_none_or(|size| kind == 1 && n <= size as u64);
-    if !(fits(0) && fits(1) && counted && small) {
+    let counted = kind != 0 || units.is_some_and(|units| rows == units.map(|units| units >> bits));
+    let form_fits = match state.form() {
+        Form::Narrow => kind < 2 && units.is_some(),
+        Form::Wide { words: needed, .. } => kind == 2 && words == needed,
+    };
+    let few_rows = rows.iter().all(|&rows| rows <= MAX_UNITS);
+    let small = max_size.is_none_or(|size| kind != 0 && n <= size as u64);
+    if !(fits(0) && fits(1) && few_rows && counted && small && form_fits) {
         return Err(bad("their sums contradict each other"));
     }
-    (state.rows, state.units) = (rows, sums.units);
     Ok(state)
+}
+
+fn read_wide<const WORDS: usize>(
+    reader: &mut Reader<'_>,
+    n: u64,
+    sums: &mut Sums,
+) -> Result<Runs<WideCell<WORDS>>, RankError> {
+    let mut run = Vec::with_capacity(n as usize);
+    for _ in 0..n {
+        let mut cell = WideCell::empty(reader.u64()?, reader.u32()?);
+        for word in cell.masses.as_flattened_mut() {
+            *word = reader.u64()?;
+        }
+        for word in cell.squares.as_flattened_mut().as_flattened_mut() {
+            *word = reader.u64()?;
+        }
+        sums.add_keys(&cell, cell.width)?;
+        let shift = (sums.low - LOWEST).cast_unsigned();
+        for (class, masses) in cell.masses.iter().enumerate() {
+            let squares = bit_length(cell.squares[class].as_flattened());
+            // The square of a sum is at least that of its greatest part, and takes no more bits.
+            let most = 2 * bit_length(masses);
+            let fits = if most == 0 { squares == 0 } else { (1..=most).contains(&squares) };
+            if add_words(&mut sums.totals[class], masses, shift) || !fits {
+                return Err(bad("weights out of range"));
+            }
+        }
+        if cell.masses == [[0; WORDS]; 2] {
+            return Err(bad("an entry without rows"));
+        }
+        run.push(cell);
+    }
+    Ok(Runs::of(run))
 }
 
 /// What the entries before have shown.
 struct Sums {
-    unit_bits: u32,
     last: Option<u64>,
-    units: [u64; 2],
+    low: i32,
+    totals: [Total; 2],
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { last: None, low: 0, totals: [[0; ALL_WORDS]; 2] }
+    }
 }
 
 impl Sums {
-    /// Refuses an entry that no state has.
-    fn add(&mut self, cell: &Cell) -> Result<(), RankError> {
+    /// Refuses a node of keys that no state has there.
+    fn add_keys(&mut self, node: &impl Entry, width: u32) -> Result<(), RankError> {
         let least = f64::NEG_INFINITY.key();
         let greatest = f64::INFINITY.key();
-        if cell.width > u64::BITS
-            || cell.key & low_bits(cell.width) != 0
-            || cell.last_key() < least
-            || cell.key > greatest
-            || self.last.is_some_and(|last| cell.key <= last)
+        let key = node.key();
+        if width > u64::BITS
+            || key & low_bits(width) != 0
+            || node.last_key() < least
+            || key > greatest
+            || self.last.is_some_and(|last| key <= last)
         {
             return Err(bad("their scores are out of order"));
         }
-        self.last = Some(cell.last_key());
+        self.last = Some(node.last_key());
+        Ok(())
+    }
+
+    /// Refuses an entry that no state has.
+    fn add_cell(&mut self, cell: &Cell, bits: u32) -> Result<(), RankError> {
+        self.add_keys(cell, cell.width)?;
+        let unit = LOWEST.unsigned_abs() - bits;
         for class in [0, 1] {
             let (units, square) = (u128::from(cell.units[class]), cell.squares[class]);
             // Rows weigh one unit at least, and at most all of them together.
             let squares = units..=units.saturating_mul(units);
-            self.units[class] = self.units[class].saturating_add(cell.units[class]);
-            if !squares.contains(&square) || self.units[class] > MAX_UNITS {
-                return Err(bad(format!(
-                    "weights out of range, in units of 2^-{}",
-                    self.unit_bits
-                )));
+            let is_much = add_words(&mut self.totals[class], &[cell.units[class]], unit)
+                || cell.units[class] > MAX_UNITS;
+            if !squares.contains(&square) || is_much {
+                return Err(bad(format!("weights out of range, in units of 2^-{bits}")));
             }
         }
         if cell.units == [0; 2] { Err(bad("an entry without rows")) } else { Ok(()) }

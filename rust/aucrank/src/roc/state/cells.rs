@@ -1,6 +1,7 @@
 //! Tables of bounded size: neighbouring scores that are counted together.
 
 use super::runs::Entry;
+use crate::roc::curve::Counted;
 
 /// Rows of one score, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,65 @@ impl Entry for Cell {
     }
 }
 
+/// An entry as statistics see it.
+pub(super) trait Seen {
+    type Mass: Counted;
+    /// Least key.
+    fn key(&self) -> u64;
+    /// 0 if all rows have one score.
+    fn width(&self) -> u32;
+    /// Weight of the negative and of the positive rows.
+    fn masses(&self) -> [Self::Mass; 2];
+    /// Sums of their squared weights.
+    fn squares(&self) -> [f64; 2];
+}
+
+impl Seen for Cell {
+    type Mass = u64;
+
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    fn masses(&self) -> [u64; 2] {
+        self.units
+    }
+
+    fn squares(&self) -> [f64; 2] {
+        self.squares.map(|square| square as f64)
+    }
+}
+
+/// An entry that can take in its neighbours.
+pub(super) trait Node: Entry {
+    /// What weights are measured by.
+    type Scale: Copy;
+
+    /// Weight of the negative and of the positive rows.
+    fn weights(&self, scale: Self::Scale) -> [f64; 2];
+
+    /// The cell of at least so many last bits that its scores lie in.
+    fn widened(self, width: u32) -> Self;
+}
+
+impl Node for Cell {
+    type Scale = ();
+
+    fn weights(&self, (): ()) -> [f64; 2] {
+        self.units.map(|units| units as f64)
+    }
+
+    fn widened(mut self, width: u32) -> Self {
+        self.width = self.width.max(width);
+        self.key &= !low_bits(self.width);
+        self
+    }
+}
+
 /// Joins neighbouring cells until at most `target` are left, those first that cost least.
 ///
 /// A boundary between two neighbours stands for the smallest node that holds both. The cost of a
@@ -86,13 +146,13 @@ impl Entry for Cell {
 /// each share is taken a little larger, as if one row in `4 * target` were still to fall there, so
 /// that stretches of one class are not joined for nothing. It grows with the node, so that the
 /// cheapest boundaries can be dropped all at once.
-pub(super) fn cut_down(cells: &[Cell], target: usize) -> Vec<Cell> {
+pub(super) fn cut_down<C: Node>(cells: &[C], target: usize, scale: C::Scale) -> Vec<C> {
     if cells.len() <= target {
         return cells.to_vec();
     }
-    let width = |b: usize| u64::BITS - (cells[b].key ^ cells[b + 1].key).leading_zeros();
+    let width = |b: usize| u64::BITS - (cells[b].key() ^ cells[b + 1].key()).leading_zeros();
     let widths: Vec<u32> = (0..cells.len() - 1).map(width).collect();
-    let costs = costs(cells, &widths, 1.0 / (4.0 * target as f64));
+    let costs = costs(cells, &widths, 1.0 / (4.0 * target as f64), scale);
     let n_dropped = cells.len() - target;
     let mut order = costs.clone();
     let (_, &mut dearest, _) = order.select_nth_unstable_by(n_dropped - 1, f64::total_cmp);
@@ -101,9 +161,7 @@ pub(super) fn cut_down(cells: &[Cell], target: usize) -> Vec<Cell> {
     let mut cell = cells[0];
     for (boundary, &next) in cells[1..].iter().enumerate() {
         if costs[boundary] <= dearest {
-            let wider = Cell { width: cell.width.max(widths[boundary]), ..cell };
-            cell = wider.join(next);
-            cell.key &= !low_bits(cell.width);
+            cell = cell.join(next).widened(widths[boundary]);
         } else {
             joined.push(cell);
             cell = next;
@@ -114,14 +172,16 @@ pub(super) fn cut_down(cells: &[Cell], target: usize) -> Vec<Cell> {
 }
 
 /// Cost of the node of each boundary.
-fn costs(cells: &[Cell], widths: &[u32], floor: f64) -> Vec<f64> {
-    // Weights below each cell.
-    let mut below = vec![[0; 2]];
-    let mut sums = [0_u64; 2];
+fn costs<C: Node>(cells: &[C], widths: &[u32], floor: f64, scale: C::Scale) -> Vec<f64> {
+    // Weights below each cell: sums of floats never fall, so that a node costs no less than one in it.
+    let mut below = vec![[0.0; 2]];
+    let mut sums = [0.0; 2];
     for cell in cells {
-        sums = [0, 1].map(|class| sums[class] + cell.units[class]);
+        let weights = cell.weights(scale);
+        sums = [0, 1].map(|class| sums[class] + weights[class]);
         below.push(sums);
     }
+    let all = sums.map(|sum| if sum > 0.0 { sum } else { 1.0 });
     // A node reaches to the nearest wider boundary on either side.
     let mut first = vec![0; widths.len()];
     let mut end = vec![cells.len(); widths.len()];
@@ -135,9 +195,7 @@ fn costs(cells: &[Cell], widths: &[u32], floor: f64) -> Vec<f64> {
         open.push(boundary);
     }
     let cost = |(&first, &end): (&usize, &usize)| {
-        let share = |class: usize| {
-            (below[end][class] - below[first][class]) as f64 / sums[class].max(1) as f64
-        };
+        let share = |class: usize| (below[end][class] - below[first][class]) / all[class];
         (share(0) + floor) * (share(1) + floor)
     };
     first.iter().zip(&end).map(cost).collect()
@@ -162,7 +220,7 @@ mod tests {
                     cells.push(Cell::of_rows(Count { key, rows: [1 + i as u64 % 3, i as u64 % 2] }, 0));
                 }
             }
-            let joined = cut_down(&cells, target);
+            let joined = cut_down(&cells, target, ());
             prop_assert!(joined.len() <= target.min(cells.len()));
             prop_assert!(joined.windows(2).all(|pair| pair[0].last_key() < pair[1].key));
             for cell in joined {

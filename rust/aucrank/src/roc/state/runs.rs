@@ -62,6 +62,18 @@ impl<E: Entry> Runs<E> {
         &mut self.0[0]
     }
 
+    /// The same runs of other entries, one for each.
+    pub fn map<F: Entry>(self, entry: impl Fn(&E) -> F) -> Runs<F> {
+        Runs(self.0.iter().map(|run| run.iter().map(&entry).collect()).collect())
+    }
+
+    /// Adds all rows of another table.
+    pub fn append(&mut self, other: Self) {
+        for run in other.0 {
+            self.push(run);
+        }
+    }
+
     pub fn into_runs(self) -> Vec<Vec<E>> {
         self.0
     }

@@ -1,0 +1,406 @@
+//! Weights of rows as whole numbers of a unit of their class, of one word or two.
+//!
+//! Every statistic of this room is a ratio of weights within a class, so each class has a unit of
+//! its own: the largest power of two that divides all of its weights. Nothing is rounded then. One
+//! word holds counts and weights of few digits; two words hold what `f64` can tell apart over some
+//! twenty decades and more. Weights further apart are added up score by score, in as many words as
+//! it takes ([`RocState`](super::RocState)).
+
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Sub};
+
+use crate::RankError;
+use crate::data::{Wide, power_of_two_factors, times_power_of_two};
+
+/// A sum of weights, in units.
+pub(super) trait Mass:
+    Copy
+    + Default
+    + Debug
+    + Ord
+    + Send
+    + Sync
+    + From<u64>
+    + Into<u128>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + AddAssign
+    + std::iter::Sum
+    + 'static
+{
+    /// A sum of products.
+    type Product: Copy
+        + Default
+        + Debug
+        + Ord
+        + Send
+        + Sync
+        + Add<Output = Self::Product>
+        + Sub<Output = Self::Product>
+        + AddAssign;
+
+    fn times(self, other: Self) -> Self::Product;
+
+    /// The weight of so many times as many rows.
+    fn repeated(self, count: u64) -> Self;
+
+    /// The nearest `f64`.
+    fn to_f64(self) -> f64;
+
+    /// The nearest `f64` of a product.
+    fn product_to_f64(product: Self::Product) -> f64;
+
+    /// The first product less the second: nothing is lost where they are close.
+    fn difference(a: Self::Product, b: Self::Product) -> f64 {
+        if a >= b { Self::product_to_f64(a - b) } else { -Self::product_to_f64(b - a) }
+    }
+
+    /// Twice the pairs of two classes: what half-wins are a share of.
+    fn half_wins_of(positive: Self, negative: Self) -> f64 {
+        Self::product_to_f64((positive + positive).times(negative))
+    }
+}
+
+/// At most 2^53 in all.
+impl Mass for u64 {
+    type Product = u128;
+
+    #[inline]
+    fn times(self, other: Self) -> u128 {
+        u128::from(self) * u128::from(other)
+    }
+
+    #[inline]
+    fn repeated(self, count: u64) -> Self {
+        self * count
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+
+    #[inline]
+    fn product_to_f64(product: u128) -> f64 {
+        product as f64
+    }
+}
+
+/// At most `2^MOST_BITS` in all.
+impl Mass for u128 {
+    type Product = Wide;
+
+    #[inline]
+    fn times(self, other: Self) -> Wide {
+        Wide::product(self, other)
+    }
+
+    #[inline]
+    fn repeated(self, count: u64) -> Self {
+        self * Self::from(count)
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+
+    #[inline]
+    fn product_to_f64(product: Wide) -> f64 {
+        product.to_f64()
+    }
+}
+
+/// The weight of a row, as it travels with it.
+pub(super) trait Unit: Copy + Default + Send + Sync {
+    type Mass: Mass;
+
+    fn mass(self) -> Self::Mass;
+}
+
+impl Unit for u64 {
+    type Mass = u64;
+
+    #[inline]
+    fn mass(self) -> u64 {
+        self
+    }
+}
+
+/// A mass of at most 53 significant bits in one word: these, and how far they are shifted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shifted(u64);
+
+impl Unit for Shifted {
+    type Mass = u128;
+
+    #[inline]
+    fn mass(self) -> u128 {
+        u128::from(self.0 >> 7) << (self.0 & 127)
+    }
+}
+
+/// Bits that the weight of a class may take in one word: exact in `f64` too.
+const FEW_BITS: i32 = 53;
+
+/// Bits that the weight of a class may take in two: twice of it still fits.
+pub(super) const MOST_BITS: i32 = 126;
+
+/// `(digits, exponent)` of a weight, which is `digits * 2^exponent`; odd unless 0.
+#[inline]
+pub(super) fn digits(weight: f64) -> (u64, i32) {
+    let bits = weight.to_bits();
+    let (biased, fraction) = ((bits >> 52) as i32 & 0x7FF, bits & ((1 << 52) - 1));
+    let digits = if biased == 0 { fraction } else { fraction | 1 << 52 };
+    let spare = digits.trailing_zeros().min(63);
+    (digits >> spare, biased.max(1) - 1075 + spare.cast_signed())
+}
+
+/// Weights of rows, checked, in the fewest words.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Weights<'a> {
+    /// One word holds the sum of each class.
+    Few(FewBits<'a>),
+    /// Two words do.
+    Many(ManyBits<'a>),
+}
+
+impl<'a> Weights<'a> {
+    /// The weights of rows of two classes.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::LengthMismatch`], or [`RankError::BadWeight`] for the first weight that is
+    /// negative, NaN or infinite.
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    pub fn new(raw: &'a [f64], positive: &[bool]) -> Result<Self, RankError> {
+        if raw.len() != positive.len() {
+            let (found, expected) = (raw.len(), positive.len());
+            return Err(RankError::LengthMismatch { name: "sample_weight", found, expected });
+        }
+        let (mut total, mut whole) = (0_u64, true);
+        for (row, &value) in raw.iter().enumerate() {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(RankError::BadWeight { row, value });
+            }
+            // A weight beyond the integers, whole or not, saturates the total.
+            let units = value as u64;
+            total = total.saturating_add(units);
+            whole &= units as f64 == value;
+        }
+        if whole && total <= 1 << FEW_BITS {
+            return Ok(Self::Few(FewBits { raw, exponents: [0; 2], factors: None }));
+        }
+        let mut spans = [Span::default(); 2];
+        for (&weight, &positive) in raw.iter().zip(positive) {
+            if weight > 0.0 {
+                spans[usize::from(positive)].add(weight);
+            }
+        }
+        let exponents = spans.map(|span| span.low);
+        if spans.iter().all(|span| span.top() - span.low <= FEW_BITS) {
+            let factors = Some(exponents.map(|exponent| power_of_two_factors(-exponent)));
+            return Ok(Self::Few(FewBits { raw, exponents, factors }));
+        }
+        let is_exact = spans.iter().all(|span| span.top() - span.low <= MOST_BITS);
+        // Of weights too far apart, the least lose digits.
+        let exponents = spans.map(|span| span.low.max(span.top() - MOST_BITS));
+        Ok(Self::Many(ManyBits { raw, exponents, is_exact }))
+    }
+}
+
+/// What one class is known by before its unit is chosen; no order of the rows changes it.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    rows: u64,
+    /// Exponent of the lowest digit of all.
+    low: i32,
+    largest: f64,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self { rows: 0, low: i32::MAX, largest: 0.0 }
+    }
+}
+
+impl Span {
+    fn add(&mut self, weight: f64) {
+        self.rows += 1;
+        self.low = self.low.min(digits(weight).1);
+        self.largest = self.largest.max(weight);
+    }
+
+    /// A power of two that is above as many of the largest weight as there are rows.
+    fn top(&self) -> i32 {
+        if self.rows == 0 {
+            return self.low;
+        }
+        let (digits, exponent) = digits(self.largest);
+        let bits = |number: u64| (u64::BITS - number.leading_zeros()).cast_signed();
+        exponent + bits(digits) + bits(self.rows)
+    }
+}
+
+/// Weights of which each class adds up to no more than 2^53 units, converted as they are read: a
+/// copy would take 8 bytes a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FewBits<'a> {
+    pub raw: &'a [f64],
+    /// Powers of two that a unit of the negative and of the positive class stands for.
+    pub exponents: [i32; 2],
+    /// For each class, two factors whose product turns weights into units; `None` if they are.
+    factors: Option<[[f64; 2]; 2]>,
+}
+
+impl<'a> FewBits<'a> {
+    /// Whole numbers that are units already.
+    pub fn whole(raw: &'a [f64]) -> Self {
+        Self { raw, exponents: [0; 2], factors: None }
+    }
+
+    #[inline]
+    pub fn units(&self, weight: f64, positive: bool) -> u64 {
+        match &self.factors {
+            None => weight as u64,
+            Some(factors) => {
+                let [a, b] = factors[usize::from(positive)];
+                (weight * a * b) as u64
+            }
+        }
+    }
+}
+
+/// Weights that need more bits than a word has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ManyBits<'a> {
+    pub raw: &'a [f64],
+    /// Powers of two that a unit of the negative and of the positive class stands for.
+    pub exponents: [i32; 2],
+    /// Whether no weight is rounded.
+    pub is_exact: bool,
+}
+
+impl ManyBits<'_> {
+    /// Of a weight above 0.
+    #[inline]
+    pub fn units(&self, weight: f64, positive: bool) -> Shifted {
+        debug_assert!(weight > 0.0);
+        let (digits, exponent) = digits(weight);
+        let shift = exponent - self.exponents[usize::from(positive)];
+        if shift >= 0 {
+            return Shifted(digits << 7 | u64::from(shift.cast_unsigned()));
+        }
+        // Rounded, but never to nothing: a row that counts goes on doing so.
+        let half = digits.checked_shr(shift.unsigned_abs() - 1).unwrap_or(0);
+        Shifted((half.div_ceil(2)).max(1) << 7)
+    }
+}
+
+/// How masses of one class are written: in the largest unit that all of them are multiples of, but
+/// whole numbers of few bits as they are. It does not depend on how they were found.
+pub(super) fn simplest<M: Mass>(masses: &mut [M], exponent: i32) -> i32
+where
+    M: std::ops::Shr<u32, Output = M> + std::ops::Shl<u32, Output = M>,
+{
+    let all: u128 = masses.iter().fold(0, |all, &mass| all | mass.into());
+    if all == 0 {
+        return exponent;
+    }
+    let spare = all.trailing_zeros();
+    let bits = (u128::BITS - (all >> spare).leading_zeros()).cast_signed();
+    let mut least = exponent + spare.cast_signed();
+    if least > 0 && bits + least <= FEW_BITS {
+        least = 0;
+    }
+    let shift = least - exponent;
+    if shift != 0 {
+        for mass in masses {
+            *mass = if shift > 0 {
+                *mass >> shift.unsigned_abs()
+            } else {
+                *mass << shift.unsigned_abs()
+            };
+        }
+    }
+    least
+}
+
+/// Whether masses that rise to this one fit one word.
+pub(super) fn is_few(mass: u128) -> bool {
+    mass <= 1 << FEW_BITS
+}
+
+/// `a / (a + b)` for masses in units of powers of two.
+pub(super) fn share_of_sum<M: Mass>(a: M, b: M, [unit_a, unit_b]: [i32; 2]) -> f64 {
+    if unit_a == unit_b {
+        return a.to_f64() / (a + b).to_f64();
+    }
+    let (a, b) = (a.to_f64(), times_power_of_two(b.to_f64(), unit_b - unit_a));
+    a / (a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn digits_make_the_weight_again(bits in 0..f64::INFINITY.to_bits()) {
+            let weight = f64::from_bits(bits);
+            let (digits, exponent) = digits(weight);
+            prop_assert!(digits % 2 == 1 || digits == 0);
+            prop_assert_eq!(times_power_of_two(digits as f64, exponent), weight);
+        }
+
+        #[test]
+        fn units_of_a_class_are_its_weights(
+            rows in prop::collection::vec((any::<bool>(), 0.5..1.0, 0..30_i32), 1..40),
+            spread in 0..2_i32,
+        ) {
+            let positive: Vec<bool> = rows.iter().map(|row| row.0).collect();
+            let power = |row: &(bool, f64, i32)| 2_f64.powi(row.2 * spread - 500 * i32::from(row.0));
+            let raw: Vec<f64> = rows.iter().map(|row| row.1 * power(row)).collect();
+            let halves: Vec<f64> = rows.iter().map(|row| f64::from(row.2) / 2.0).collect();
+            for raw in [raw, halves] {
+                for (row, &positive_row) in positive.iter().enumerate() {
+                    let class = usize::from(positive_row);
+                    let (units, exponent) = match Weights::new(&raw, &positive).unwrap() {
+                        Weights::Few(few) => (few.units(raw[row], positive_row).into(), few.exponents[class]),
+                        Weights::Many(many) => {
+                            prop_assert!(many.is_exact);
+                            (many.units(raw[row], positive_row).mass(), many.exponents[class])
+                        }
+                    };
+                    prop_assert_eq!(times_power_of_two(units as f64, exponent), raw[row]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn masses_are_written_in_one_way() {
+        let mut masses = [12_u64, 40, 8];
+        // Eighths: 12, 40 and 8 of 2^-5 are 3, 10 and 2 of 2^-3.
+        assert_eq!((simplest(&mut masses, -5), masses), (-3, [3, 10, 2]));
+        let mut whole = [12_u64, 40, 8];
+        assert_eq!((simplest(&mut whole, 0), whole), (0, [12, 40, 8]));
+        let mut halves = [12_u64, 40, 8];
+        assert_eq!((simplest(&mut halves, 1), halves), (0, [24, 80, 16]));
+        let mut large = [3_u128 << 60, 0];
+        assert_eq!((simplest(&mut large, 0), large), (60, [3, 0]));
+    }
+
+    #[test]
+    fn weights_further_apart_than_two_words_never_round_to_nothing() {
+        let raw = [1e300, 1e-300, 3.0];
+        let Weights::Many(many) = Weights::new(&raw, &[true, true, false]).unwrap() else {
+            panic!("more bits than a word has");
+        };
+        assert!(!many.is_exact);
+        assert_eq!(many.units(1e-300, true).mass(), 1);
+        assert_eq!(many.units(3.0, false).mass(), 3);
+    }
+}
