@@ -652,7 +652,9 @@ mod tests {
     fn fit_codes(rows: &[(u32, bool)], n_levels: u32) -> Rimarc {
         let (codes, positive): (Vec<u32>, Vec<bool>) = rows.iter().copied().unzip();
         let column = Column::Codes { codes: &codes, n_levels };
-        fit(&Columns::new(vec![column], codes.len()).unwrap(), &positive, &RimarcParams::default())
+        // The paper shrinks nothing.
+        let raw = RimarcParams { level_rates: LevelRates::Raw, ..RimarcParams::default() };
+        fit(&Columns::new(vec![column], codes.len()).unwrap(), &positive, &raw)
     }
 
     fn table_1(swapped: bool) -> Vec<(u32, bool)> {

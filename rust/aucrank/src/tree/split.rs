@@ -485,7 +485,7 @@ mod tests {
 
             let columns = Columns::from_row_major(&values, 1).unwrap();
             let labels = Labels::new(&positive, None).unwrap();
-            let params = BinningParams { max_bins: None, seed: 0 };
+            let params = BinningParams { max_bins: None, ..BinningParams::default() };
             let binned = Binned::new(&columns, &labels, params, &interrupt).unwrap();
             let (rows, has_missing) = (labels.rows(), binned.has_missing(&labels.rows()));
             let means = CellMeans::new(&columns, &binned, &rows, &has_missing);
