@@ -16,7 +16,7 @@ mod supervise;
 mod worker;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use options::{Options, Task};
@@ -39,7 +39,9 @@ fn models() -> Vec<String> {
         }));
     }
     paths.sort();
-    let read = |path| fs::read_to_string(&path).unwrap_or_else(|err| panic!("{path:?}: {err}"));
+    let read = |path: PathBuf| {
+        fs::read_to_string(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()))
+    };
     paths.into_iter().map(read).collect()
 }
 

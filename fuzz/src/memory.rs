@@ -27,7 +27,7 @@ unsafe impl GlobalAlloc for Counting {
         if layout.size() > LARGEST_BLOCK {
             return std::ptr::null_mut();
         }
-        count(layout.size() as isize);
+        count(layout.size().cast_signed());
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
@@ -36,13 +36,13 @@ unsafe impl GlobalAlloc for Counting {
         if layout.size() > LARGEST_BLOCK {
             return std::ptr::null_mut();
         }
-        count(layout.size() as isize);
+        count(layout.size().cast_signed());
         // SAFETY: as the caller promises.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
+        count(-(layout.size().cast_signed()));
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(block, layout) }
     }
@@ -51,7 +51,7 @@ unsafe impl GlobalAlloc for Counting {
         if new_size > LARGEST_BLOCK {
             return std::ptr::null_mut();
         }
-        count(new_size as isize - layout.size() as isize);
+        count(new_size.cast_signed() - layout.size().cast_signed());
         // SAFETY: as the caller promises.
         unsafe { System.realloc(block, layout, new_size) }
     }

@@ -183,7 +183,10 @@ fn string(old: &str, random: &mut Random) -> String {
 
 /// The beginning of a text, up to a letter.
 fn shortened(old: &str, random: &mut Random) -> String {
-    let end = old.floor_char_boundary(random.below(old.len() + 1));
+    let mut end = random.below(old.len() + 1);
+    while !old.is_char_boundary(end) {
+        end -= 1;
+    }
     old[..end].to_owned()
 }
 

@@ -34,8 +34,8 @@ pub fn run(options: &Options) -> ExitCode {
         let watch = |number| watch(options, number, &end, &models, &findings);
         let threads: Vec<_> =
             (0..options.n_jobs as u64).map(|number| scope.spawn(move || watch(number))).collect();
-        let results = threads.into_iter().map(|thread| thread.join().expect("no panic"));
-        results.filter_map(Result::err).next()
+        let mut results = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+        results.find_map(Result::err)
     });
     if let Some(err) = failed {
         eprintln!("fuzz: a worker cannot be run: {err}");
@@ -65,7 +65,7 @@ fn watch(
     models: &[String],
     findings: &Mutex<Findings>,
 ) -> std::io::Result<()> {
-    let note = |case, what: String| report(options, models, findings, case, what);
+    let note = |case, what: &str| report(options, models, findings, case, what);
     let mut next = first;
     while next < end.case && end.time.is_none_or(|time| Instant::now() < time) {
         let mut child = start(options, next, end)?;
@@ -80,11 +80,11 @@ fn watch(
                     findings.lock().expect("no panic").n_cases += 1;
                 }
                 Some(Ok(Line::Loaded)) => findings.lock().expect("no panic").n_loaded += 1,
-                Some(Ok(Line::Found(what))) => note(current.unwrap_or(next), what),
+                Some(Ok(Line::Found(what))) => note(current.unwrap_or(next), &what),
                 Some(Ok(Line::End)) => break true,
                 Some(Err(mpsc::RecvTimeoutError::Timeout)) => {
                     let seconds = LONGEST_CASE.as_secs();
-                    note(current.unwrap_or(next), format!("no end within {seconds} s"));
+                    note(current.unwrap_or(next), &format!("no end within {seconds} s"));
                     child.kill()?;
                     break false;
                 }
@@ -95,7 +95,7 @@ fn watch(
                     }
                     let status = child.wait()?;
                     let words = last_words.lines().find(|line| !line.is_empty()).unwrap_or("");
-                    note(current.unwrap_or(next), format!("the process ends: {status} {words}"));
+                    note(current.unwrap_or(next), &format!("the process ends: {status} {words}"));
                     break false;
                 }
             }
@@ -139,14 +139,8 @@ fn listen(output: ChildStdout) -> mpsc::Receiver<Line> {
 }
 
 /// Counts a finding; the first of its kind is printed, and its text kept.
-fn report(
-    options: &Options,
-    models: &[String],
-    findings: &Mutex<Findings>,
-    case: u64,
-    what: String,
-) {
-    let kind = kind_of(&what);
+fn report(options: &Options, models: &[String], findings: &Mutex<Findings>, case: u64, what: &str) {
+    let kind = kind_of(what);
     {
         let mut findings = findings.lock().expect("no panic");
         let n = findings.kinds.entry(kind).or_default();
