@@ -300,7 +300,7 @@ def check_other_fits(rng: Rng, model: Any, rows: Rows, expected: Any) -> None:
 
 
 def near(model: Any, found: Any, expected: Any, what: str) -> None:
-    """Raise a `FindingError` unless arrays are the same, or near where sums of reals are in order."""
+    """Raise a `FindingError` unless arrays are the same, where sums of reals are in no order."""
     if type(model).__name__ in IN_ORDER or type(model.get_params().get("estimator")).__name__ in (
         IN_ORDER
     ):
