@@ -358,7 +358,7 @@ def test_the_tree_and_its_subtrees_ask_the_classifiers(fitted):
         tree.to_sql()
     with pytest.raises(AttributeError, match="permutation_importance"):
         _ = fitted.feature_importances_
-    with pytest.raises(AttributeError, match="^importances is not defined .* a WeightedERM"):
+    with pytest.raises(AttributeError, match=r"^importances is not defined .* a WeightedERM"):
         _ = tree.importances
 
 
