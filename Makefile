@@ -41,6 +41,33 @@ test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstr
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
 	cargo test --locked -p aucrank
+	cargo test $(FUZZ_CARGO)
+
+# Minutes of each of the two harnesses. Without a seed each run has its own, which it prints.
+MINUTES ?= 10
+FUZZ_SECONDS ?= $(shell expr 60 \* $(MINUTES))
+SEED ?= $(shell date +%s)
+FUZZ_CARGO := --manifest-path fuzz/Cargo.toml --target-dir target
+
+.PHONY: fuzz
+fuzz:  ## Look for new failures: damaged models, random calls, more examples (MINUTES=10)
+	$(MAKE) --keep-going fuzz-models fuzz-calls fuzz-properties SEED=$(SEED)
+
+.PHONY: fuzz-models
+fuzz-models:
+	cargo run --release $(FUZZ_CARGO) -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
+
+.PHONY: fuzz-calls
+fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
+	$(BIN)/python fuzz/random_calls.py --seed $(SEED) --seconds $(FUZZ_SECONDS)
+
+# All property tests of both languages, with a hundred times as many examples as else.
+.PHONY: fuzz-properties
+fuzz-properties: $(STAMPS)/package $(STAMPS)/group-test
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -P -m pytest -m hypothesis \
+		--hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+	PROPTEST_CASES=25600 PROPTEST_RNG_SEED=$(SEED) cargo test --release --locked -p aucrank \
+		--lib --tests
 
 .PHONY: lint
 lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstrings
@@ -49,6 +76,8 @@ lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstr
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo clippy $(FUZZ_CARGO) --all-targets -- -D warnings
 
 .PHONY: lint-python
 lint-python: $(STAMPS)/package $(STAMPS)/group-lint

@@ -8,10 +8,11 @@ from sklearn.utils import estimator_checks, get_tags
 # Scripts that made the stored models, not tests; they import one another.
 collect_ignore_glob = ["golden/*.py"]
 
+# The same examples in every run: a change is what makes a test fail. `make fuzz` looks for others,
+# a hundred times as many. A test that wants more or fewer says so as a multiple of the profile's.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25)
-settings.register_profile("default", deadline=None)
-in_ci = "CI" in os.environ or os.environ.get("HYPOTHESIS_PROFILE") == "ci"
-settings.load_profile("ci" if in_ci else "default")
+settings.register_profile("fuzz", deadline=None, max_examples=2500, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
     # There the checks make two classes of three by the row that comes first, so that the one that

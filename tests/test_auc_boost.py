@@ -391,7 +391,7 @@ def test_verbose_says_how_many_rounds(capsys):
     assert "[AUCBoost] 3 rounds" in capsys.readouterr().out
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(max_examples=settings().max_examples * 12 // 5)
 @given(
     rows=st.lists(
         st.tuples(

@@ -273,6 +273,8 @@ def test_rules_in_words_and_what_cubes_do_not_have():
     assert not hasattr(model, "feature_importances_")
     with pytest.raises(AttributeError, match="not defined for a DyadicSplit"):
         model.feature_importances_  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^importances is not defined for a DyadicSplit"):
+        tree.importances  # noqa: B018
     assert [tree.strata["rule"][0] for tree in tree.pruning_path().trees] == [left, "all rows"]
 
 

@@ -54,7 +54,7 @@ def test_noise_is_mostly_left_whole():
 
 
 @given(st.integers(0, 1000), st.sampled_from([None, 3]), st.sampled_from([None, 2]))
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples * 2 // 5)
 def test_weights_are_copies_and_threads_do_not_matter(seed, max_leaves, max_features):
     X, y = noise_and_square(200, seed)
     X = pd.DataFrame(X.round(1)).assign(colour=np.where(X[:, 2] > 0.4, "red", None))

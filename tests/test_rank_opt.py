@@ -112,7 +112,7 @@ def test_an_importance_is_the_auc_without_the_feature():
 
 @BOTH
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 80))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings().max_examples * 6 // 5)
 def test_order_copies_weights_and_threads_do_not_matter(objective, seed, n):
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, size=(n, 3)).astype(float)

@@ -151,7 +151,7 @@ def gappy_samples(draw):
 
 
 @given(gappy_samples(), st.integers(1, 3), st.integers(1, 3))
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 12 // 5)
 def test_a_tree_by_cell_means_is_that_of_the_definition(sample, split_depth, max_depth):
     X, y, weight = sample
     thresholds = [midpoints(X[:, j]) for j in range(2)]
@@ -317,7 +317,7 @@ def assert_keeps_directions(score, directions, X, rng):
 
 @pytest.mark.filterwarnings("ignore:A class has")
 @given(bound_fits())
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples * 6)
 def test_the_score_never_runs_against_a_direction(fit):
     model, X, rng = fit
     assert_keeps_directions(model.decision_function, model.monotonic_cst, X, rng)

@@ -358,6 +358,8 @@ def test_the_tree_and_its_subtrees_ask_the_classifiers(fitted):
         tree.to_sql()
     with pytest.raises(AttributeError, match="permutation_importance"):
         _ = fitted.feature_importances_
+    with pytest.raises(AttributeError, match=r"^importances is not defined .* a WeightedERM"):
+        _ = tree.importances
 
 
 def test_categories_of_another_order_are_matched_by_the_pipeline(fitted):

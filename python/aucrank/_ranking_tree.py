@@ -231,11 +231,18 @@ class RankingTree:
         sec. 5.1); ``share``, its part of the sum of importances; ``n_splits``, number of stumps on
         it.
 
+        Raises
+        ------
+        AttributeError
+            For a tree of a `DyadicSplit` or a `WeightedERM`.
+
         References
         ----------
         .. [3] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
            ranking", Mach. Learn. 83, 2011. https://hal.science/hal-00416054
         """
+        if "grid" in self._document or self._core.classifiers():
+            raise no_importances("importances")
         squared = self._core.importances()
         n_splits = np.zeros(len(squared), dtype=np.int64)
         for split in (node["split"] for node in self._document["nodes"]):
@@ -668,6 +675,14 @@ def _dot_text(text: str) -> str:
         text = text.replace(written, as_label)
     # NUL would end the file.
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def no_importances(name: str) -> AttributeError:
+    """Return the error where a tree has no importances of single features, asked for by a name."""
+    return AttributeError(
+        f"{name} is not defined for a DyadicSplit or a WeightedERM, whose splits ask many features"
+        " at once; sklearn.inspection.permutation_importance measures any model"
+    )
 
 
 def _cuts(split: dict[str, Any]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from aucrank._params import (
     check_max_features,
     check_real,
 )
-from aucrank._ranking_tree import RankingTree
+from aucrank._ranking_tree import RankingTree, no_importances
 from aucrank._row_classifiers import RowClassifiers, RowLearner
 from aucrank._row_models import KeepsModels
 from aucrank._sample import Sample
@@ -459,11 +459,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             For a tree of a `DyadicSplit` or a `WeightedERM`.
         """
         if "_classifiers" in self.__dict__ or not self._fitted_model.has_importances:
-            raise AttributeError(
-                "feature_importances_ is not defined for a DyadicSplit or a WeightedERM, whose"
-                " splits ask many features at once; sklearn.inspection.permutation_importance"
-                " measures any model"
-            )
+            raise no_importances("feature_importances_")
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances
 

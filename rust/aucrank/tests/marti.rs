@@ -704,7 +704,7 @@ fn settings() -> impl Strategy<Value = MartiParams> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     #[test]
     fn order_copies_weights_and_threads_do_not_matter(

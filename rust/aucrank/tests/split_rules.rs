@@ -147,7 +147,7 @@ fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 10))]
 
     #[test]
     fn the_model_does_not_depend_on_threads_order_or_copies(

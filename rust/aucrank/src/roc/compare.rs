@@ -121,8 +121,9 @@ pub(super) fn highest_at(x: &[f64], y: &[f64], rate: f64) -> f64 {
 /// The line through the knots `segment` and `segment + 1`, at `at`.
 fn on_segment(x: &[f64], y: &[f64], segment: usize, at: f64) -> f64 {
     let share = (at - x[segment]) / (x[segment + 1] - x[segment]);
-    // Exact at both ends, which `y0 + share * (y1 - y0)` is not.
-    (1.0 - share) * y[segment] + share * y[segment + 1]
+    let [low, high] = [y[segment], y[segment + 1]];
+    // Exact at both ends, and it never falls, which a weighted mean of them does by a rounding.
+    if share == 1.0 { high } else { (low + share * (high - low)).min(high) }
 }
 
 pub(super) fn check_rates(name: &'static str, rates: &[f64]) -> Result<(), RankError> {
@@ -186,6 +187,17 @@ mod tests {
                 .collect();
             prop_assert_eq!(curve.tpr_at(&fpr), Ok(highest));
             prop_assert_eq!(curve.fpr_at(&tpr), Ok(leftmost));
+        }
+
+        #[test]
+        fn the_curve_never_falls((scores, positive) in samples(), n_rates in 2..200_u32) {
+            let curve = RocCurve::new(&scores, &positive).unwrap();
+            let rates: Vec<f64> =
+                (0..=n_rates).map(|i| f64::from(i) / f64::from(n_rates)).collect();
+            for found in [curve.tpr_at(&rates).unwrap(), curve.fpr_at(&rates).unwrap()] {
+                prop_assert!(found.is_sorted(), "{:?}", found);
+                prop_assert!(found.iter().all(|rate| (0.0..=1.0).contains(rate)), "{:?}", found);
+            }
         }
 
         #[test]

@@ -421,7 +421,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 5))]
 
         #[test]
         fn the_objective_never_falls(seed in any::<u64>(), n in 2_usize..120, log in -1.0..5.0_f64) {

@@ -135,7 +135,7 @@ impl RankOpt {
 
     /// What each feature adds to the score of each row, row by row: its weight times its distance from
     /// the mean of the training rows. A row adds up to its score less [`RankOpt::base_score`], but for
-    /// rounding.
+    /// rounding; what is beyond the largest number is the largest.
     ///
     /// # Errors
     ///
@@ -146,8 +146,13 @@ impl RankOpt {
             let features = coefficients.iter().zip(means).zip(row);
             for (part, ((weight, mean), value)) in parts.iter_mut().zip(features) {
                 let from_mean = weight * (value - mean);
-                let part_by_part = || weight * value - weight * mean;
-                *part = if from_mean.is_finite() { from_mean } else { part_by_part() };
+                // The difference of halves is finite.
+                let half = || weight * (value / 2.0 - mean / 2.0);
+                *part = if from_mean.is_finite() {
+                    from_mean
+                } else {
+                    (half() * 2.0).clamp(f64::MIN, f64::MAX)
+                };
             }
         })
     }
@@ -258,7 +263,30 @@ mod tests {
         let scores = model.score(&columns).unwrap();
         assert!(scores.iter().all(|score| score.is_finite()), "{scores:?}");
         assert!(scores[1] > 1e300 && scores[2] < -1e300 && scores[0].abs() < 1e300, "{scores:?}");
-        assert!(model.explain(&columns).unwrap().iter().all(|part| !part.is_nan()));
+    }
+
+    #[test]
+    fn parts_are_finite_for_all_finite_numbers() {
+        let extremes = [f64::MAX, f64::MIN, 1e308, -1e300, 1.0, 0.0, 1e-290];
+        for weight in [f64::MAX, -1e200, 1e10, 1.0, -0.5, 1e-300] {
+            for mean in extremes {
+                let mut model = model(&[weight], 0.0);
+                model.0.means = vec![mean];
+                let columns = Columns::from_row_major(&extremes, 1).unwrap();
+                for (part, value) in model.explain(&columns).unwrap().into_iter().zip(extremes) {
+                    assert!(part.is_finite(), "{weight} * ({value} - {mean}) is {part}");
+                    let (quarter, less) = (weight / 4.0, value / 4.0 - mean / 4.0);
+                    let expected = quarter * less;
+                    if expected.is_finite() && expected.abs() < f64::MAX / 16.0 {
+                        let error = (part / 16.0 - expected).abs();
+                        assert!(error <= 1e-14 * expected.abs() + 1e-300, "{part} {expected}");
+                    } else {
+                        assert_eq!(part.abs(), f64::MAX, "{weight} * ({value} - {mean})");
+                        assert_eq!(part.signum(), expected.signum());
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,137 @@
+"""Write the saved models that `fuzz` damages: small ones, of every estimator that a file can hold.
+
+The option that changes the form of a file is what tells two models of one estimator apart. Run it
+after a change of the format, `python fuzz/make_corpus.py`, and look at the sizes that it prints.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from aucrank import (
+    AURORA,
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    SMartiRank,
+    ThresholdBinarizer,
+    TreeRank,
+)
+from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, PenalizedPruning
+
+CORPUS = Path(__file__).with_name("corpus")
+
+#: As the trees of a small sample are small, `min_samples_leaf` and the depths are, too.
+SMALL = {"max_depth": 3, "min_samples_leaf": 4}
+
+SMALL_TERMS: dict[str, Any] = {"radius": 1.5, "depth": "shallow", "max_levels": 4}
+
+#: Estimators for rows of every kind, by the name of the file.
+MODELS: dict[str, Any] = {
+    "tree_rank": TreeRank(**SMALL, pruning=CrossValidatedPruning(n_folds=3)),
+    "tree_rank_leafrank": TreeRank(split=LeafRank(max_depth=2), **SMALL, pruning=None),
+    "tree_rank_penalized": TreeRank(pruning=PenalizedPruning(), leaf_order="tree", **SMALL),
+    "tree_rank_validation": TreeRank(pruning="validation", missing="cell_mean", **SMALL),
+    "tree_rank_dyadic": TreeRank(split=DyadicSplit(level=1), pruning=None, max_depth=3),
+    "ranking_forest": RankingForest(n_estimators=3, oob_score=True, **SMALL),
+    "ranking_forest_median": RankingForest(
+        n_estimators=3, split="leafrank", aggregation="rank_median", **SMALL
+    ),
+    "ranking_forest_kendall": RankingForest(n_estimators=3, aggregation="kendall", **SMALL),
+    "auc_boost": AUCBoost(n_rounds=4),
+    "auc_boost_early": AUCBoost(n_rounds=4, early_stopping=True, output="sign"),
+    "rank_boost": RankBoost(n_rounds=4),
+    "rank_boost_trees": RankBoost(n_rounds=2, weak_ranker=LeafRank(max_depth=2)),
+    "rank_boost_window": RankBoost(n_rounds=4, selection="window"),
+    "marti_rank": MartiRank(n_rounds=3),
+    "marti_rank_sampled": MartiRank(
+        n_rounds=3, weak_ranker="threshold", routing="sampled", output="node_rate"
+    ),
+    "smarti_rank": SMartiRank(n_rounds=3, epsilon=0.5, min_samples_class=4),
+    "smarti_rank_trees": SMartiRank(
+        n_rounds=2, weak_ranker=LeafRank(max_depth=1), min_samples_class=2, output="sign"
+    ),
+    "rimarc": RIMARC(),
+    "rimarc_value": RIMARC(
+        missing="value", shrinkage=2.0, weight_folds=3, special_values={"age": [40.0]}
+    ),
+    "scorecard": Scorecard(),
+    "scorecard_bank": Scorecard(
+        estimator=RankBoost(n_rounds=6),
+        base_odds=50,
+        high_points="negative",
+        min_bin_share=0.05,
+        special_values={"age": [40.0, 50.0]},
+        monotone=True,
+    ),
+    "scorecard_terms": Scorecard(estimator=AURORA(max_features=4, order=1, **SMALL_TERMS)),
+    "mad2c": MAD2C(special_values={"age": [40.0]}),
+    "aurora": AURORA(max_features=4, **SMALL_TERMS),
+    "aurora_folds": AURORA(max_features=3, order=1, selection="cv", n_folds=3, **SMALL_TERMS),
+    "threshold_binarizer": ThresholdBinarizer(max_levels=5),
+}
+
+#: Estimators for numbers alone.
+MODELS_OF_NUMBERS: dict[str, Any] = {
+    "rank_boost_linear": RankBoost(n_rounds=3, weak_ranker="linear"),
+    "marti_rank_linear": MartiRank(n_rounds=2, weak_ranker="linear"),
+    "rank_opt": RankOpt(),
+    "rank_opt_ramp": RankOpt(objective="ramp", radii=(0.5, 2.0)),
+}
+
+
+def clients(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Rows with every kind of column, who left, and weights of them."""
+    rng = np.random.default_rng(15)
+    age = np.round(rng.normal(40, 10, n))
+    city = rng.choice(["Oslo", "Århus", 'a "b", \\c'], n)
+    rate = rng.choice([0.5, -1e-3, 2.0**60], n)
+    y = rng.random(n) < 1 / (1 + np.exp(-(age - 40) / 6 - 1.5 * (city == "Oslo") - (rate > 1)))
+    spent = np.exp(rng.normal(0, 9, n) + 3 * y)
+    weight = np.round(rng.random(n), 2)
+    frame = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.15, np.nan, age),
+            "spent, €": spent,
+            "city": pd.Categorical(np.where(rng.random(n) < 0.1, None, city)),
+            "rate": pd.Categorical(rate),
+            "member": pd.Categorical(rng.random(n) < 0.4 + 0.2 * y),
+        }
+    )
+    return frame, y, weight
+
+
+def main() -> None:
+    """Fit and save all of them."""
+    X, y, weight = clients(160)
+    labels = np.where(y, "left", "stayed")
+    for old in CORPUS.glob("*.json"):
+        old.unlink()
+
+    def save(name: str, fit: Callable[[], Any]) -> None:
+        path = CORPUS / f"{name}.json"
+        fit().save(path)
+        print(f"{path.stat().st_size:8d}  {path.name}")
+
+    for name, model in MODELS.items():
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        save(name, lambda model=model: model.fit(X, labels))
+    numbers = X[["age", "spent, €"]].fillna(0.0).to_numpy()
+    for name, model in MODELS_OF_NUMBERS.items():
+        save(name, lambda model=model: model.fit(numbers, y))
+    # Weights change the unit of all sums; a transformer need not be told labels.
+    save("tree_rank_weighted", lambda: MODELS["tree_rank"].fit(X, y, sample_weight=weight))
+    save("rimarc_weighted", lambda: MODELS["rimarc"].fit(X, y, sample_weight=weight))
+    save("threshold_binarizer_rows", lambda: MODELS["threshold_binarizer"].fit(X))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The two harnesses of `fuzz/`: nothing that is public is left out of what they draw from."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import aucrank
+import numpy as np
+import pytest
+from aucrank import _registry
+
+FUZZ = Path(__file__).parents[1] / "fuzz"
+CORPUS = sorted((FUZZ / "corpus").glob("*.json"))
+
+pytestmark = pytest.mark.skipif(not FUZZ.is_dir(), reason="needs the checkout: there is no fuzz/")
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_a_model_of_the_corpus_is_what_it_was(path, tmp_path):
+    model = aucrank.load(path)
+    model.save(tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text("utf-8")) == json.loads(
+        path.read_text("utf-8")
+    )
+    importances = getattr(model, "feature_importances_", None)
+    assert importances is None or np.isfinite(importances).all()
+
+
+def test_the_corpus_is_small_and_has_every_estimator():
+    names = {
+        json.loads(path.read_text("utf-8"))["body"]["header"]["estimator"]["class"]
+        for path in CORPUS
+    }
+    savable = {name for name in _registry.public_names() if _registry.is_savable(name)}
+    assert names == savable
+    assert sum(path.stat().st_size for path in CORPUS) < 300_000
+
+
+def run(code, *args):
+    return subprocess.run(
+        [sys.executable, *args, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=FUZZ,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_every_estimator_and_parameter_is_drawn():
+    code = """
+from aucrank import _registry
+from draw_params import PARAMS, missing_params
+
+savable = [name for name in _registry.public_names() if _registry.is_savable(name)]
+assert set(PARAMS) == set(savable), set(PARAMS) ^ set(savable)
+assert not missing_params(), missing_params()
+"""
+    result = run(code)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("case", [0, 1])
+def test_a_case_is_drawn_in_one_way(case):
+    code = f"""
+import numpy as np
+from check_fits import draw_fit
+from check_metrics import draw_metrics
+
+draw = [draw_metrics, draw_fit][{case}]
+abouts = [draw(np.random.default_rng([3, case]))[1] for case in (4, 4, 5)]
+assert abouts[0] == abouts[1] != abouts[2], abouts
+print(abouts)
+"""
+    first, second = run(code), run(code)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
