@@ -48,7 +48,8 @@ def _is_records(X: Any) -> bool:
     """Tell whether ``X`` is a dict, or a list whose rows are."""
     if isinstance(X, Sequence) and not isinstance(X, str | bytes):
         return len(X) > 0 and isinstance(X[0], Mapping)
-    return isinstance(X, Mapping)
+    # A sparse matrix may be a dict as well.
+    return isinstance(X, Mapping) and not hasattr(X, "shape")
 
 
 def _from_fields(X: np.ndarray[Any, Any]) -> Any:
@@ -71,7 +72,8 @@ def _column(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     if isinstance(values, np.ma.MaskedArray):
         # The mask would be lost and what lies under it taken for data.
         hidden = np.ma.getmaskarray(values)
-        values = np.where(hidden, np.nan if kind in "biuf" else None, values.data)
+        missing: Any = np.nan if kind in "biuf" else None
+        values = np.where(hidden, missing, values.data)
     if kind == "f" and values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     if kind == "U":
