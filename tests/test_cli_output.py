@@ -152,7 +152,9 @@ def test_a_full_output_is_an_error_in_one_line(args, model):
 
 
 @posix
-@pytest.mark.parametrize("command", [("describe",), ("score", "rows.csv")], ids=["describe", "score"])
+@pytest.mark.parametrize(
+    "command", [("describe",), ("score", "rows.csv")], ids=["describe", "score"]
+)
 def test_an_output_without_a_buffer_that_is_full_is_an_error_too(command, model):
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     name, *data = command
