@@ -645,3 +645,36 @@ def test_codes_are_positions_among_the_sorted_distinct_values(values, new):
         assert_array_equal(codes, [position(value) for value in values])
         (codes,) = relearn(X, STRINGS[name](new), ["c"])
         assert_array_equal(codes, [position(value) for value in new])
+
+
+# Python's integers, which have no largest one.
+
+
+INTEGERS = {
+    "pandas": lambda v: pd.DataFrame({"a": v, "b": range(len(v))}, dtype=object),
+    "list": lambda v: [[value, row] for row, value in enumerate(v)],
+    "array": lambda v: np.array([v, range(len(v))], dtype=object).T,
+}
+
+
+@pytest.mark.parametrize("make", INTEGERS.values(), ids=INTEGERS)
+@pytest.mark.parametrize("size", [2**62, 2**63, 2**64, -(2**63) - 1, 2**70, -(2**100), 10**300])
+def test_integers_of_any_size_are_numbers_unless_they_are_declared_categories(size, make):
+    values = [size, 0, size, size + size // 4]
+    columns, schema = learn_columns(BaseEstimator(), make(values), "from_dtype", 4, None)
+    assert schema.features[0].levels is None
+    column = columns[0] if isinstance(columns, list) else columns[:, 0]
+    assert column.tolist() == [float(value) for value in values]
+    if all(-(2**63) <= value < 2**64 for value in values):
+        _, schema = learn_columns(BaseEstimator(), make(values), [0], 4, None)
+        assert set(schema.features[0].levels) == set(values)
+    else:
+        with pytest.raises(TypeError, match=r"column ('a'|0) holds the category .* from -2\*\*63"):
+            learn_columns(BaseEstimator(), make(values), [0], 4, None)
+
+
+@pytest.mark.parametrize("make", INTEGERS.values(), ids=INTEGERS)
+@pytest.mark.parametrize("listed", ["from_dtype", [1]])
+def test_an_integer_that_no_float_is_near_to_is_an_error(make, listed):
+    with pytest.raises(ValueError, match="holds an integer beyond the largest float"):
+        learn_columns(BaseEstimator(), make([10**400, 0, 1]), listed, 3, None)

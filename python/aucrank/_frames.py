@@ -37,6 +37,8 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     ------
     TypeError
         If the column is not numeric.
+    ValueError
+        If it holds an integer that no float is near to.
     """
     if _is_all_missing(series):
         return np.full(len(series), np.nan)
@@ -48,7 +50,10 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
             else f"column {label} has dtype {_dtype_name(series)} where numbers are expected; name"
             " it in `categorical_features` or convert it"
         )
-    values = _numbers_of(series)
+    try:
+        values = _numbers_of(series)
+    except OverflowError as err:
+        raise ValueError(f"column {label} holds an integer beyond the largest float") from err
     if values.dtype != np.float32:
         values = values.astype(np.float64, copy=False)
     return np.ascontiguousarray(values)

@@ -273,9 +273,12 @@ class _ArrayTable:
         if as_it_is:
             # A list of mixed rows would otherwise become an array of strings.
             dtype = None if hasattr(X, "dtype") else object
-        self.X: NDArray[Any] = np.asarray(
-            validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
-        )
+        try:
+            self.X: NDArray[Any] = np.asarray(
+                validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
+            )
+        except OverflowError as err:
+            raise ValueError("X holds an integer beyond the largest float") from err
         self.n_rows, self.n_features = self.X.shape
 
     def is_categorical(self, index: int) -> bool:
@@ -289,6 +292,10 @@ class _ArrayTable:
         if values.dtype.kind in "OUS":
             try:
                 values = _nan_for_missing(values.astype(object)).astype(np.float64)
+            except OverflowError as err:
+                raise ValueError(
+                    f"column {index} holds an integer beyond the largest float"
+                ) from err
             except (TypeError, ValueError) as err:
                 raise type(err)(f"column {index} is numeric: {err}") from err
         elif values.dtype not in (np.float32, np.float64):

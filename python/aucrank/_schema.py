@@ -201,6 +201,11 @@ def _as_level(value: Any, label: str) -> Level:
         if not isfinite(number):
             raise ValueError(f"column {label} is {number}; a category must be finite")
         return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if isinstance(value, Integral):
+        raise TypeError(
+            f"column {label} holds the category {value!r}; an integer must be from -2**63 to"
+            " 2**64 - 1 to be a category: make it a string, or the column one of numbers"
+        )
     raise TypeError(
         f"column {label} holds the category {value!r} of type {type(value).__name__}; categories"
         " must be strings, numbers or booleans"
