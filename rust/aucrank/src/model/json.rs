@@ -25,6 +25,7 @@ pub struct Json(Box<RawValue>);
 impl Json {
     /// The value.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "the text is that of such values")]
     pub fn value(&self) -> Value {
         serde_json::from_str(self.text()).expect("it was made of a value")
     }

@@ -5,7 +5,6 @@
 //! trees share stands once: frames, and for each feature the thresholds, to which trees point.
 
 use std::borrow::Cow;
-use std::ptr;
 use std::str::Chars;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -98,15 +97,14 @@ impl Serialize for RankingForest {
 impl<'a> SavedForest<'a> {
     fn of(forest: &'a RankingForest) -> Result<Self, String> {
         let thresholds = thresholds_of(forest);
-        let mut frames: Vec<Cow<'_, TreeFrame>> = Vec::new();
+        let mut frames: Vec<&Arc<TreeFrame>> = Vec::new();
         let mut trees = Vec::with_capacity(forest.trees.len());
         for tree in &forest.trees {
-            let is_this = |frame: &Cow<'_, TreeFrame>| {
-                ptr::eq(&**frame, &**tree.frame()) || **frame == **tree.frame()
-            };
+            let this = tree.frame();
+            let is_this = |frame: &&Arc<TreeFrame>| Arc::ptr_eq(frame, this) || *frame == this;
             let frame = frames.iter().rposition(is_this);
             let frame = frame.unwrap_or_else(|| {
-                frames.push(Cow::Borrowed(tree.frame()));
+                frames.push(this);
                 frames.len() - 1
             });
             trees.push(SavedTree::of(tree, frame, &thresholds)?);
@@ -115,7 +113,7 @@ impl<'a> SavedForest<'a> {
             aggregation: forest.aggregation,
             calibration: forest.calibration.as_ref().map(Cow::Borrowed),
             consensus: forest.consensus.as_ref().map(Cow::Borrowed),
-            frames,
+            frames: frames.into_iter().map(|frame| Cow::Borrowed(&**frame)).collect(),
             out_of_bag: forest.out_of_bag.as_ref().map(Cow::Borrowed),
             seed: forest.seed,
             thresholds,

@@ -46,7 +46,6 @@ pub struct Node {
 /// What happens to a row at a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "most nodes are rankers")]
 pub enum NodeKind {
     /// A ranker, cut into a two-sided classifier, sends it on.
     Ranker {
