@@ -46,14 +46,13 @@ LEARNERS = [
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_data_that_change_while_they_are_read_are_no_crash(learner, order):
+def test_data_that_change_while_they_are_read_are_no_crash(learner):
     rng = np.random.default_rng(0)
-    n = 10_000
-    X = np.array(rng.normal(size=(n, 4)).round(2), order=order)
+    n = 5_000
+    X = rng.normal(size=(n, 4)).round(2)
     y = rng.random(n) < 1 / (1 + np.exp(-X[:, 0]))
-    sound = X.copy(order="A")
-    for bad in (np.nan, np.inf, 1e300, 1e-310, 7.0):
+    sound = X.copy()
+    for bad in (np.nan, np.inf, 1e300):
         X[:] = sound
         done = threading.Event()
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# Each call would take minutes; a signal comes soon after it starts.
+# Each call would take many seconds; a signal comes soon after it starts.
 CALLS = """
 import os, signal, sys, tempfile, threading, time
 import numpy as np
@@ -15,10 +15,9 @@ from sklearn.exceptions import NotFittedError
 # A parent in the background of a shell hands down that Ctrl-C is ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
-X = rng.normal(size=(2_000, 5))
-y = rng.random(2_000) < 1 / (1 + np.exp(-X[:, 0] * X[:, 1]))
-# Of no memory of its own: the same rows again and again.
-many = np.broadcast_to(X, (2_000, 2_000, 5)).reshape(-1, 5)
+X = rng.normal(size=(500, 5))
+y = rng.random(500) < 1 / (1 + np.exp(-X[:, 0] * X[:, 1]))
+many = np.tile(X, (6_000, 1))
 
 def interrupted(call):
     sent = []
@@ -40,26 +39,26 @@ def interrupted(call):
 
 SCORES = {
     "the mean of a forest": """
-model = RankingForest(n_estimators=300).fit(X, y)
+model = RankingForest(n_estimators=100).fit(X, y)
 interrupted(lambda: model.decision_function(many))
 interrupted(lambda: model.predict_proba(many))
 assert len(model.decision_function(X)) == len(X)
 """,
     "medians and a consensus": """
 for aggregation in ("rank_median", "kendall"):
-    model = RankingForest(n_estimators=300, aggregation=aggregation).fit(X, y)
+    model = RankingForest(n_estimators=100, aggregation=aggregation).fit(X, y)
     interrupted(lambda: model.decision_function(many))
 """,
     "a program": """
-model = MartiRank(n_rounds=100).fit(X, y)
+model = MartiRank(n_rounds=60).fit(X, y)
 interrupted(lambda: model.decision_function(many))
-model = MartiRank(n_rounds=60, weak_ranker="linear").fit(X, y)
+model = MartiRank(n_rounds=30, weak_ranker="linear").fit(X, y)
 interrupted(lambda: model.decision_function(many))
 """,
     "boosted terms": """
 model = AUCBoost(n_rounds=200, weak_ranker="linear").fit(X, y)
 interrupted(lambda: model.decision_function(many))
-model = RankBoost(n_rounds=500, weak_ranker="tree").fit(X, y)
+model = RankBoost(n_rounds=200, weak_ranker="tree").fit(X, y)
 interrupted(lambda: model.decision_function(many))
 """,
     "folds of AURORA": """
@@ -74,7 +73,7 @@ interrupted(lambda: model.fit(rows, labels))
 """,
     "a term for each value": """
 model = ThresholdBinarizer(max_levels=10**7, min_level_share=0.0)
-values = rng.normal(size=(2_000_000, 1))
+values = rng.normal(size=(1_000_000, 1))
 interrupted(lambda: model.fit(values))
 assert not hasattr(model, "_terms")
 interrupted(lambda: model.fit(values))
