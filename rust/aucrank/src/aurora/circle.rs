@@ -229,10 +229,14 @@ mod tests {
         let (mut here, mut across) = (weights(100), weights(200));
         let along: f64 = here.iter().zip(&across).map(|(a, b)| a * b).sum();
         let share = along / norm(&here).powi(2);
-        across.iter_mut().zip(&here).for_each(|(across, here)| *across -= share * here);
+        for (across, here) in across.iter_mut().zip(&here) {
+            *across -= share * here;
+        }
         for weights in [&mut here, &mut across] {
             let factor = radius / norm(weights);
-            weights.iter_mut().for_each(|weight| *weight *= factor);
+            for weight in weights {
+                *weight *= factor;
+            }
         }
         let scores = |weights: &[f64]| {
             let mut scores = vec![0.0; observations.len()];
