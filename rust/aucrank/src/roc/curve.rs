@@ -145,23 +145,6 @@ impl RocCurve {
         Ok(Self { thresholds, false_positives, true_positives, exact: None, exponents })
     }
 
-    /// A curve from counts of one word or two in units of powers of two.
-    pub(super) fn of_masses<M: Mass>(
-        thresholds: Vec<f64>,
-        mut counts: [Vec<M>; 2],
-        mut exponents: [i32; 2],
-    ) -> Self
-    where
-        M: std::ops::Shr<u32, Output = M> + std::ops::Shl<u32, Output = M>,
-    {
-        for (counts, exponent) in counts.iter_mut().zip(&mut exponents) {
-            *exponent = simplest(counts, *exponent);
-        }
-        let wide = |counts: &[M]| counts.iter().map(|&count| count.into()).collect::<Vec<u128>>();
-        let [false_positives, true_positives] = counts.each_ref().map(|counts| wide(counts));
-        Self::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents)
-    }
-
     fn of_exact(thresholds: Vec<f64>, exact: ExactCounts, exponents: [i32; 2]) -> Self {
         let few = |counts: &[u128]| counts.last().is_none_or(|&all| is_few(all));
         let is_few = few(&exact.false_positives) && few(&exact.true_positives);
@@ -394,8 +377,16 @@ impl Counted for u64 {
 }
 
 impl Counted for u128 {
-    fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], exponents: [i32; 2]) -> RocCurve {
-        RocCurve::of_masses(thresholds, counts, exponents)
+    fn curve(
+        thresholds: Vec<f64>,
+        mut counts: [Vec<Self>; 2],
+        mut exponents: [i32; 2],
+    ) -> RocCurve {
+        for (counts, exponent) in counts.iter_mut().zip(&mut exponents) {
+            *exponent = simplest(counts, *exponent);
+        }
+        let [false_positives, true_positives] = counts;
+        RocCurve::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents)
     }
 }
 

@@ -116,8 +116,13 @@ impl DeLong {
                     // Placements less AUCs, as whole numbers: a row that weighs most is close.
                     let [v, w] = values.map(|values| values[row].times(own));
                     let less = |a, b| share * (MassOf::<W>::difference(a, b) / pairs);
+                    let x = less(v, wins[0]);
+                    if a == b {
+                        sums[0] += x * x;
+                        continue;
+                    }
                     let gap = less(v + wins[1], w + wins[0]);
-                    sums[0] += less(v, wins[0]) * less(w, wins[1]);
+                    sums[0] += x * less(w, wins[1]);
                     sums[1] += gap * gap;
                 }
                 sums.map(|sum| m / (m - 1.0) * sum)
