@@ -148,11 +148,11 @@ class RankingTree:
     def roc(self) -> RocCurve:
         """Curve of the training rows; its thresholds are the scores of the leaves."""
         sums = [self._document["nodes"][leaf]["sums"] for leaf in self._core.leaves()]
-        neg, pos = (
+        negative, positive = (
             np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")
         )
         thresholds = np.concatenate(([np.inf], self._core.leaf_scores()))
-        return RocCurve(_core.RocCurve(thresholds, neg, pos))
+        return RocCurve(_core.RocCurve(thresholds, negative, positive))
 
     @cached_property
     def nodes(self) -> Table:

@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::compare::highest_at;
-use super::delong::{order, split_rows};
+use super::delong::{Rows, order, split_rows};
 use super::mass::{Mass, Weights};
 use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::Score;
@@ -69,11 +69,9 @@ impl Bootstrap {
         match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
             // Sums of whole numbers either way; those of one count a row fit a word.
             None => self.aucs_by(models, positive, Unweighted, interrupt, |wins, _| wins),
-            Some(Weights::Few(few)) => {
-                self.aucs_by(models, positive, few, interrupt, |wins, weight| wins.times(weight))
-            }
+            Some(Weights::Few(few)) => self.aucs_by(models, positive, few, interrupt, Mass::times),
             Some(Weights::Many(many)) => {
-                self.aucs_by(models, positive, many, interrupt, |wins, weight| wins.times(weight))
+                self.aucs_by(models, positive, many, interrupt, Mass::times)
             }
         }
     }
@@ -187,8 +185,6 @@ impl Bootstrap {
         Xoshiro256PlusPlus::seed_from_u64(base.wrapping_add(resample))
     }
 }
-
-type Rows<M> = Vec<(usize, M)>;
 
 /// Negative, then positive rows that can be drawn, with their weights.
 fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[Rows<MassOf<W>>; 2], RankError> {

@@ -186,9 +186,7 @@ impl RocCurve {
     /// one of the negative and of the positive class stands for.
     #[must_use]
     pub fn exact_parts(&self) -> ([Vec<u128>; 2], [i32; 2]) {
-        let counts = with_counts!(self, |fp, tp| {
-            [fp, tp].map(|counts| counts.iter().map(|&count| u128::from(count)).collect())
-        });
+        let counts = with_counts!(self, |fp, tp| [fp, tp].map(in_two_words));
         (counts, self.exponents)
     }
 
@@ -388,6 +386,10 @@ impl Counted for u128 {
         let [false_positives, true_positives] = counts;
         RocCurve::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents)
     }
+}
+
+fn in_two_words<M: Mass>(counts: &[M]) -> Vec<u128> {
+    counts.iter().map(|&count| count.into()).collect()
 }
 
 fn rates<M: Mass>(counts: &[M]) -> Vec<f64> {

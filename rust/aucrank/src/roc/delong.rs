@@ -318,11 +318,14 @@ impl<M: Mass> Placed<M> {
     }
 }
 
+/// Rows with their units of weight.
+pub(super) type Rows<M> = Vec<(usize, M)>;
+
 /// Negative, then positive rows of positive weight, each with its units of weight.
 pub(super) fn split_rows<W: Weigh>(
     positive: &[bool],
     weights: W,
-) -> Result<[Vec<(usize, MassOf<W>)>; 2], RankError> {
+) -> Result<[Rows<MassOf<W>>; 2], RankError> {
     let mut classes = [Vec::new(), Vec::new()];
     for ((row, &positive), raw) in positive.iter().enumerate().zip(weights.slice(0, positive.len()))
     {

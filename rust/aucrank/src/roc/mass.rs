@@ -7,7 +7,7 @@
 //! it takes ([`RocState`](super::RocState)).
 
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Shl, Shr, Sub};
 
 use crate::RankError;
 use crate::data::{Wide, power_of_two_factors, times_power_of_two};
@@ -197,12 +197,15 @@ impl<'a> Weights<'a> {
                 spans[usize::from(positive)].add(weight);
             }
         }
-        let exponents = spans.map(|span| span.low);
-        if spans.iter().all(|span| span.top() - span.low <= FEW_BITS) {
+        // A class without weight is refused where it is missed; its unit says nothing.
+        let spans = spans.map(|span| if span.rows == 0 { Span::NONE } else { span });
+        let bits = spans.map(|span| span.top() - span.low);
+        if bits.iter().all(|&bits| bits <= FEW_BITS) {
+            let exponents = spans.map(|span| span.low);
             let factors = Some(exponents.map(|exponent| power_of_two_factors(-exponent)));
             return Ok(Self::Few(FewBits { raw, exponents, factors }));
         }
-        let is_exact = spans.iter().all(|span| span.top() - span.low <= MOST_BITS);
+        let is_exact = bits.iter().all(|&bits| bits <= MOST_BITS);
         // Of weights too far apart, the least lose digits.
         let exponents = spans.map(|span| span.low.max(span.top() - MOST_BITS));
         Ok(Self::Many(ManyBits { raw, exponents, is_exact }))
@@ -225,6 +228,8 @@ impl Default for Span {
 }
 
 impl Span {
+    const NONE: Self = Self { rows: 0, low: 0, largest: 0.0 };
+
     fn add(&mut self, weight: f64) {
         self.rows += 1;
         self.low = self.low.min(digits(weight).1);
@@ -233,9 +238,6 @@ impl Span {
 
     /// A power of two that is above as many of the largest weight as there are rows.
     fn top(&self) -> i32 {
-        if self.rows == 0 {
-            return self.low;
-        }
         let (digits, exponent) = digits(self.largest);
         let bits = |number: u64| (u64::BITS - number.leading_zeros()).cast_signed();
         exponent + bits(digits) + bits(self.rows)
@@ -299,9 +301,9 @@ impl ManyBits<'_> {
 
 /// How masses of one class are written: in the largest unit that all of them are multiples of, but
 /// whole numbers of few bits as they are. It does not depend on how they were found.
-pub(super) fn simplest<M: Mass>(masses: &mut [M], exponent: i32) -> i32
+pub(super) fn simplest<M>(masses: &mut [M], exponent: i32) -> i32
 where
-    M: std::ops::Shr<u32, Output = M> + std::ops::Shl<u32, Output = M>,
+    M: Mass + Shr<u32, Output = M> + Shl<u32, Output = M>,
 {
     let all: u128 = masses.iter().fold(0, |all, &mass| all | mass.into());
     if all == 0 {

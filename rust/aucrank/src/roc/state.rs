@@ -1149,7 +1149,7 @@ mod tests {
         for number in [rows[0], rows[1], entries.len() as u64] {
             bytes.extend(number.to_le_bytes());
         }
-        entries.iter().for_each(|entry| bytes.extend(*entry));
+        bytes.extend(entries.concat());
         let hash = crate::model::fnv1a64(&bytes);
         bytes.extend(hash.to_le_bytes());
         bytes
@@ -1174,7 +1174,7 @@ mod tests {
             let mut bytes = words(&[key]);
             bytes.extend(0_u32.to_le_bytes());
             bytes.extend(words(&units));
-            squares.iter().for_each(|square| bytes.extend(square.to_le_bytes()));
+            bytes.extend(squares.map(u128::to_le_bytes).concat());
             bytes
         };
         let entries = [cell(low, [2, 6], [4, 36]), cell(high, [0, 4], [0, 16])];
