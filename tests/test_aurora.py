@@ -665,4 +665,5 @@ def test_no_weights_of_two_terms_climb_higher_than_those_found(seed):
     assert on.shape[1] == 2
     angles = np.linspace(0, 2 * np.pi, 721)
     highest = max(ramp_auc(y, on @ [radius * np.cos(t), radius * np.sin(t)]) for t in angles)
-    assert ramp_auc(y, model.decision_function(X)) > highest - 1e-9
+    # An ascent ends where a circle gains less than 1e-8.
+    assert ramp_auc(y, model.decision_function(X)) > highest - 1e-7

@@ -285,7 +285,7 @@ class AuroraTermsMixin:
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = AURORA(order=1, max_features=10, radius=3.0, random_state=0).fit(X, y)
         >>> [ax.get_xlabel() for ax in model.plot_terms(1).axes_]
-        ['worst_perimeter']
+        ['area_error']
         """
         return draw_terms(json.loads(self._step_functions()), self._schema, features, ax)
 

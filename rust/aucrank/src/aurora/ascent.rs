@@ -23,6 +23,9 @@ pub(super) struct Limits {
     pub circles: usize,
     /// A circle that gains less is the last.
     pub least_gain: f64,
+    /// Whether the last circle is walked over where few scores are distinct: a search ends on a plateau,
+    /// beyond which the circle may rise again. Not for what is only compared: it takes longer.
+    pub walks: bool,
 }
 
 /// Up to so many observations the statistic is exact at every point: a sort of so few is cheap, and so
@@ -100,10 +103,9 @@ impl Climber {
         self.ramp.at(observations, Circle::new(&self.here, &self.across), angle).value
     }
 
-    /// Searches the circle through `self.here` along `self.across` for the highest point. Where few scores
-    /// are distinct it is found whatever lies in between; else by the secant method on the slope, from
-    /// `start` on, and where no point of that is higher than `value`, the angle is made smaller until one
-    /// is (DECISIONS A12). Returns the best point, which may be `(value, 0)`.
+    /// Searches the circle through `self.here` along `self.across` for the highest point, by the secant
+    /// method on the slope, from `start` on. Where no point of it is higher than `value`, the angle is
+    /// halved until one is (DECISIONS A12). Returns the best point, which may be `(value, 0)`.
     pub fn search(
         &mut self,
         observations: &Observations<'_>,
@@ -111,10 +113,6 @@ impl Climber {
         slope: f64,
         start: f64,
     ) -> (f64, f64) {
-        if let Some(few) = FewScores::of(observations, &self.here, &self.across) {
-            let (gain, angle) = few.highest();
-            return (value + gain, angle);
-        }
         let circle = Circle::new(&self.here, &self.across);
         let (mut last, mut angle) = ((0.0, slope), start);
         let mut best = (value, 0.0);
@@ -176,7 +174,8 @@ impl Climber {
             interrupt.check()?;
             let mut tangent = terms.gradient(&self.slopes);
             project(&mut tangent, weights);
-            if norm(&tangent) * radius < limits.least_gain {
+            let steepness = norm(&tangent);
+            if steepness == 0.0 || steepness * radius < limits.least_gain && !limits.walks {
                 break;
             }
             let mut direction = tangent.clone();
@@ -198,7 +197,16 @@ impl Climber {
             }
             self.across.resize(observations.len(), 0.0);
             terms.scores(&direction, &mut self.across);
-            let (found, angle) = self.search(observations, value, slope, first_angle);
+            let (mut found, mut angle) = self.search(observations, value, slope, first_angle);
+            if limits.walks
+                && found - value < limits.least_gain
+                && let Some(few) = FewScores::of(observations, &self.here, &self.across)
+                && let (gain, beyond) = few.highest()
+                && gain >= limits.least_gain
+                && gain > found - value
+            {
+                (found, angle) = (value + gain, beyond);
+            }
             let gain = found - value;
             if gain <= 0.0 {
                 break;
@@ -257,7 +265,7 @@ mod tests {
     use crate::aurora::term::BinaryTerm;
     use crate::data::mix;
 
-    const LIMITS: Limits = Limits { circles: 30, least_gain: 1e-8 };
+    const LIMITS: Limits = Limits { circles: 30, least_gain: 1e-8, walks: true };
 
     /// Some terms, and weights of length `radius`.
     fn start(observations: &Observations<'_>, seed: u64, radius: f64) -> (PackedTerms, Vec<f64>) {
@@ -311,7 +319,7 @@ mod tests {
             for _ in 0..12 {
                 let mut climber = Climber::exact(observations);
                 climber.stand(observations, &terms, &weights);
-                let limits = Limits { circles: 1, least_gain: 0.0 };
+                let limits = Limits { circles: 1, least_gain: 0.0, walks: false };
                 climber
                     .climb(observations, &terms, &mut weights, limits, &Interrupt::default())
                     .unwrap();

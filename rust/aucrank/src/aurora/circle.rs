@@ -16,6 +16,13 @@ use crate::data::mix;
 /// on 1,000 rows.
 const MOST_SCORES: usize = 32;
 
+/// Points that differ by less are equally high: the first of them is taken.
+const ROUNDING: f64 = 1e-12;
+
+/// How far inside the central piece a corner is taken, to which it belongs (DECISIONS A8): on the corner
+/// itself rounding would decide, and the next gradient with it.
+const INSIDE: f64 = 1e-10;
+
 /// Places of the table that tells scores apart.
 const N_SLOTS: usize = 4 * MOST_SCORES;
 
@@ -162,7 +169,7 @@ impl FewScores {
         let mut best = (wave.at(from_at), 0.0);
         let mut consider = |wave: Wave, angle: f64, at: (f64, f64)| {
             let value = wave.at(at);
-            if value > best.0 {
+            if value > best.0 + ROUNDING {
                 best = (value, angle);
             }
         };
@@ -176,7 +183,8 @@ impl FewScores {
                     consider(wave, top, top.sin_cos());
                 }
             }
-            consider(wave, angle, at);
+            let inside = if piece == Piece::Central { INSIDE } else { -INSIDE };
+            consider(wave, angle + inside, at);
             let Some(pair) = self.0.get(number) else { break };
             wave.add(*pair, piece_of[number], -1.0);
             wave.add(*pair, piece, 1.0);
@@ -272,7 +280,7 @@ mod tests {
                 assert!(angle.abs() <= PI && gain >= 0.0);
                 let value = exact.value_at(observations, angle);
                 assert!((value - (start + gain)).abs() < 1e-12, "{value} {start} {gain}");
-                assert!(value > highest - 1e-12, "{value} {highest} of seed {seed}");
+                assert!(value > highest - 1e-8, "{value} {highest} of seed {seed}");
                 // The scan misses little of a statistic whose slope is at most this.
                 let missed = 2.0 * radius * TAU / f64::from(N_ANGLES);
                 assert!(value < highest + missed, "{value} {highest}");

@@ -79,7 +79,7 @@ impl<'a, 'b> Scored<'a, 'b> {
         least_gain: f64,
         interrupt: &Interrupt,
     ) -> Result<Statistics, RankError> {
-        let limits = Limits { circles: MOST_CIRCLES, least_gain };
+        let limits = Limits { circles: MOST_CIRCLES, least_gain, walks: true };
         let start = weights.clone();
         let before = self.statistics(&start);
         let observations = self.observations;

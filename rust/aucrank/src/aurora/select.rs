@@ -197,7 +197,8 @@ impl Position<'_, '_> {
             climber.turn(angle);
             let mut terms = self.terms.clone();
             terms.push(&on);
-            let limits = Limits { circles: self.depth.circles - 1, least_gain: self.least_gain };
+            let (circles, least_gain) = (self.depth.circles - 1, self.least_gain);
+            let limits = Limits { circles, least_gain, walks: false };
             climbed.value = climber.climb(
                 self.observations,
                 &terms,
