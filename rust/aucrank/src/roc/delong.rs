@@ -103,8 +103,8 @@ impl DeLong {
         let placed = Placed::of_models(models, positive, weights)?;
         let spread = Spread::of(&placed, |class| {
             let (own, rows) = (class.total, &class.rows);
-            // All pairs, of which the half-wins of a row by the weight of its class are a share.
-            let pairs = MassOf::<W>::half_wins_of(own, class.others);
+            // Weight of the class by all pairs, which the half-wins of a row are a share of.
+            let scale = own.to_f64() * MassOf::<W>::half_wins_of(own, class.others);
             let m = rows.len() as f64;
             let half_wins = &placed.half_wins;
             move |a: usize, b: usize| {
@@ -112,10 +112,9 @@ impl DeLong {
                 let (values, wins) =
                     ([a, b].map(|i| &class.values[i]), [a, b].map(|i| half_wins[i]));
                 for (row, &(_, units)) in rows.iter().enumerate() {
-                    let share = units.to_f64() / own.to_f64();
                     // Placements less AUCs, as whole numbers: a row that weighs most is close.
                     let [v, w] = values.map(|values| values[row].times(own));
-                    let less = |a, b| share * (MassOf::<W>::difference(a, b) / pairs);
+                    let less = |a, b| units.to_f64() * MassOf::<W>::difference(a, b) / scale;
                     let x = less(v, wins[0]);
                     if a == b {
                         sums[0] += x * x;
