@@ -26,6 +26,7 @@ _COMMON: dict[str, Values] = {
     "random_state": [0, 1, 2**32 - 1],
     "verbose": [0],
     "max_bins": [255, None, 2, 7, 65534],
+    "level_rates": ["shrunken", "raw"],
     "categorical_features": ["from_dtype"],
     "warm_start": [False],
     "tol": [1e-4, 0.0],

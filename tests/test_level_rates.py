@@ -113,13 +113,13 @@ def test_a_rare_category_counts_as_one_that_training_has_not_seen(name):
     if name == "RIMARC":
         pytest.skip("its rates are shrunk one by one: no category can mislead the others")
     rng = np.random.default_rng(4)
-    codes = rng.integers(4, size=600)
-    y = rng.random(600) < 0.15 + 0.2 * codes
+    codes = rng.integers(7, size=600)
+    y = rng.random(600) < 0.15 + 0.1 * codes
     # Nine rows of a category of their own, all of them positive.
-    codes, y = np.concatenate([codes, np.full(9, 7)]), np.concatenate([y, np.full(9, True)])
+    codes, y = np.concatenate([codes, np.full(9, 8)]), np.concatenate([y, np.full(9, True)])
     X = pd.DataFrame({"level": categories(codes)})
     model = clone(RANKERS[name]).fit(X, y)
-    new = pd.DataFrame({"level": ["v7", "never seen", None]})
+    new = pd.DataFrame({"level": ["v8", "never seen", None]})
     rare, unseen, missing = model.decision_function(new)
     assert rare == unseen == missing
     # A tenth row makes the category one to ask.

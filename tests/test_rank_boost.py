@@ -258,7 +258,7 @@ def test_a_set_of_categories_is_the_best_of_all_sets():
         < np.array([0.1, 0.7, 0.3, 0.8, 0.5, 0.2])[np.searchsorted([*"abcdef"], colour)]
     )
     X = pd.DataFrame({"colour": pd.Categorical(colour)})
-    model = RankBoost(n_rounds=1).fit(X, y)
+    model = RankBoost(n_rounds=1, level_rates="raw").fit(X, y)
     best = max(
         abs(y[high].sum() / y.sum() - (~y[high]).sum() / (~y).sum())
         for bits in range(64)

@@ -417,14 +417,14 @@ def test_cross_fitted_weights_do_not_believe_a_column_of_names():
         }
     )
     with pytest.warns(ColumnWarning, match="Column 'name' looks like an identifier") as found:
-        plain = RIMARC().fit(X, y)
+        plain = RIMARC(level_rates="raw").fit(X, y)
     assert len(found) == 1
     assert found[0].filename == __file__
     assert plain.weights_[0] > 0.6
     assert plain.weight_folds_ is None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = RIMARC(weight_folds=5, random_state=0).fit(X, y)
+        model = RIMARC(level_rates="raw", weight_folds=5, random_state=0).fit(X, y)
     assert model.weight_folds_ == 5
     assert model.weights_[0] < 0.2
     assert model.weights_[1] == pytest.approx(plain.weights_[1], abs=0.1)

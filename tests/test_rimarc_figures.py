@@ -48,7 +48,7 @@ def table_1():
 def test_section_4_1_ranks_letters_by_their_share_of_positives():
     X = frame(row[0] for row in SEC_4_1)
     y = np.array([row[1] == "p" for row in SEC_4_1])
-    model = RIMARC().fit(X, y)
+    model = RIMARC(level_rates="raw").fit(X, y)
     letters = frame("abcd")
     # Fig. 1a is the order a, c, b, d; Fig. 1b, with b and c swapped, has the larger area.
     assert [*np.array([*"abcd"])[np.argsort(model.decision_function(letters))]] == [*"abcd"]
@@ -64,7 +64,7 @@ def test_section_4_1_ranks_letters_by_their_share_of_positives():
 def test_table_1_has_the_scores_and_the_auc_of_the_paper():
     X, y = table_1()
     # Of the two labels the second in order is positive.
-    model = RIMARC().fit(X, y)
+    model = RIMARC(level_rates="raw").fit(X, y)
     card = model.scorecard()
     by_letter = dict(zip(card["rule"], card["score"], strict=True))
     assert by_letter == {"f = a": 0.25, "f = b": 1 / 3, "f = c": 2 / 3, "f = d": 1}
@@ -75,8 +75,8 @@ def test_table_1_has_the_scores_and_the_auc_of_the_paper():
 
 def test_with_the_classes_swapped_the_auc_stays_as_table_3_has_it():
     X, y = table_1()
-    model = RIMARC().fit(X, y == "p")
-    swapped = RIMARC().fit(X, y == "n")
+    model = RIMARC(level_rates="raw").fit(X, y == "p")
+    swapped = RIMARC(level_rates="raw").fit(X, y == "n")
     assert np.array_equal(swapped.decision_function(X), -model.decision_function(X))
     assert swapped.score(X, y == "n") == model.score(X, y == "p")
     assert swapped.weights_ == model.weights_
@@ -85,10 +85,10 @@ def test_with_the_classes_swapped_the_auc_stays_as_table_3_has_it():
 def test_the_estimate_of_laplace_may_rank_otherwise():
     # 1 of 1 against 10 of 11: (5) wants the first above, (P + 1) / (P + N + 2) puts it below.
     X, y = frame("a" + "b" * 11 + "c"), np.array([True] * 11 + [False] * 2)
-    a, b, _ = RIMARC().fit(X, y).decision_function(frame("abc"))
+    a, b, _ = RIMARC(level_rates="raw").fit(X, y).decision_function(frame("abc"))
     assert a > b
     # Shrinkage is such an estimate, towards the share of all, hence an extension.
-    a, b, _ = RIMARC(shrinkage=2).fit(X, y).predict_proba(frame("abc"))[:, 1]
+    a, b, _ = RIMARC(level_rates="raw", shrinkage=2).fit(X, y).predict_proba(frame("abc"))[:, 1]
     assert a == pytest.approx((1 + 2 * 11 / 13) / 3)
     assert b == pytest.approx((10 + 2 * 11 / 13) / 13)
 
@@ -102,7 +102,7 @@ def test_no_order_of_the_bins_ranks_better():
             roc_auc_score(y, ["".join(order).index(letter) for letter in letters])
             for order in permutations("abcde")
         )
-        model = RIMARC().fit(frame(letters), y)
+        model = RIMARC(level_rates="raw").fit(frame(letters), y)
         assert model.score(frame(letters), y) == pytest.approx(best, abs=1e-12)
 
 

@@ -71,8 +71,8 @@ class RankBoost(BoostedRanker):
         feature of no more distinct values is exact. None for one bin a value.
     level_rates : {"shrunken", "raw"}, default="shrunken"
         What the class rates of categories are taken for when sets of them are chosen. "shrunken":
-        rates move towards that of all rows as far as chance explains how they differ, and a
-        category of fewer than ten training rows counts as missing, see
+        rates move towards that of all rows as far as chance explains how they differ, and of more
+        than six categories those of fewer than ten training rows count as missing, see
         :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
         papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"

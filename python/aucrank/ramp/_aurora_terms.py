@@ -413,7 +413,7 @@ def _test(term: BinaryTerm) -> dict[str, Any]:
         case "missing":
             left: dict[str, Any] = {"known": False}
         case {"equals": code}:
-            left = {"levels": [code]}
+            left = {"levels": {"only": [code]}}
         case other:
             left = other
     return {"feature": term["feature"], "left": left, "missing_left": is_missing}

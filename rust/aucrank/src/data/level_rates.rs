@@ -21,8 +21,8 @@
 //! rate of each is that of its own rows and of `h` times as many rows as the cell has at the rate of
 //! the cell, with `h = noise / (K (Q - noise))`: a large category is believed before a small one.
 //!
-//! Categories of fewer than [`LEAST_LEVEL_ROWS`] training rows are not asked at all: they count as
-//! unseen, and so as missing. Both constants are measured ones (`benches/levels_study.py`).
+//! In a column of more than six categories, those of fewer than [`LEAST_LEVEL_ROWS`] training rows are
+//! not asked at all: they count as unseen, and so as missing. These constants are measured (`benches/levels_study.py`).
 
 use std::sync::Arc;
 
@@ -59,7 +59,9 @@ impl LevelRates {
     /// none is.
     pub(crate) fn rare(self, rows_of_level: &[u64]) -> Option<Arc<[bool]>> {
         let is_rare = |&rows: &u64| rows > 0 && rows < LEAST_LEVEL_ROWS;
-        (self == Self::Shrunken && rows_of_level.iter().any(is_rare))
+        let n_levels = rows_of_level.iter().filter(|&&rows| rows > 0).count();
+        let asks_many = self == Self::Shrunken && n_levels as f64 > FREE + 1.0;
+        (asks_many && rows_of_level.iter().any(is_rare))
             .then(|| rows_of_level.iter().map(is_rare).collect())
     }
 }
