@@ -218,9 +218,8 @@ impl Scoring {
         let n_bins = feature.bins.n_bins();
         let mut masses: Vec<ClassMasses> = feature.sums.iter().map(|&sums| sums.into()).collect();
         match self.belief(feature) {
-            Belief::Rates => {}
-            // Their leans are equal.
-            Belief::None => {}
+            // Where nothing is believed, the leans of all are equal.
+            Belief::Rates | Belief::None => {}
             Belief::Shrunken(shrinkage) => {
                 masses[..n_bins].iter_mut().for_each(|level| *level = shrinkage.shrink(*level));
             }

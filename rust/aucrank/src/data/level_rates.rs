@@ -163,7 +163,7 @@ impl Shrinkage {
             pairs += 1.0 - 1.0 / (share * n_rows).max(1.0);
         }
         let charged = 1.0 - FREE * pairs / n_levels / (n_levels - 1.0);
-        if !(charged > 0.0) {
+        if charged <= 0.0 || charged.is_nan() {
             return face_value;
         }
         let noise = charged * (n_levels - 1.0) + CAUTION * (charged * 2.0 * pairs).sqrt();

@@ -123,7 +123,7 @@ fn on_segment(x: &[f64], y: &[f64], segment: usize, at: f64) -> f64 {
     let share = (at - x[segment]) / (x[segment + 1] - x[segment]);
     let [low, high] = [y[segment], y[segment + 1]];
     // Exact at both ends, and it never falls, which a weighted mean of them does by a rounding.
-    if share == 1.0 { high } else { (low + share * (high - low)).min(high) }
+    if share >= 1.0 { high } else { (low + share * (high - low)).min(high) }
 }
 
 pub(super) fn check_rates(name: &'static str, rates: &[f64]) -> Result<(), RankError> {
