@@ -59,7 +59,9 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
         ModelArg::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(&model.0),
         ModelArg::RankOpt(model) => ModelRef::RankOpt(&model.0),
     };
-    py.detach(|| model.to_json(&Header::from_json(header)?)).map_err(to_format_error)
+    let write =
+        |interrupt: &Interrupt| model.to_json_heeding(&Header::from_json(header)?, interrupt);
+    on_pool_or(py, 1, write, to_format_error)
 }
 
 /// Header (JSON text) and model of a document.

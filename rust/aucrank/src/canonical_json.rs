@@ -4,7 +4,7 @@
 //! takes a fraction of the memory of such a value, and does not depend on the features with which
 //! `serde_json` is built, one of which keeps keys in the order of the text.
 
-use std::fmt;
+use std::{fmt, io};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serialize;
@@ -23,6 +23,30 @@ pub(crate) fn append_canonical(
     Canonical { out: &mut out, interrupt }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(String::from_utf8(out).expect("serde_json writes UTF-8"))
+}
+
+/// JSON text of a value. An error, whatever it says, once interrupted.
+pub(crate) fn to_text(value: &impl Serialize, interrupt: &Interrupt) -> serde_json::Result<String> {
+    let mut out = Heeding { out: Vec::new(), interrupt };
+    serde_json::to_writer(&mut out, value)?;
+    Ok(String::from_utf8(out.out).expect("serde_json writes UTF-8"))
+}
+
+/// Takes what is written as long as nobody interrupts.
+struct Heeding<'a> {
+    out: Vec<u8>,
+    interrupt: &'a Interrupt,
+}
+
+impl io::Write for Heeding<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.interrupt.check().map_err(io::Error::other)?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Writes down what it is given to read.

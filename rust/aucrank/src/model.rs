@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::additive::{Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostedModel, BranchingProgram};
-use crate::canonical_json::append_canonical;
+use crate::canonical_json::{append_canonical, to_text};
 use crate::data::Columns;
 use crate::tree::{RankingForest, TreeRankModel};
 use crate::{Interrupt, RankError, VERSION};
@@ -196,12 +196,28 @@ impl ModelRef<'_> {
     ///
     /// [`ModelError::Malformed`] if a part cannot be written as JSON.
     pub fn to_json(self, header: &Header) -> Result<String, ModelError> {
-        let body = serde_json::to_string(&BodyRef { header, model: self }).map_err(malformed)?;
+        self.to_json_heeding(header, &Interrupt::default())
+    }
+
+    /// As [`ModelRef::to_json`], for a caller who may lose patience.
+    ///
+    /// # Errors
+    ///
+    /// As [`ModelRef::to_json`], or [`ModelError::Interrupted`].
+    pub fn to_json_heeding(
+        self,
+        header: &Header,
+        interrupt: &Interrupt,
+    ) -> Result<String, ModelError> {
+        let wrong = |err| match interrupt.check() {
+            Ok(()) => malformed(err),
+            Err(_) => ModelError::Interrupted,
+        };
+        let body = to_text(&BodyRef { header, model: self }, interrupt).map_err(wrong)?;
         let mut document = String::with_capacity(body.len() + 200);
         document.push_str("{\"body\":");
         let start = document.len();
-        let document =
-            append_canonical(document, &body, &Interrupt::default()).map_err(malformed)?;
+        let document = append_canonical(document, &body, interrupt).map_err(wrong)?;
         let checksum = checksum(&document[start..]);
         // Keys are sorted here too.
         let rest = format!(

@@ -100,25 +100,26 @@ impl RowUnits {
 /// What [`RowUnits`] come from.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowSquares {
-    /// For each class the sum of the weights, and that of their squares.
-    of_class: [[f64; 2]; 2],
+    /// For each class the sum of the weights, and that of their squares: whole numbers, so that the
+    /// order of the rows does not matter.
+    of_class: [[u128; 2]; 2],
 }
 
 impl RowSquares {
     /// Takes in a row. One that counts as several is so many rows, but one that a bootstrap has drawn
     /// twice is one that weighs double.
     pub(crate) fn add(&mut self, sums: ClassSums, times: u32) {
-        let copies = sums.rows.max(1) as f64;
+        let copies = u128::from(sums.rows.max(1));
         for ([sum, squares], mass) in self.of_class.iter_mut().zip([sums.neg, sums.pos]) {
-            let weight = mass as f64 * f64::from(times) / copies;
-            *sum += copies * weight;
-            *squares += copies * weight * weight;
+            let mass = u128::from(mass) * u128::from(times);
+            *sum += mass;
+            *squares += mass * mass / copies;
         }
     }
 
     /// The squares by the sums.
     pub(crate) fn units(&self) -> RowUnits {
-        RowUnits(self.of_class.map(|[sum, squares]| if sum > 0.0 { squares / sum } else { 0.0 }))
+        RowUnits(self.of_class.map(|[sum, squares]| squares as f64 / sum.max(1) as f64))
     }
 }
 

@@ -338,12 +338,14 @@ fn a_split_that_gains_less_than_nothing_is_refused() {
 }
 
 #[test]
-fn reading_ends_once_it_is_interrupted() {
+fn reading_and_writing_end_once_they_are_interrupted() {
     let interrupt = Interrupt::default();
     interrupt.stop();
     for document in documents() {
         let text = document.to_json().unwrap();
         let found = Document::from_json_heeding(&text, &interrupt);
+        assert_eq!(found, Err(ModelError::Interrupted));
+        let found = document.model.borrow().to_json_heeding(&document.header, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
         // Behind the check of the text.
         let model = serde_json::to_string(&document.model.borrow()).unwrap();
