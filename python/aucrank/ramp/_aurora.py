@@ -54,7 +54,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         How many features a term may ask: 1 for a score that is a step function of each feature,
         which `plot_terms` draws and a `Scorecard` takes; 2 for pairs, too.
     radius : float or "auto", default="auto"
-        Length of the vector of coefficients, in units of the width of the ramp; positive. With a
+        Length of the vector of coefficients in widths of the ramp; above 0, at most 1000. With a
         short one all pairs of rows count about alike, with a long one those whose scores differ
         little. "auto" tries up to five from 1/2 to 5, five searches instead of one, and takes the
         smallest whose AUC on the rows held out is less than a standard error below the best.
@@ -286,7 +286,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
 
     def _radius(self) -> Any:
         if not isinstance(self.radius, str):
-            radius = check_real(self.radius, "radius", low=0.0, low_open=True, high_open=True)
+            radius = check_real(self.radius, "radius", low=0.0, high=1000.0, low_open=True)
             return {"fixed": radius}
         if self.radius != "auto":
             raise ValueError(f"radius must be a number or 'auto', got {self.radius!r}")

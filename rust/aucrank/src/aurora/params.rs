@@ -95,6 +95,10 @@ pub enum Criterion {
     Auc,
 }
 
+/// Largest length of the vector of coefficients: a hundred times the longest of the paper, whose
+/// scores of a million terms are still exact sums.
+const LARGEST_RADIUS: f64 = 1000.0;
+
 impl AuroraParams {
     /// Checks every parameter, for features with these numbers of categories.
     ///
@@ -113,8 +117,8 @@ impl AuroraParams {
             return bad("order", self.order.to_string(), "1 or 2");
         }
         match (self.radius, self.selection) {
-            (Radius::Fixed(radius), _) if !positive(radius) => {
-                return bad("radius", radius.to_string(), "positive and finite");
+            (Radius::Fixed(radius), _) if !(radius > 0.0 && radius <= LARGEST_RADIUS) => {
+                return bad("radius", radius.to_string(), "above 0 and at most 1000");
             }
             (Radius::Auto, Selection::Keep) => {
                 let rule = "a number where no rows are held out";
