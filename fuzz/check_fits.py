@@ -4,6 +4,7 @@ import copy
 import pickle
 import re
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -76,8 +77,22 @@ def check_fit(rng: Rng, model: Any, strange: str | None, rows: Rows) -> str:
         raise FindingError(f"rows with a fault are taken: {rows.fault}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if asks_another(model) else "error", RuntimeWarning)
-        check_model(rng, model, rows, strange)
+        try:
+            check_model(rng, model, rows, strange)
+        except (ValueError, TypeError) as err:
+            if not (asks_another(model) and is_raised_by(err, "linear_model")):
+                raise
+            return "refused"
     return "fitted"
+
+
+def is_raised_by(err: Exception, folder: str) -> bool:
+    """Tell whether an error, or what it came from, was raised by code of a folder."""
+    root = err
+    while root.__cause__ is not None and isinstance(root.__cause__, Exception):
+        root = root.__cause__
+    frames = traceback.extract_tb(root.__traceback__)
+    return any(folder in Path(frame.filename).parts for frame in frames)
 
 
 def fit(model: Any, rows: Rows) -> Any:

@@ -59,7 +59,7 @@ def test_curve_is_that_of_scikit_learn(sample, weighted, drop):
     ours, theirs = roc_curve(y, scores, **kwargs), sklearn.metrics.roc_curve(y, scores, **kwargs)
     for found, expected in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(found, expected)
-        assert found.dtype == expected.dtype
+        assert found.dtype == np.float64  # where scikit-learn 1.6 has that of the scores
         assert found.flags.writeable
 
 

@@ -332,7 +332,7 @@ class _Interchange:
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.shape = frame.shape
-        self._names = frame.columns
+        self._names = [str(name) for name in frame.columns]
 
     def __dataframe__(self) -> "_Interchange":
         return self
@@ -346,4 +346,7 @@ def _with_names(frame: nw.DataFrame[Any]) -> Any:
     major, minor = sklearn.__version__.split(".")[:2]
     if (int(major), int(minor)) >= (1, 9):
         return native
-    return native if frame.implementation.is_pandas() else _Interchange(frame)
+    # Of pandas' names it knows those that are str and nothing else, not NumPy's.
+    is_known = frame.implementation.is_pandas() and {type(name) for name in frame.columns} <= {str}
+    named = all(isinstance(name, str) for name in frame.columns)
+    return native if is_known or not named else _Interchange(frame)

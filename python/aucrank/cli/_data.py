@@ -206,15 +206,7 @@ def _csv_header(file: str) -> list[str]:
 
 def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFrame[Any]:
     if backend == "polars":
-        import polars
-
-        return nw.read_csv(
-            file,
-            backend=backend,
-            null_values=MISSING,
-            infer_schema_length=None,
-            schema_overrides=dict.fromkeys(text, polars.String),
-        )
+        return _read_by_polars(file, set(text))
     import pandas
 
     # Every digit counts: a value next to a threshold must fall on the side that it fell on in
@@ -234,6 +226,28 @@ def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFram
             low_memory=False,
             **exact,
         )
+
+
+def _read_by_polars(file: str, text: set[str]) -> nw.DataFrame[Any]:
+    import polars
+
+    try:
+        return nw.read_csv(
+            file,
+            backend="polars",
+            null_values=MISSING,
+            infer_schema_length=None,
+            schema_overrides=dict.fromkeys(text, polars.String),
+        )
+    except polars.exceptions.ComputeError as error:
+        # Older versions do not take integers beyond 64 bits for numbers, nor for anything else.
+        found = _TOO_LARGE.search(str(error))
+        if found is None or found[1] in text:
+            raise
+        return _read_by_polars(file, text | {found[1]})
+
+
+_TOO_LARGE = re.compile(r"as dtype `i64` at column '(.*)' \(column number", re.DOTALL)
 
 
 def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw.DataFrame[Any]:

@@ -56,10 +56,6 @@ where
     on_pool_or(py, n_threads, work, to_py_err)
 }
 
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method alone is not general enough in its lifetime"
-)]
 /// As [`on_pool`] for work that ends in errors of another kind, of which `to_py_err` tells Python.
 pub fn on_pool_or<T, E, F>(
     py: Python<'_>,
@@ -72,24 +68,46 @@ where
     E: Send,
     F: FnOnce(&Interrupt) -> Result<T, E> + Send,
 {
+    let mut work = Some(work);
+    let mut outcome = None;
+    run_heeding_signals(py, n_threads, &mut |interrupt| {
+        outcome = work.take().map(|work| work(interrupt));
+    })?;
+    match outcome {
+        Some(outcome) => outcome.map_err(to_py_err),
+        None => Err(PyRuntimeError::new_err("a worker thread died")),
+    }
+}
+
+/// Runs `work` once on a pool of its own. One function for all callers, which differ in types alone:
+/// the pool, the wait and the signals need not be compiled for each.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method alone is not general enough in its lifetime"
+)]
+fn run_heeding_signals(
+    py: Python<'_>,
+    n_threads: usize,
+    work: &mut (dyn FnMut(&Interrupt) + Send),
+) -> PyResult<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|err| {
         PyRuntimeError::new_err(format!("cannot start {n_threads} threads: {err}"))
     })?;
     let interrupt = &Interrupt::default();
     py.detach(move || {
-        let (done, result) = sync_channel(1);
+        let (done, end) = sync_channel(1);
         pool.in_place_scope(move |scope| {
             scope.spawn(move |_| {
+                work(interrupt);
                 // The receiver outlives the scope, so sending cannot fail.
-                let _ = done.send(work(interrupt));
+                let _ = done.send(());
             });
             let mut signal = None;
             loop {
-                match result.recv_timeout(PATIENCE) {
-                    Ok(outcome) => return signal.map_or_else(|| outcome.map_err(to_py_err), Err),
-                    // `work` panicked: leaving the scope resumes the panic here.
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(PyRuntimeError::new_err("a worker thread died"));
+                match end.recv_timeout(PATIENCE) {
+                    // If `work` panicked, leaving the scope resumes the panic here.
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                        return signal.map_or(Ok(()), Err);
                     }
                     Err(RecvTimeoutError::Timeout) if signal.is_none() => {
                         if let Err(err) = Python::attach(|py| py.check_signals()) {
