@@ -66,8 +66,8 @@ fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
 fuzz-properties: $(STAMPS)/package $(STAMPS)/group-test
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -P -m pytest -m hypothesis \
 		--hypothesis-seed=$(SEED) $(PYTEST_ARGS)
-	PROPTEST_CASES=25600 PROPTEST_RNG_SEED=$(SEED) cargo test --release --locked -p aucrank \
-		--lib --tests
+	PROPTEST_CASES=25600 PROPTEST_RNG_SEED=$(SEED) cargo test --release --locked --no-fail-fast \
+		-p aucrank --lib --tests
 
 .PHONY: lint
 lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstrings

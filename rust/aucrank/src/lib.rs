@@ -27,6 +27,7 @@ pub mod tree;
 mod canonical_json;
 mod error;
 mod interrupt;
+mod parallel;
 
 pub use error::RankError;
 pub use interrupt::Interrupt;

@@ -29,13 +29,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::bins::Direction;
 use super::cells::Cells;
 use crate::data::{ClassMasses, ClassSums, RowTally, Tally, Value, midpoint, place_among};
 use crate::roc::Score;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// A number whose values are cut.
 pub(super) struct Feature<'a, T, R> {
@@ -368,8 +366,9 @@ fn count<T: Value, R: RowTally, const TIES: bool>(
     let special_cell = cells.n() + SPARE_CELLS - 1;
     memory.cells.resize(n_rows, 0);
     memory.shares.resize_with(n_rows.div_ceil(rows_of_share), Share::default);
-    let shares = memory.cells.par_chunks_mut(rows_of_share).zip(&mut memory.shares);
-    shares.enumerate().try_for_each(|(number, (cell_of_row, share))| {
+    let shares = memory.cells.chunks_mut(rows_of_share).zip(&mut memory.shares).enumerate();
+    type OfShare<'a, T> = (usize, (&'a mut [u16], &'a mut Share<T>));
+    let count_share = |(number, (cell_of_row, share)): OfShare<'_, R::Tally>| {
         let Share { tallies, is_mixed, special, any_infinite, .. } = share;
         tallies.clear();
         tallies.resize(cells.n() + SPARE_CELLS, R::Tally::default());
@@ -400,7 +399,8 @@ fn count<T: Value, R: RowTally, const TIES: bool>(
             }
         }
         Ok(())
-    })?;
+    };
+    parallel::map(shares.collect(), count_share).into_iter().collect::<Result<(), RankError>>()?;
     let (total, others) = memory.shares.split_first_mut().expect("a share");
     for share in others {
         total.any_infinite |= share.any_infinite;
@@ -421,24 +421,22 @@ fn take<T: Value, R: RowTally>(
     const TILE: usize = 1024;
     let rows_of_share = feature.values.len().div_ceil(feature.n_shares);
     let Memory { cells, shares, ends, records, .. } = memory;
-    cells.par_chunks(rows_of_share).zip(&mut *shares).enumerate().try_for_each(
-        |(number, (cells, share))| {
-            interrupt.check()?;
-            share.taken.clear();
-            let mut tile = [0; TILE];
-            for (place, cells) in cells.chunks(TILE).enumerate() {
-                // Without a branch: such rows follow no pattern.
-                let start = (number * rows_of_share + place * TILE) as u32;
-                let mut n_taken = 0;
-                for (row, &cell) in (start..).zip(cells) {
-                    tile[n_taken] = row;
-                    n_taken += usize::from(is_taken[usize::from(cell)]);
-                }
-                share.taken.extend_from_slice(&tile[..n_taken]);
+    let parts = cells.chunks(rows_of_share).zip(&mut *shares).enumerate().collect();
+    parallel::map(parts, |(number, (cells, share)): (usize, (&[u16], &mut Share<R::Tally>))| {
+        share.taken.clear();
+        let mut tile = [0; TILE];
+        for (place, cells) in cells.chunks(TILE).enumerate() {
+            // Without a branch: such rows follow no pattern.
+            let start = (number * rows_of_share + place * TILE) as u32;
+            let mut n_taken = 0;
+            for (row, &cell) in (start..).zip(cells) {
+                tile[n_taken] = row;
+                n_taken += usize::from(is_taken[usize::from(cell)]);
             }
-            Ok(())
-        },
-    )?;
+            share.taken.extend_from_slice(&tile[..n_taken]);
+        }
+    });
+    interrupt.check()?;
     let rows = || {
         let rows = shares.iter().flat_map(|share| &share.taken).map(|&row| row as usize);
         rows.map(|row| (row, usize::from(cells[row])))

@@ -12,7 +12,7 @@ use crate::data::{
     WeightedRows,
 };
 use crate::roc::PARALLEL_FROM;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// How features are cut into bins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -233,7 +233,7 @@ fn copy(columns: &Columns<'_>, block: Range<usize>, copies: &mut Vec<Vec<f64>>, 
         copy.resize(n_rows, 0.0);
         shares.iter_mut().zip(copy.chunks_mut(share)).for_each(|(share, part)| share.push(part));
     }
-    shares.into_par_iter().enumerate().for_each(|(number, mut parts)| {
+    parallel::map(shares.into_iter().enumerate().collect(), |(number, mut parts)| {
         let n_here = parts.first().map_or(0, |part| part.len());
         for start in (0..n_here).step_by(TILE_ROWS) {
             let rows = start..n_here.min(start + TILE_ROWS);

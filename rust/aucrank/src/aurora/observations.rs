@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::binarize::Binarizer;
 use super::binary_feature::BinaryFeature;
 use super::term::{BinaryTerm, Literal};
-use crate::RankError;
 use crate::data::{Column, Columns, Labels, mix};
+use crate::{RankError, parallel};
 
 /// Distinct rows of each class, by their codes: the positive ones first, either class in the order of
 /// a hash of the codes. What is summed over them in their order does not depend on the order of the
@@ -37,7 +37,7 @@ impl<'a> Observations<'a> {
             Ok(feature.codes(column, rows))
         };
         let codes: Vec<Vec<u16>> =
-            features.into_par_iter().map(codes_of).collect::<Result<_, RankError>>()?;
+            parallel::map(features, codes_of).into_iter().collect::<Result<_, RankError>>()?;
         let mut hashes = vec![0_u64; rows.len()];
         for codes in &codes {
             for (hash, &code) in hashes.iter_mut().zip(codes) {
@@ -80,10 +80,9 @@ impl<'a> Observations<'a> {
             units as f64 / totals[usize::from(place >= n_pos)] as f64
         };
         let shares = units.iter().enumerate().map(share).collect();
-        let codes = codes
-            .into_par_iter()
-            .map(|codes| places.iter().map(|&place| codes[place as usize]).collect())
-            .collect();
+        let codes = parallel::map(codes, |codes: Vec<u16>| {
+            places.iter().map(|&place| codes[place as usize]).collect()
+        });
         Ok(Self { binarizer, codes, units, shares, n_pos })
     }
 

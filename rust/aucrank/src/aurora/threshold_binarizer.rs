@@ -1,6 +1,5 @@
 //! Binary terms as features for any model: what `ThresholdBinarizer` learns, and what it makes of rows.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::binarize::{Binarizer, BinarizerParams};
@@ -185,7 +184,7 @@ impl ThresholdBinarizer {
             rest = after;
             parts.push((start..start + counts.len(), (counts, part)));
         }
-        lookups.by_part(columns, parts.into_par_iter(), |(): &mut (), of_feature, (counts, out)| {
+        lookups.by_part(columns, parts, |(): &mut (), of_feature, (counts, out)| {
             // The next place of each row.
             let mut places: Vec<usize> = counts
                 .iter()

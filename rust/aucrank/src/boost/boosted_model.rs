@@ -1,14 +1,13 @@
 //! A sum of terms: what `AUCBoost` and `RankBoost` learn.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOutPath;
 use super::term::{Term, TreeTerm};
 use super::weak::outside::RowScores;
-use crate::RankError;
 use crate::data::{Columns, FeatureTerm, LARGEST_SUM, is_snapped};
 use crate::tree::LeafSums;
+use crate::{RankError, parallel};
 
 /// Rows that one thread takes at a time.
 const TILE_ROWS: usize = 1024;
@@ -149,9 +148,8 @@ impl BoostedModel {
     ) -> Result<Vec<f64>, RankError> {
         let mut scores = self.sums(columns, outside)?;
         let scored = |sum: &mut f64| *sum = self.score_of(*sum);
-        scores.par_chunks_mut(TILE_ROWS).with_min_len(16).for_each(|scores| {
-            scores.iter_mut().for_each(scored);
-        });
+        let tiles = scores.chunks_mut(TILE_ROWS).collect();
+        parallel::map_with(tiles, 16, || (), |(), tile| tile.iter_mut().for_each(scored));
         Ok(scores)
     }
 

@@ -1,8 +1,7 @@
 //! The distributions over the rows of each class that boosting reweights round by round.
 
-use rayon::prelude::*;
-
 use crate::data::{ClassMasses, Labels, times_power_of_two};
+use crate::parallel;
 
 /// Bits that the mass of a class may take: sums are then exact in `f64`, too.
 const CLASS_BITS: i32 = 52;
@@ -177,29 +176,23 @@ impl<'a> Distribution<'a> {
             let pos = *mass * class as u64;
             pass.total += ClassMasses { pos, neg: *mass - pos };
         };
-        let factors = self.factors.par_chunks_mut(CHUNK_ROWS);
-        let parts = factors.zip(self.masses.par_chunks_mut(CHUNK_ROWS)).enumerate();
-        let of_chunk = |chunk: usize, factors: &mut [f64], masses: &mut [u64]| {
+        // Scores may not be asked for.
+        let scores = scores.chunks_mut(CHUNK_ROWS).map(Some).chain(std::iter::repeat_with(|| None));
+        let factors = self.factors.chunks_mut(CHUNK_ROWS);
+        let parts = factors.zip(self.masses.chunks_mut(CHUNK_ROWS)).zip(scores).enumerate();
+        type Part<'a> = (usize, ((&'a mut [f64], &'a mut [u64]), Option<&'a mut [f64]>));
+        let of_part = |(chunk, ((factors, masses), scores)): Part<'_>| {
+            let first = chunk * CHUNK_ROWS;
+            for (row, score) in (first..).zip(scores.into_iter().flatten()) {
+                *score += value(row);
+            }
             let mut pass = Pass::default();
-            let rows = chunk * CHUNK_ROWS..;
-            for ((row, factor), mass) in rows.zip(factors).zip(masses) {
+            for ((row, factor), mass) in (first..).zip(factors).zip(masses) {
                 of_row(row, factor, mass, &mut pass);
             }
             pass
         };
-        if scores.is_empty() {
-            let passes = parts.map(|(chunk, (factors, masses))| of_chunk(chunk, factors, masses));
-            return passes.reduce(Pass::default, Pass::and);
-        }
-        let passes = parts.zip(scores.par_chunks_mut(CHUNK_ROWS)).map(
-            |((chunk, (factors, masses)), scores)| {
-                for (row, score) in (chunk * CHUNK_ROWS..).zip(scores) {
-                    *score += value(row);
-                }
-                of_chunk(chunk, factors, masses)
-            },
-        );
-        passes.reduce(Pass::default, Pass::and)
+        parallel::map(parts.collect(), of_part).into_iter().fold(Pass::default(), Pass::and)
     }
 }
 

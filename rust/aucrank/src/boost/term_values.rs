@@ -1,12 +1,10 @@
 //! The values of terms at rows of raw data.
 
-use rayon::prelude::*;
-
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::Term;
 use super::weak::outside::{RowScores, scores_of};
-use crate::RankError;
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE};
+use crate::{RankError, parallel};
 
 /// Rows that one thread takes at a time.
 const CHUNK_ROWS: usize = 1 << 12;
@@ -53,8 +51,10 @@ impl Term {
 }
 
 fn add_all(out: &mut [f64], value: impl Fn(usize) -> f64 + Sync) {
-    let rows = out.par_iter_mut().enumerate().with_min_len(CHUNK_ROWS);
-    rows.for_each(|(row, out)| *out += value(row));
+    parallel::map(out.chunks_mut(CHUNK_ROWS).enumerate().collect(), |(chunk, out)| {
+        let rows = chunk * CHUNK_ROWS..;
+        rows.zip(out).for_each(|(row, out): (usize, &mut f64)| *out += value(row));
+    });
 }
 
 impl FeatureTerm {

@@ -1,6 +1,6 @@
 //! Labels that are numbers already.
 
-use rayon::prelude::*;
+use crate::parallel;
 
 mod sealed {
     pub trait Sealed {}
@@ -77,8 +77,8 @@ pub fn positive_rows<T: Label>(labels: &[T]) -> Option<Vec<bool>> {
     let (zero_one, sign) = if labels.len() < CHUNK {
         fill((&mut positive, labels))
     } else {
-        let parts = positive.par_chunks_mut(CHUNK).zip(labels.par_chunks(CHUNK));
-        parts.map(fill).reduce(|| (true, true), both)
+        let parts = positive.chunks_mut(CHUNK).zip(labels.chunks(CHUNK)).collect();
+        parallel::map(parts, fill).into_iter().fold((true, true), both)
     };
     (zero_one || sign).then_some(positive)
 }

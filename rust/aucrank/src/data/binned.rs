@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
@@ -13,7 +12,7 @@ use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
 use super::random::below;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Rows of a seeded sample from which quantile cuts are taken, where there are more.
 const CUT_SAMPLE: usize = 200_000;
@@ -179,24 +178,23 @@ impl Binned {
         }
         let rows = labels.rows();
         let sample = sample_rows(&rows, params.seed);
-        let features: Vec<FeatureBins> = (0..columns.n_features())
-            .into_par_iter()
-            .map(|feature| {
-                interrupt.check()?;
-                Ok(match columns[feature] {
-                    Column::F64(column) => FeatureBins::Numeric {
-                        cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
-                    },
-                    Column::F32(column) => FeatureBins::Numeric {
-                        cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
-                    },
-                    Column::Codes { codes, n_levels } => {
-                        let rare = rare_levels(codes, n_levels, labels, &rows, params.level_rates);
-                        FeatureBins::Categorical { n_levels, rare }
-                    }
-                })
+        let of_feature = |feature: usize| {
+            interrupt.check()?;
+            Ok(match columns[feature] {
+                Column::F64(column) => FeatureBins::Numeric {
+                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                },
+                Column::F32(column) => FeatureBins::Numeric {
+                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                },
+                Column::Codes { codes, n_levels } => {
+                    let rare = rare_levels(codes, n_levels, labels, &rows, params.level_rates);
+                    FeatureBins::Categorical { n_levels, rare }
+                }
             })
-            .collect::<Result<_, RankError>>()?;
+        };
+        let features = parallel::map((0..columns.n_features()).collect(), of_feature);
+        let features = features.into_iter().collect::<Result<Vec<FeatureBins>, RankError>>()?;
         drop((rows, sample));
         let binned = Self::with_features(columns, features, interrupt)?;
         Ok(Self { level_rates: params.level_rates, ..binned })
@@ -234,35 +232,34 @@ impl Binned {
         let (narrow_features, wide_features) = (of_kind(true), of_kind(false));
         let mut narrow = vec![0; n_rows * n_narrow];
         if n_narrow > 0 {
-            narrow.par_chunks_mut(TILE_ROWS * n_narrow).enumerate().try_for_each(
-                |(tile, codes)| {
-                    interrupt.check()?;
-                    let start = tile * TILE_ROWS;
-                    let rows = start..start + codes.len() / n_narrow;
-                    for (j, &feature) in narrow_features.iter().enumerate() {
-                        let out = codes.iter_mut().skip(j).step_by(n_narrow);
-                        code_rows(columns, &features, feature, rows.clone(), out.map(Byte))?;
-                    }
-                    Ok(())
-                },
-            )?;
-        }
-        let wide = wide_features
-            .into_par_iter()
-            .map(|feature| {
+            let of_tile = |(tile, codes): (usize, &mut [u8])| {
                 interrupt.check()?;
-                let all = 0..n_rows;
-                if features[feature].n_codes() <= 1 << 16 {
-                    let mut codes = vec![0; n_rows];
-                    code_rows(columns, &features, feature, all, codes.iter_mut().map(Short))?;
-                    Ok(WideCodes::U16(codes))
-                } else {
-                    let mut codes = vec![0; n_rows];
-                    code_rows(columns, &features, feature, all, codes.iter_mut().map(Word))?;
-                    Ok(WideCodes::U32(codes))
+                let start = tile * TILE_ROWS;
+                let rows = start..start + codes.len() / n_narrow;
+                for (j, &feature) in narrow_features.iter().enumerate() {
+                    let out = codes.iter_mut().skip(j).step_by(n_narrow);
+                    code_rows(columns, &features, feature, rows.clone(), out.map(Byte))?;
                 }
-            })
-            .collect::<Result<_, RankError>>()?;
+                Ok(())
+            };
+            let tiles = narrow.chunks_mut(TILE_ROWS * n_narrow).enumerate().collect();
+            parallel::map(tiles, of_tile).into_iter().collect::<Result<(), RankError>>()?;
+        }
+        let of_wide = |feature: usize| {
+            interrupt.check()?;
+            let all = 0..n_rows;
+            if features[feature].n_codes() <= 1 << 16 {
+                let mut codes = vec![0; n_rows];
+                code_rows(columns, &features, feature, all, codes.iter_mut().map(Short))?;
+                Ok(WideCodes::U16(codes))
+            } else {
+                let mut codes = vec![0; n_rows];
+                code_rows(columns, &features, feature, all, codes.iter_mut().map(Word))?;
+                Ok(WideCodes::U32(codes))
+            }
+        };
+        let wide = parallel::map(wide_features, of_wide);
+        let wide = wide.into_iter().collect::<Result<_, RankError>>()?;
         let level_rates = LevelRates::default();
         Ok(Self { n_rows, features, level_rates, slots, narrow, n_narrow, wide })
     }
@@ -298,13 +295,10 @@ impl Binned {
     /// For each feature, whether one of `rows` misses it.
     #[must_use]
     pub fn has_missing(&self, rows: &[u32]) -> Vec<bool> {
-        (0..self.features.len())
-            .into_par_iter()
-            .map(|feature| {
-                let missing = self.features[feature].n_bins() as u32;
-                rows.iter().any(|&row| self.code(row as usize, feature) == missing)
-            })
-            .collect()
+        parallel::map((0..self.features.len()).collect(), |feature: usize| {
+            let missing = self.features[feature].n_bins() as u32;
+            rows.iter().any(|&row| self.code(row as usize, feature) == missing)
+        })
     }
 
     /// For each numeric feature that one of `rows` misses, the least and the greatest value of each
@@ -324,7 +318,7 @@ impl Binned {
             }
             _ => Vec::new(),
         };
-        (0..self.features.len()).into_par_iter().map(of_feature).collect()
+        parallel::map((0..self.features.len()).collect(), of_feature)
     }
 
     fn ranges_of(

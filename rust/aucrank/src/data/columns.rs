@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while something is done with them.
 const TILE_ROWS: usize = 1024;
@@ -301,21 +299,18 @@ impl<'a> Columns<'a> {
         width: usize,
         work: impl Fn(&mut M, Range<usize>, &[f64], &mut [f64]) + Sync,
     ) -> Result<(), RankError> {
-        let tiles = out.par_chunks_mut(TILE_ROWS * width.max(1)).enumerate();
-        let any_refused = tiles.with_min_len(LEAST_TILES).map_init(
-            || (M::default(), Vec::new()),
-            |(memory, values), (tile, out)| {
-                let start = tile * TILE_ROWS;
-                let rows = start..start + out.len() / width;
-                values.resize(rows.len() * self.n_features(), 0.0);
-                let is_refused = self.read_rows(rows.clone(), values);
-                if !is_refused {
-                    work(memory, rows, values, out);
-                }
-                is_refused
-            },
-        );
-        if any_refused.reduce(|| false, |a, b| a | b) {
+        let of_tile = |(memory, values): &mut (M, Vec<f64>), (tile, out): (usize, &mut [f64])| {
+            let start = tile * TILE_ROWS;
+            let rows = start..start + out.len() / width;
+            values.resize(rows.len() * self.n_features(), 0.0);
+            let is_refused = self.read_rows(rows.clone(), values);
+            if !is_refused {
+                work(memory, rows, values, out);
+            }
+            is_refused
+        };
+        let tiles = out.chunks_mut(TILE_ROWS * width.max(1)).enumerate().collect();
+        if parallel::map_with(tiles, LEAST_TILES, Default::default, of_tile).contains(&true) {
             return Err(self.refusal());
         }
         // `work` may have read rows once more, and left them out.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::bins::Bins;
 use super::columns::{Column, Columns};
 use super::sums::{ClassSums, RowTally, Tally};
-use crate::RankError;
+use crate::{RankError, parallel};
 
 /// Rows looked up at a time.
 const TILE_ROWS: usize = 512;
@@ -235,12 +235,12 @@ impl<'a> Lookups<'a> {
             columns.check_interrupt()?;
             return columns.infinite_value().map_or(Ok(()), Err);
         }
-        let tiles = out.par_chunks_mut(TILE_ROWS * width).enumerate();
+        let tiles = out.chunks_mut(TILE_ROWS * width).enumerate();
         let parts = tiles.map(|(number, out)| {
             let start = number * TILE_ROWS;
             (start..start + out.len() / width, out)
         });
-        self.by_part(columns, parts, work)
+        self.by_part(columns, parts.collect(), work)
     }
 
     /// As [`Lookups::by_tile`], with whatever is given beside the rows in place of `out`: at most
@@ -248,21 +248,19 @@ impl<'a> Lookups<'a> {
     pub fn by_part<M: Default, P: Send>(
         &self,
         columns: &Columns<'_>,
-        parts: impl IndexedParallelIterator<Item = (Range<usize>, P)>,
+        parts: Vec<(Range<usize>, P)>,
         work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, P) + Sync,
     ) -> Result<(), RankError> {
         let others = self.others(columns);
-        let any_refused = parts.with_min_len(LEAST_TILES).map_init(
-            || (M::default(), Tile::default()),
-            |(memory, tile), (rows, part)| {
-                let is_refused = self.look_up(columns, &others, &rows, tile);
-                if !is_refused {
-                    work(memory, tile.bins.chunks(rows.len()), part);
-                }
-                is_refused
-            },
-        );
-        check(columns, any_refused.reduce(|| false, |a, b| a | b))
+        let of_part = |(memory, tile): &mut (M, Tile), (rows, part): (Range<usize>, P)| {
+            let is_refused = self.look_up(columns, &others, &rows, tile);
+            if !is_refused {
+                work(memory, tile.bins.chunks(rows.len()), part);
+            }
+            is_refused
+        };
+        let are_refused = parallel::map_with(parts, LEAST_TILES, Default::default, of_part);
+        check(columns, are_refused.contains(&true))
     }
 
     /// The rows in each bin of each feature.

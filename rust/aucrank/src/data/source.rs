@@ -12,7 +12,7 @@ use super::histogram::{Histogram, Layout, WideBins};
 use super::level_set::LevelSet;
 use super::sums::{RowTally, Tally};
 use super::values::ValueScale;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Rows that one thread takes at a time.
 const CHUNK_ROWS: usize = 1 << 16;
@@ -401,7 +401,8 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
     }
 
     fn histograms(&self, wanted: &[Wanted]) -> Result<Vec<Histogram<R::Tally>>, RankError> {
-        wanted.par_iter().map(|wanted| self.histogram(wanted)).collect()
+        let of_each = parallel::map(wanted.iter().collect(), |wanted| self.histogram(wanted));
+        of_each.into_iter().collect()
     }
 
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
@@ -421,12 +422,9 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
             (order, scratch, taken) = (rest, rest_scratch, range.end);
         }
         let binned = self.binned;
-        let parts: Vec<_> = tasks
-            .into_par_iter()
-            .map(|(split, range, rows, scratch)| {
-                (split, range.start, partition(binned, &split.test, rows, scratch), range.end)
-            })
-            .collect();
+        let parts = parallel::map(tasks, |(split, range, rows, scratch)| {
+            (split, range.start, partition(binned, &split.test, rows, scratch), range.end)
+        });
         for (split, start, n_left, end) in parts {
             self.set_cell(split.left, start..start + n_left);
             self.set_cell(split.right, start + n_left..end);
@@ -496,9 +494,9 @@ fn partition_by(
     if rows.len() <= CHUNK_ROWS {
         return partition_chunk(&goes_left, rows, scratch);
     }
-    let chunks = rows.par_chunks_mut(CHUNK_ROWS).zip(scratch.par_chunks_mut(CHUNK_ROWS));
+    let chunks = rows.chunks_mut(CHUNK_ROWS).zip(scratch.chunks_mut(CHUNK_ROWS)).collect();
     let n_left: Vec<usize> =
-        chunks.map(|(rows, scratch)| partition_chunk(&goes_left, rows, scratch)).collect();
+        parallel::map(chunks, |(rows, scratch)| partition_chunk(&goes_left, rows, scratch));
     // Each chunk is in order now; bring the left parts of all together, then the right ones.
     let total: usize = n_left.iter().sum();
     let (mut lefts, mut rights) = scratch.split_at_mut(total);

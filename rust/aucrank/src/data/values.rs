@@ -1,12 +1,10 @@
 //! Raw numbers in fixed point, so that sums of them are exact, and means do not depend on the order
 //! of the rows.
 
-use rayon::prelude::*;
-
 use super::columns::{Column, Columns};
 use super::labels::Labels;
 use super::weights::{power_of_two_factors, times_power_of_two};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Bits of the largest absolute value of a feature. With weights that add up to 2^60 at most, a sum
 /// fits 128 bits.
@@ -97,7 +95,7 @@ impl Moments {
             })
         };
         let columns: Vec<&Column<'_>> = columns.iter().collect();
-        columns.into_par_iter().map(of_column).collect()
+        parallel::map(columns, of_column).into_iter().collect()
     }
 
     fn of_values(value: impl Fn(usize) -> f64, labels: &Labels<'_>, rows: &[u32]) -> Self {

@@ -123,7 +123,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_become_the_nearest_float(mantissa in 1_u64 << 53..1 << 54, shift in 0..190_u32) {
+        fn numbers_become_the_nearest_float(mantissa in 1_u64 << 53..1 << 54, shift in 0..128_u32) {
             // An odd number of 54 bits is a tie, which goes to the even neighbour; with any bit
             // below it, it goes up.
             let tied = u128::from(mantissa | 1);
@@ -132,7 +132,6 @@ mod tests {
                 let scaled = Wide::product(number, 1 << (shift - shift / 2));
                 (scaled + Wide { high: 0, low: below }).to_f64()
             };
-            prop_assume!(shift / 2 < 64);
             let unit = 2_f64.powi(shift.cast_signed());
             prop_assert_eq!(powers(0), tied as f64 * unit);
             if shift > 1 {

@@ -7,22 +7,19 @@ use serde::de::DeserializeOwned;
 use super::{ModelError, malformed};
 use crate::Interrupt;
 
-/// Texts up to this length are read before anybody loses patience: in one go, which is faster.
-const SHORT_TEXT: usize = 8 << 20;
-
 /// Bytes between two looks at the interrupt.
 const PIECE: usize = 64 << 10;
 
+/// Reads a value, and hears of an interrupt meanwhile.
+///
+/// Short texts are read as long ones are: a second set of readers for all that a model is made of
+/// would be a twentieth of the module, and take a fifth off the time.
 pub(super) fn read_json<T: DeserializeOwned>(
     text: &str,
     interrupt: &Interrupt,
 ) -> Result<T, ModelError> {
-    let read = if text.len() <= SHORT_TEXT {
-        serde_json::from_str(text)
-    } else {
-        let heeding = Heeding { rest: text.as_bytes(), interrupt };
-        serde_json::from_reader(BufReader::with_capacity(PIECE, heeding))
-    };
+    let heeding = Heeding { rest: text.as_bytes(), interrupt };
+    let read = serde_json::from_reader(BufReader::with_capacity(PIECE.min(text.len()), heeding));
     interrupt.check().map_err(|_| ModelError::Interrupted)?;
     read.map_err(malformed)
 }

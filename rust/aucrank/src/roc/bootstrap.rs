@@ -10,7 +10,6 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 use super::compare::highest_at;
 use super::delong::{Rows, order, split_rows};
@@ -18,7 +17,7 @@ use super::mass::{Mass, Weights};
 use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::Score;
 use crate::data::Wide;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// How many resamples to draw, and the seed of their streams.
 ///
@@ -90,7 +89,7 @@ impl Bootstrap {
         let models: Vec<Model> =
             models.iter().map(|scores| Model::new(scores, &negative, &positives)).collect();
         let one = MassOf::<W>::from(1);
-        let resamples = (0..self.n_resamples as u64).into_par_iter().map_init(
+        self.on_each_resample(
             || Scratch::new(negative.len(), positives.len(), models.len()),
             |scratch, resample| {
                 interrupt.check()?;
@@ -105,9 +104,7 @@ impl Bootstrap {
                     |row| times(one, positives[row].1),
                 ))
             },
-        );
-        let resamples: Result<Vec<Vec<f64>>, RankError> = resamples.collect();
-        Ok(resamples?.concat())
+        )
     }
 
     /// True positive rate at each of the false positive rates on each resample: `n_resamples` rows
@@ -154,7 +151,7 @@ impl Bootstrap {
             let place = |key: &S::Key| distinct.partition_point(|other| other > key);
             keys.iter().map(place).collect()
         });
-        let resamples = (0..self.n_resamples as u64).into_par_iter().map_init(
+        self.on_each_resample(
             || [0, 1].map(|_| (vec![none; distinct.len()], vec![0.0; distinct.len() + 1])),
             |scratch, resample| {
                 interrupt.check()?;
@@ -174,9 +171,18 @@ impl Bootstrap {
                 let [(_, x), (_, y)] = scratch;
                 Ok(fpr.iter().map(|&rate| highest_at(x, y, rate)).collect())
             },
-        );
-        let resamples: Result<Vec<Vec<f64>>, RankError> = resamples.collect();
-        Ok(resamples?.concat())
+        )
+    }
+
+    /// What `work` makes of each resample, one after the other.
+    fn on_each_resample<S>(
+        &self,
+        new_scratch: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, u64) -> Result<Vec<f64>, RankError> + Sync,
+    ) -> Result<Vec<f64>, RankError> {
+        let resamples = (0..self.n_resamples as u64).collect();
+        let found = parallel::map_with(resamples, 1, new_scratch, work);
+        Ok(found.into_iter().collect::<Result<Vec<Vec<f64>>, RankError>>()?.concat())
     }
 
     fn stream(&self, resample: u64) -> Xoshiro256PlusPlus {

@@ -1,13 +1,11 @@
 //! The ramp statistic of scores that change: what an ascent asks for again and again.
 
-use rayon::prelude::*;
-
 use super::ramp::Ramp;
 use super::ramp_sums::{Ordered, Pair, Partners, RampSums};
 use super::ranking::{Bounds, Ranking};
 use super::sample::PARALLEL_FROM;
-use crate::RankError;
 use crate::data::{FixedWeights, Labels};
+use crate::{RankError, parallel};
 
 /// Greatest weight of a class: that of `FixedWeights`.
 const MOST_WEIGHT: u64 = 1 << 53;
@@ -269,8 +267,8 @@ fn sum_up<P: Pair>(
     };
     if parallel {
         // Each chunk from zero, then all of them raised by those before.
-        let chunks = below[1..].par_chunks_mut(CHUNK).enumerate();
-        let sums: Vec<P> = chunks.map(|(i, chunk)| fill(P::default(), i * CHUNK, chunk)).collect();
+        let chunks = below[1..].chunks_mut(CHUNK).enumerate().collect();
+        let sums: Vec<P> = parallel::map(chunks, |(i, chunk)| fill(P::default(), i * CHUNK, chunk));
         let before: Vec<P> = sums
             .iter()
             .scan(P::default(), |sum, &own| {
@@ -279,7 +277,8 @@ fn sum_up<P: Pair>(
                 Some(before)
             })
             .collect();
-        below[1..].par_chunks_mut(CHUNK).zip(before).for_each(|(chunk, before)| {
+        let chunks = below[1..].chunks_mut(CHUNK).zip(before).collect();
+        parallel::map(chunks, |(chunk, before): (&mut [P], P)| {
             for below in chunk {
                 *below = *below + before;
             }

@@ -1,13 +1,11 @@
 //! The ROC curve as exact counts.
 
-use rayon::prelude::*;
-
 use super::RocState;
 use super::mass::{Mass, Shifted, Weights, is_few, simplest};
 use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
-use crate::RankError;
+use crate::{RankError, parallel};
 
 /// Knots of an ROC curve, from (0, 0) to (1, 1); between them it is linear.
 ///
@@ -214,12 +212,9 @@ impl RocCurve {
                 knots,
             })
             .collect();
-        let parallel = sample.scores.len() >= PARALLEL_FROM;
-        let totals: Vec<Total<MassOf<W>>> = if parallel {
-            stretches.par_iter().map(Stretch::total).collect()
-        } else {
-            stretches.iter().map(Stretch::total).collect()
-        };
+        let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
+        let total = |(): &mut (), stretch: &Stretch<'_, S, MassOf<W>>| stretch.total();
+        let totals = parallel::map_with(stretches.iter().collect(), least, || (), total);
         let n_knots = 1 + totals.iter().map(|total| total.n_knots).sum::<usize>();
         let none = MassOf::<W>::default();
         let mut thresholds = vec![f64::INFINITY; n_knots];
@@ -244,13 +239,14 @@ impl RocCurve {
             let class = if above.positive == none { "positive" } else { "negative" };
             return Err(RankError::ClassWithoutWeight { class });
         }
-        if parallel {
-            tasks.into_par_iter().with_min_len(8).for_each(|(s, above, out)| s.write(above, out));
-        } else {
-            for (stretch, above, out) in tasks {
+        parallel::map_with(
+            tasks,
+            least,
+            || (),
+            |(), (stretch, above, out)| {
                 stretch.write(above, out);
-            }
-        }
+            },
+        );
         Ok(MassOf::<W>::curve(thresholds, counts, sample.weights.exponents()))
     }
 

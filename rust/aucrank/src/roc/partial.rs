@@ -190,8 +190,9 @@ mod tests {
         }
 
         #[test]
-        fn the_diagonal_is_a_half_and_a_perfect_curve_one(fpr in band(), tpr in band()) {
-            prop_assume!(tpr[1] > fpr[0] + 0.01);
+        fn the_diagonal_is_a_half_and_a_perfect_curve_one(
+            [fpr, tpr] in [band(), band()].prop_filter("below", |[fpr, tpr]| tpr[1] > fpr[0] + 0.01)
+        ) {
             let chance = RocCurve::new(&[0.0, 0.0], &[false, true]).unwrap();
             let perfect = RocCurve::new(&[0.0, 1.0], &[false, true]).unwrap();
             prop_assert!((chance.partial_auc(fpr, tpr, true).unwrap() - 0.5).abs() < 1e-9);

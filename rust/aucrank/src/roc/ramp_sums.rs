@@ -16,10 +16,8 @@
 use std::fmt::Debug;
 use std::ops::{Add, Sub};
 
-use rayon::prelude::*;
-
 use super::ramp::Ramp;
-use crate::RankError;
+use crate::{RankError, parallel};
 
 /// Weight of both classes in one word.
 pub(super) trait Pair:
@@ -247,14 +245,9 @@ impl Partners {
             .map(Option::unwrap_or_default)
         };
         let n_walks = n_parts.div_ceil(LANES);
-        if parallel {
-            let walks: Vec<[Lane<'_>; LANES]> = (0..n_walks).map(|_| next_lanes()).collect();
-            walks.into_par_iter().for_each(|lanes| walk(lanes, scores, half_width));
-        } else {
-            for _ in 0..n_walks {
-                walk(next_lanes(), scores, half_width);
-            }
-        }
+        let walks = (0..n_walks).map(|_| next_lanes()).collect();
+        let least = if parallel { 1 } else { usize::MAX };
+        parallel::map_with(walks, least, || (), |(), lanes| walk(lanes, scores, half_width));
     }
 
     /// The sums and slopes of the scores from `start` on.
@@ -324,18 +317,12 @@ impl Partners {
             (own, rest) = std::mem::take(&mut rest).split_at_mut(part[1] - part[0]);
             (part[0], own)
         });
+        let parts: Vec<(usize, &mut [f64])> = parts.collect();
+        let least = if parallel { 1 } else { usize::MAX };
+        let of = |(): &mut (), (start, slopes)| self.part(start, ordered, ramp, slopes);
         let mut sums = RampSums::default();
-        if parallel {
-            let parts: Vec<(usize, &mut [f64])> = parts.collect();
-            let of = |(start, slopes)| self.part(start, ordered, ramp, slopes);
-            let parts: Vec<RampSums> = parts.into_par_iter().map(of).collect();
-            for part in &parts {
-                sums.join(part);
-            }
-        } else {
-            for (start, slopes) in parts {
-                sums.join(&self.part(start, ordered, ramp, slopes));
-            }
+        for part in &parallel::map_with(parts, least, || (), of) {
+            sums.join(part);
         }
         sums
     }

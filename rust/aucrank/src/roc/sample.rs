@@ -1,10 +1,8 @@
 //! Scores with their classes and weights, checked once for every statistic.
 
-use rayon::prelude::*;
-
 use super::mass::{FewBits, ManyBits, Shifted, Unit};
 use super::score::{Extremes, Score};
-use crate::RankError;
+use crate::{RankError, parallel};
 
 /// Rows from which on the functions of this module use the threads of the rayon pool they are called
 /// in. With fewer rows they do not touch rayon at all, so that no pool need be there.
@@ -154,12 +152,12 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
             Survey::of(scores, positive)
         } else {
             // One score more than labels: chunks overlap, so that no pair of neighbours is lost.
-            let parts = positive.par_chunks(CHUNK).enumerate().map(|(chunk, positive)| {
-                let start = chunk * CHUNK;
-                let end = (start + positive.len() + 1).min(n);
-                Survey::of(&scores[start..end], positive)
-            });
-            parts.reduce(|| Survey::EMPTY, Survey::merge)
+            let of_part = |start: usize| {
+                let end = (start + CHUNK).min(n);
+                Survey::of(&scores[start..(end + 1).min(n)], &positive[start..end])
+            };
+            let parts = parallel::map((0..n).step_by(CHUNK).collect(), of_part);
+            parts.into_iter().fold(Survey::EMPTY, Survey::merge)
         };
         if survey.has_nan {
             let row = scores.iter().position(|s| s.partial_cmp(s).is_none());

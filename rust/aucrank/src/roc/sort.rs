@@ -29,6 +29,7 @@ use rayon::prelude::*;
 use super::mass::{Mass, Unit};
 use super::sample::{MassOf, Order, PARALLEL_FROM, Sample, Weigh};
 use super::score::{Coding, Score, Word};
+use crate::parallel;
 
 /// Takes the rows in ascending order of their scores, range by range.
 pub(super) trait Sink<K: Word, M: Mass>: Send {
@@ -211,11 +212,7 @@ where
         }
         counts
     };
-    let counts: Vec<Vec<u32>> = if n_shares == 1 {
-        shares.iter().map(count).collect()
-    } else {
-        shares.par_iter().map(count).collect()
-    };
+    let counts: Vec<Vec<u32>> = parallel::map(shares.iter().collect(), count);
     let totals: Vec<usize> =
         (0..1 << digit_bits).map(|d| counts.iter().map(|share| share[d] as usize).sum()).collect();
     let middle = 1_usize << (S::Key::BITS - 1 - shift).min(usize::BITS - 1);
@@ -261,11 +258,7 @@ where
                 }
             }
         };
-        if n_shares == 1 {
-            shares.iter().zip(places).for_each(scatter);
-        } else {
-            shares.par_iter().zip(places).for_each(scatter);
-        }
+        parallel::map(shares.iter().zip(places).collect(), scatter);
 
         let mut rest = moved.as_mut_slice();
         let mut tasks = Vec::with_capacity(round.len());
@@ -287,12 +280,8 @@ where
             descend(rows, &mut scratch[..rows.len()], top, &mut sink);
             sink
         };
-        if n_shares == 1 {
-            let mut scratch = Vec::new();
-            sinks.extend(tasks.into_iter().map(|task| run(&mut scratch, task)));
-        } else {
-            sinks.par_extend(tasks.into_par_iter().with_min_len(8).map_init(Vec::new, run));
-        }
+        let least = if n_shares == 1 { usize::MAX } else { 8 };
+        sinks.append(&mut parallel::map_with(tasks, least, Vec::new, run));
     }
     sinks
 }
@@ -442,11 +431,7 @@ where
     if sample.order == Order::Descending {
         shares.reverse();
     }
-    if n_shares == 1 {
-        shares.into_iter().map(run).collect()
-    } else {
-        shares.into_par_iter().map(run).collect()
-    }
+    parallel::map(shares, run)
 }
 
 fn sweep_groups<S: Score, W: Weigh>(

@@ -6,8 +6,8 @@ use super::cubes::{CubeGrid, Cubes, NO_CUBE};
 use super::fit::Sample;
 use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
 use super::test::Test;
-use crate::RankError;
 use crate::data::Columns;
+use crate::{RankError, parallel};
 
 /// Rows that are read together: in any layout their values then lie side by side in the cache.
 pub(super) const TILE_ROWS: usize = 128;
@@ -199,24 +199,20 @@ impl RankingTree {
             return Ok(vec![values[0]; columns.n_rows()]);
         }
         let mut out = vec![V::default(); columns.n_rows()];
-        let any_refused = out
-            .par_chunks_mut(TILE_ROWS)
-            .enumerate()
-            .with_min_len(16)
-            .map_init(Vec::new, |tile, (chunk, out)| {
-                let rows = chunk * TILE_ROWS..chunk * TILE_ROWS + out.len();
-                tile.resize(out.len() * n_features, 0.0);
-                if columns.read_rows(rows, tile) {
-                    return true;
-                }
-                for (row, out) in tile.chunks_exact(n_features).zip(out) {
-                    let cube = self.grid().map_or(NO_CUBE, |grid| grid.key(row));
-                    *out = values[router.leaf(cube, |test| test.goes_left(row))];
-                }
-                false
-            })
-            .reduce(|| false, |a, b| a | b);
-        if any_refused {
+        let of_tile = |tile: &mut Vec<f64>, (chunk, out): (usize, &mut [V])| {
+            let rows = chunk * TILE_ROWS..chunk * TILE_ROWS + out.len();
+            tile.resize(out.len() * n_features, 0.0);
+            if columns.read_rows(rows, tile) {
+                return true;
+            }
+            for (row, out) in tile.chunks_exact(n_features).zip(out) {
+                let cube = self.grid().map_or(NO_CUBE, |grid| grid.key(row));
+                *out = values[router.leaf(cube, |test| test.goes_left(row))];
+            }
+            false
+        };
+        let tiles = out.chunks_mut(TILE_ROWS).enumerate().collect();
+        if parallel::map_with(tiles, 16, Vec::new, of_tile).contains(&true) {
             return Err(columns.refusal());
         }
         Ok(out)

@@ -337,6 +337,8 @@ mod tests {
     fn rows(seed: u64, n: usize) -> Rows {
         let draw = |i: usize| (mix(seed ^ ((i as u64) << 20)) % 2001) as f64 / 1000.0 - 1.0;
         let mut values: Vec<f64> = (0..n * N_FEATURES).map(draw).collect();
+        // No feature is constant, as none is that comes here: the first row has values of its own.
+        values[..N_FEATURES].iter_mut().for_each(|value| *value += 0.0005);
         let positive: Vec<bool> =
             (0..n).map(|i| i < 2 && i == 1 || draw(i + n * 8) > 0.3).collect();
         for (row, positive) in values.chunks_exact_mut(N_FEATURES).zip(&positive) {

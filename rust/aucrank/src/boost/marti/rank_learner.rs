@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::chance::Chance;
 use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
 use super::walk::MassTile;
-use crate::RankError;
 use crate::boost::row_values::RowValues;
 use crate::boost::term::{LevelBudget, Term};
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::data::{Binned, ClassMasses, ClassSums, MassHistogram, RowSquares, RowUnits};
+use crate::{RankError, parallel};
 
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
@@ -96,9 +94,11 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
         let units = self.level_units(layer);
         let best = self.best_narrow(rule, &sums.histogram, open, &units);
         let best = self.best_wide(rule, best, layer, &units)?;
-        let rankings = best.into_par_iter().map(|best| best.into_ranking(self.sample.binned));
-        let cut = |ranking: Option<Ranking>| ranking.and_then(|ranking| self.cut(ranking, None));
-        rankings.map(|ranking| self.within_budget(cut(ranking))).collect()
+        let cut = |best: Best| {
+            let ranking = best.into_ranking(self.sample.binned);
+            self.within_budget(ranking.and_then(|ranking| self.cut(ranking, None)))
+        };
+        parallel::map(best, cut).into_iter().collect()
     }
 
     fn asks_in_passing(&self) -> bool {
@@ -159,7 +159,7 @@ impl<'a> RankLearner<'a> {
             }
             best
         };
-        open.par_iter().map(best_of).collect()
+        parallel::map(open.iter().collect(), best_of)
     }
 
     /// The same, wider features included: each is summed for itself, as it lies by column, in as many
@@ -202,10 +202,9 @@ impl<'a> RankLearner<'a> {
             }
             Ok(found)
         };
-        let wide = (0..binned.features().len()).into_par_iter();
-        let wide = wide.filter(|&feature| !binned.is_narrow(feature)).map(best_of);
-        for of_feature in wide.collect::<Result<Vec<_>, RankError>>()? {
-            best.iter_mut().zip(of_feature).for_each(|(best, more)| best.join(more));
+        let wide = (0..binned.features().len()).filter(|&feature| !binned.is_narrow(feature));
+        for of_feature in parallel::map(wide.collect(), best_of) {
+            best.iter_mut().zip(of_feature?).for_each(|(best, more)| best.join(more));
         }
         Ok(best)
     }

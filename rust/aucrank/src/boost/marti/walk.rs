@@ -13,7 +13,7 @@ use super::program::place;
 use super::score::part;
 use super::start::Start;
 use crate::data::{ClassMasses, Columns, Labels, MassHistogram, content_hash, mix};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Rows that take a step together: their masses stay in the nearest cache.
 const TILE_ROWS: usize = 512;
@@ -171,8 +171,8 @@ impl<'a> Walk<'a> {
         let parts: Vec<Sums<L::Sums>> = match &mut self.places {
             Places::Spread { masses, stride } => {
                 let stride = *stride;
-                let parts = masses.par_chunks_mut(part_rows * stride).enumerate();
-                let sums = parts.map(|(part, masses)| {
+                let parts = masses.chunks_mut(part_rows * stride).enumerate().collect();
+                let sums = parallel::map(parts, |(part, masses): (usize, &mut [u32])| {
                     let mut sums = empty();
                     let mut chances = vec![Chance::HALF; TILE_ROWS];
                     for (tile, masses) in masses.chunks_mut(TILE_ROWS * stride).enumerate() {
@@ -185,11 +185,11 @@ impl<'a> Walk<'a> {
                     }
                     Ok(sums)
                 });
-                sums.collect::<Result<_, RankError>>()?
+                sums.into_iter().collect::<Result<_, RankError>>()?
             }
             Places::Anew => {
-                let parts = positive.par_chunks(part_rows).enumerate();
-                let sums = parts.map(|(part, positive)| {
+                let parts = positive.chunks(part_rows).enumerate().collect();
+                let sums = parallel::map(parts, |(part, positive): (usize, &[bool])| {
                     let mut sums = empty();
                     let mut chances = vec![Chance::HALF; TILE_ROWS];
                     let mut all_masses = vec![0; TILE_ROWS * n_nodes];
@@ -213,11 +213,11 @@ impl<'a> Walk<'a> {
                     }
                     Ok(sums)
                 });
-                sums.collect::<Result<_, RankError>>()?
+                sums.into_iter().collect::<Result<_, RankError>>()?
             }
             Places::Single { nodes, coins } => {
-                let parts = nodes.par_chunks_mut(part_rows).zip(coins.par_chunks(part_rows));
-                let sums = parts.enumerate().map(|(part, (nodes, coins))| {
+                let parts = nodes.chunks_mut(part_rows).zip(coins.chunks(part_rows)).enumerate();
+                let sums = parallel::map(parts.collect(), |(part, (nodes, coins))| {
                     let mut sums = empty();
                     let tiles = nodes.chunks_mut(TILE_ROWS).zip(coins.chunks(TILE_ROWS));
                     for (tile, (nodes, coins)) in tiles.enumerate() {
@@ -230,7 +230,7 @@ impl<'a> Walk<'a> {
                     }
                     Ok(sums)
                 });
-                sums.collect::<Result<_, RankError>>()?
+                sums.into_iter().collect::<Result<_, RankError>>()?
             }
         };
         let mut parts = parts.into_iter();

@@ -10,7 +10,7 @@ use super::by_score::ranking_by_score;
 use super::{Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::boost::scored::RowScorer;
 use crate::data::{Column, Columns, Moments};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Standard deviations from the mean at which a value is clipped. Few distributions come so far, and a
 /// product of two standardised values then takes 61 bits, which times masses of 2^52 in all is less
@@ -59,20 +59,21 @@ impl LinearRanker {
         if n_features == 0 {
             return Ok(scores);
         }
-        scores.par_chunks_mut(TILE_ROWS).enumerate().try_for_each_init(
-            Vec::new,
-            |values, (tile, scores)| {
-                values.resize(scores.len() * n_features, 0.0);
-                let first = tile * TILE_ROWS;
-                if columns.read_rows(first..first + scores.len(), values) {
-                    return Err(columns.refusal());
-                }
-                for (score, row) in scores.iter_mut().zip(values.chunks_exact(n_features)) {
-                    *score = self.score(row);
-                }
-                Ok(())
-            },
-        )?;
+        let of_tile = |values: &mut Vec<f64>, (tile, scores): (usize, &mut [f64])| {
+            values.resize(scores.len() * n_features, 0.0);
+            let first = tile * TILE_ROWS;
+            if columns.read_rows(first..first + scores.len(), values) {
+                return true;
+            }
+            for (score, row) in scores.iter_mut().zip(values.chunks_exact(n_features)) {
+                *score = self.score(row);
+            }
+            false
+        };
+        let tiles = scores.chunks_mut(TILE_ROWS).enumerate().collect();
+        if parallel::map_with(tiles, 1, Vec::new, of_tile).contains(&true) {
+            return Err(columns.refusal());
+        }
         Ok(scores)
     }
 

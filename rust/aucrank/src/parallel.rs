@@ -1,0 +1,116 @@
+//! Work dealt to the threads of the current rayon pool by one function for all callers.
+//!
+//! Each use of a parallel iterator compiles all that deals, steals and waits once more, for each type
+//! that the code around it is generic over: a third of the module's size was that. Here the pieces of
+//! work are called through a pointer, which pieces of some thousand rows do not notice. Where a piece
+//! is a row or a pair, iterators of rayon are the better choice.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+/// Runs `work` for each number below `n`; a thread takes `least` at once.
+fn run(n: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
+    if n <= least {
+        (0..n).for_each(work);
+    } else {
+        (0..n).into_par_iter().with_min_len(least).for_each(work);
+    }
+}
+
+/// A piece of work, before and after.
+enum Piece<I, T> {
+    Todo(I),
+    /// Taken by a thread, and left behind only by a panic, which ends all.
+    Taken,
+    Done(T),
+}
+
+/// Maps each item; the results come in the order of the items.
+pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+    map_with(items, 1, || (), |(), item| work(item))
+}
+
+/// Maps each item, `least` of them or more by one thread in a row, which keeps a scratch meanwhile.
+/// With no more than `least` items, all is done by the calling thread.
+pub(crate) fn map_with<I: Send, T: Send, S>(
+    items: Vec<I>,
+    least: usize,
+    new_scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) -> T + Sync,
+) -> Vec<T> {
+    let block = if items.len() <= least {
+        items.len()
+    } else {
+        // Some blocks for each thread even out one that is held up.
+        items.len().div_ceil(16 * rayon::current_num_threads()).max(least)
+    };
+    let mut pieces: Vec<Piece<I, T>> = items.into_iter().map(Piece::Todo).collect();
+    let blocks: Vec<Mutex<&mut [Piece<I, T>]>> =
+        pieces.chunks_mut(block.max(1)).map(Mutex::new).collect();
+    run(blocks.len(), 1, &|number| {
+        let mut scratch = new_scratch();
+        // No other thread takes this block: the lock is never waited for.
+        let mut block = blocks[number].lock().unwrap_or_else(PoisonError::into_inner);
+        for piece in block.iter_mut() {
+            if let Piece::Todo(item) = std::mem::replace(piece, Piece::Taken) {
+                *piece = Piece::Done(work(&mut scratch, item));
+            }
+        }
+    });
+    drop(blocks);
+    let done = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Done(result) => Some(result),
+        Piece::Todo(_) | Piece::Taken => None,
+    });
+    done.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        for n in [0, 1, 2, 7, 1000] {
+            for least in [1, 8, 1000] {
+                for n_threads in [1, 3] {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads);
+                    let found = pool.build().unwrap().install(|| {
+                        map_with(
+                            (0..n).collect(),
+                            least,
+                            || 0,
+                            |seen, i: usize| {
+                                *seen += 1;
+                                (i * i, *seen)
+                            },
+                        )
+                    });
+                    let squares: Vec<usize> = found.iter().map(|result| result.0).collect();
+                    assert_eq!(squares, (0..n).map(|i| i * i).collect::<Vec<_>>());
+                    // A scratch begins anew after `least` items at the earliest.
+                    let begun = found.iter().enumerate().skip(1).filter(|(_, item)| item.1 == 1);
+                    assert!(begun.map(|(place, _)| place).all(|place| place >= least));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn items_may_be_places_of_a_slice() {
+        let mut values = vec![1; 5000];
+        let sums = map(values.chunks_mut(64).collect(), |chunk| {
+            chunk.iter_mut().for_each(|value| *value += 1);
+            chunk.iter().sum::<i32>()
+        });
+        assert_eq!(sums.iter().sum::<i32>(), 10_000);
+        assert!(values.iter().all(|value| *value == 2));
+    }
+
+    #[test]
+    #[should_panic(expected = "as it should")]
+    fn a_panic_reaches_the_caller() {
+        map((0..10).collect(), |i| assert!(i < 9, "as it should"));
+    }
+}
