@@ -31,6 +31,21 @@ pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync)
     map_with(items, 1, || (), |(), item| work(item))
 }
 
+/// Values of a thread at once, where one is quickly found.
+const CHUNK: usize = 8192;
+
+/// The values of the numbers below `n`.
+pub(crate) fn values<T: Clone + Default + Send>(
+    n: usize,
+    value: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let mut values = vec![T::default(); n];
+    map(values.chunks_mut(CHUNK).enumerate().collect(), |(chunk, values): (usize, &mut [T])| {
+        (chunk * CHUNK..).zip(values).for_each(|(number, place)| *place = value(number));
+    });
+    values
+}
+
 /// Maps each item, `least` of them or more by one thread in a row, which keeps a scratch meanwhile.
 /// With no more than `least` items, all is done by the calling thread.
 pub(crate) fn map_with<I: Send, T: Send, S>(
@@ -98,10 +113,19 @@ mod tests {
     }
 
     #[test]
+    fn values_stand_where_their_numbers_say() {
+        assert_eq!(
+            values(3 * CHUNK + 1, |i| 2 * i),
+            (0..=3 * CHUNK).map(|i| 2 * i).collect::<Vec<_>>()
+        );
+        assert!(values(0, |_| 1).is_empty());
+    }
+
+    #[test]
     fn items_may_be_places_of_a_slice() {
         let mut values = vec![1; 5000];
-        let sums = map(values.chunks_mut(64).collect(), |chunk| {
-            chunk.iter_mut().for_each(|value| *value += 1);
+        let sums = map(values.chunks_mut(64).collect(), |chunk: &mut [i32]| {
+            chunk.fill(2);
             chunk.iter().sum::<i32>()
         });
         assert_eq!(sums.iter().sum::<i32>(), 10_000);

@@ -352,6 +352,9 @@ fn borders(pieces: &[Piece]) -> Vec<ClassMasses> {
     std::iter::once(ClassMasses::default()).chain(ends).collect()
 }
 
+/// A share of the rows by its number: the cell of each row, and what is counted of all.
+type OfShare<'a, T> = (usize, (&'a mut [u16], &'a mut Share<T>));
+
 /// Counts the classes in each cell, into the first share, and remembers the cell of each row. With
 /// `TIES`, also finds out which cells hold other keys than their own of `keys`.
 fn count<T: Value, R: RowTally, const TIES: bool>(
@@ -367,7 +370,6 @@ fn count<T: Value, R: RowTally, const TIES: bool>(
     memory.cells.resize(n_rows, 0);
     memory.shares.resize_with(n_rows.div_ceil(rows_of_share), Share::default);
     let shares = memory.cells.chunks_mut(rows_of_share).zip(&mut memory.shares).enumerate();
-    type OfShare<'a, T> = (usize, (&'a mut [u16], &'a mut Share<T>));
     let count_share = |(number, (cell_of_row, share)): OfShare<'_, R::Tally>| {
         let Share { tallies, is_mixed, special, any_infinite, .. } = share;
         tallies.clear();

@@ -67,6 +67,9 @@ impl Pass {
     }
 }
 
+/// Some of the rows by the number of their chunk: factors, masses, and scores if they are asked for.
+type Part<'a> = (usize, ((&'a mut [f64], &'a mut [u64]), Option<&'a mut [f64]>));
+
 impl<'a> Distribution<'a> {
     /// Each class of the given rows as its weights have it; other rows have no mass, ever.
     pub(super) fn new(labels: &'a Labels<'a>, rows: &[u32]) -> Self {
@@ -176,11 +179,9 @@ impl<'a> Distribution<'a> {
             let pos = *mass * class as u64;
             pass.total += ClassMasses { pos, neg: *mass - pos };
         };
-        // Scores may not be asked for.
         let scores = scores.chunks_mut(CHUNK_ROWS).map(Some).chain(std::iter::repeat_with(|| None));
         let factors = self.factors.chunks_mut(CHUNK_ROWS);
         let parts = factors.zip(self.masses.chunks_mut(CHUNK_ROWS)).zip(scores).enumerate();
-        type Part<'a> = (usize, ((&'a mut [f64], &'a mut [u64]), Option<&'a mut [f64]>));
         let of_part = |(chunk, ((factors, masses), scores)): Part<'_>| {
             let first = chunk * CHUNK_ROWS;
             for (row, score) in (first..).zip(scores.into_iter().flatten()) {

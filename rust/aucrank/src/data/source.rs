@@ -276,7 +276,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
                 Ok(sum)
             })?
         };
-        let wide = layout.wide_columns().par_iter().enumerate().map(|(j, &column)| {
+        let of_wide = |(j, &column): (usize, &usize)| {
             self.interrupt.check()?;
             let mut bins = layout.wide_bins(j, rows.len());
             match &self.binned.wide()[column] {
@@ -284,8 +284,9 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
                 WideCodes::U32(codes) => self.add_wide(rows, |row| codes[row], &mut bins),
             }
             Ok(bins)
-        });
-        let wide = wide.collect::<Result<_, RankError>>()?;
+        };
+        let wide = parallel::map(layout.wide_columns().iter().enumerate().collect(), of_wide);
+        let wide = wide.into_iter().collect::<Result<_, RankError>>()?;
         let values = self.value_sums(rows, layout.features())?;
         Ok(Histogram::new(layout, rows.len(), narrow, wide, values))
     }

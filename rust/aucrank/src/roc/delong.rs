@@ -344,15 +344,13 @@ pub(super) fn split_rows<W: Weigh>(
 /// Positions in each class, by rising score; of a tie, in the order of the rows.
 pub(super) fn order<S: Score, M: Mass>(scores: &[S], rows: &[(usize, M)]) -> Vec<(S::Key, usize)> {
     let keyed = |(position, &(row, _)): (usize, &(usize, M))| (scores[row].key(), position);
+    let mut order: Vec<_> = rows.iter().enumerate().map(keyed).collect();
     if rows.len() < PARALLEL_FROM {
-        let mut order: Vec<_> = rows.iter().enumerate().map(keyed).collect();
         order.sort_unstable();
-        order
     } else {
-        let mut order: Vec<_> = rows.par_iter().enumerate().map(keyed).collect();
         order.par_sort_unstable();
-        order
     }
+    order
 }
 
 /// Half-wins of the rows of each class, by one merge of the two classes in order.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::sample::{PARALLEL_FROM, PIECE};
 use super::score::Extremes;
+use crate::parallel;
 
 /// Rows of a bucket aimed at, if they are spread evenly.
 const BUCKET: usize = 512;
@@ -212,15 +213,15 @@ impl Ranking {
             tasks.push((start, own));
             (start, rest) = (start + size, after);
         }
-        tasks.into_par_iter().with_min_len(8).for_each(|(start, own)| {
+        parallel::map(tasks, |(start, own): (usize, &mut [f64])| {
             let end = start + own.len();
             for (&origin, &number) in self.origins[start..end].iter().zip(&numbers[start..end]) {
                 own[origin as usize - start] = number;
             }
         });
         let pieces = deal.pieces(&mut self.scores, |piece| piece.iter());
-        let shares = rows.par_chunks_mut(deal.share).zip(scores.par_chunks(deal.share));
-        shares.zip(pieces).for_each(|((rows, scores), mut pieces)| {
+        let shares = rows.chunks_mut(deal.share).zip(scores.chunks(deal.share)).zip(pieces);
+        parallel::map(shares.collect(), |((rows, scores), mut pieces)| {
             for (row, &score) in rows.iter_mut().zip(scores) {
                 if let Some(&number) = pieces[deal.grid.cell(score)].next() {
                     *row = number;

@@ -1,13 +1,12 @@
 //! Which subtree to keep, by cross-validation of the price of a leaf (paper 2 sec. 4.1).
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::fit::Sample;
 use super::prune::{PruningPath, PruningStep};
 use super::ranking_tree::RankingTree;
 use crate::data::{ClassSums, Folds, NO_FOLD, RowTally};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// How the price of a leaf is cross-validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +114,7 @@ pub(super) fn cross_validate_by<R: RowTally + Copy>(
             None => f64::INFINITY,
         })
         .collect();
-    let score_fold = |&fold: &u16| -> Result<Vec<f64>, RankError> {
+    let score_fold = |fold: u16| -> Result<Vec<f64>, RankError> {
         let tree = grow(fold, rows(fold, false))?;
         let path = PruningPath::of(&tree);
         let held_out = held_out_sums(sample, &tree, &rows(fold, true))?;
@@ -123,7 +122,8 @@ pub(super) fn cross_validate_by<R: RowTally + Copy>(
         sample.forget(&tree);
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
-    let fold_aucs = folds.par_iter().map(score_fold).collect::<Result<Vec<_>, RankError>>()?;
+    let fold_aucs = parallel::map(folds.to_vec(), score_fold);
+    let fold_aucs = fold_aucs.into_iter().collect::<Result<Vec<_>, RankError>>()?;
     Ok(CrossValidation::new(steps, &fold_aucs, one_standard_error))
 }
 

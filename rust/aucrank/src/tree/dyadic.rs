@@ -18,8 +18,8 @@ use super::cubes::{CubeGrid, CubeKeys, Cubes};
 use super::partition::best_prefix;
 use super::ranking_tree::SplitForm;
 use super::splitter::{Division, Family, OpenNode, Splitter};
-use crate::RankError;
 use crate::data::{CellId, ClassSums, SumSource};
+use crate::{RankError, parallel};
 
 /// How fine the cubes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ impl<S: SumSource> Splitter<S> for DyadicSplitter<'_> {
         nodes: &[OpenNode<Self::Kept>],
         _: &mut CellId,
     ) -> Result<Vec<Option<Division>>, RankError> {
-        Ok(nodes.par_iter().map(|node| self.division(node)).collect())
+        Ok(parallel::map(nodes.iter().collect(), |node| self.division(node)))
     }
 
     fn descend(

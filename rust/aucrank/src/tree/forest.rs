@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
@@ -14,8 +13,8 @@ use super::ranking_tree::RankingTree;
 use super::saved_forest::SavedForest;
 use super::scorer::{Scorer, TILE_ROWS, Tile};
 use super::votes::Votes;
-use crate::RankError;
 use crate::data::{Binned, Columns};
+use crate::{RankError, parallel};
 
 /// How the trees make one score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,31 +150,25 @@ impl RankingForest {
         self.trees[0].check_columns(columns)?;
         let asked = Asked::new(self, 0..self.trees.len());
         let mut out = vec![0.0; columns.n_rows()];
-        let any_refused = out
-            .par_chunks_mut(TILE_ROWS)
-            .enumerate()
-            .with_min_len(4)
-            .map_init(
-                || (Tile::default(), vec![0; TILE_ROWS]),
-                |(tile, leaves), (chunk, out)| {
-                    let start = chunk * TILE_ROWS;
-                    if !asked.scorer.code_rows(columns, start..start + out.len(), tile) {
-                        return true;
-                    }
-                    let mut votes = Votes::new(self, out.len());
-                    let leaves = &mut leaves[..out.len()];
-                    for (tree, values) in asked.values.iter().enumerate() {
-                        asked.scorer.leaves(tree, tile, leaves);
-                        votes.add(self, tree, values, leaves, |_| true);
-                    }
-                    for (out, score) in out.iter_mut().zip(votes.scores(self)) {
-                        *out = form(score.expect("every tree has voted"));
-                    }
-                    false
-                },
-            )
-            .reduce(|| false, |a, b| a | b);
-        if any_refused {
+        let new_scratch = || (Tile::default(), vec![0; TILE_ROWS]);
+        let of_tile = |(tile, leaves): &mut (Tile, Vec<_>), (chunk, out): (usize, &mut [f64])| {
+            let start = chunk * TILE_ROWS;
+            if !asked.scorer.code_rows(columns, start..start + out.len(), tile) {
+                return true;
+            }
+            let mut votes = Votes::new(self, out.len());
+            let leaves = &mut leaves[..out.len()];
+            for (tree, values) in asked.values.iter().enumerate() {
+                asked.scorer.leaves(tree, tile, leaves);
+                votes.add(self, tree, values, leaves, |_| true);
+            }
+            for (out, score) in out.iter_mut().zip(votes.scores(self)) {
+                *out = form(score.expect("every tree has voted"));
+            }
+            false
+        };
+        let tiles = out.chunks_mut(TILE_ROWS).enumerate().collect();
+        if parallel::map_with(tiles, 4, new_scratch, of_tile).contains(&true) {
             return Err(columns.refusal());
         }
         Ok(out)

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cross_validate::CvParams;
@@ -14,10 +13,10 @@ use super::ranking_tree::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, Tr
 use super::split::{Stump, StumpTerms, best_stump};
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use super::test::Test;
-use crate::RankError;
 use crate::data::{
     CellId, CellSplit, ClassSums, FeatureBins, Histogram, SumSource, Tally, Wanted, below, mix,
 };
+use crate::{RankError, parallel};
 
 /// Bytes of the histograms of features that are drawn, which are counted together. They are forgotten
 /// once the stumps are known: many small nodes need no more than a few large ones.
@@ -137,7 +136,7 @@ impl<'t> LeafRankSplitter<'t> {
         let mut growing: Vec<Growing<'_, S::Tally>> = nodes.iter().map(Growing::new).collect();
         if self.sees_all() {
             let features = source.features();
-            growing.par_iter_mut().for_each(|tree| {
+            parallel::map(growing.iter_mut().collect(), |tree: &mut Growing<'_, S::Tally>| {
                 let histogram = tree.node.kept.as_ref().expect("kept for every node");
                 let sums = tree.node.sums;
                 tree.parts[0].stump = self.params.stump_for(features, histogram, sums, self.terms);
@@ -301,14 +300,12 @@ impl LeafRankParams {
                     rest.split_at(n_counted_at_once::<S::Tally>(features, rest, n_rows));
                 let histograms = source.histograms(piece)?;
                 let trees = &*growing;
-                let stumps: Vec<Option<Stump>> = waiting[first..]
-                    .par_iter()
-                    .zip(&histograms)
-                    .map(|((tree, part, _), histogram)| {
+                let wanted = waiting[first..].iter().zip(&histograms).collect();
+                let stumps: Vec<Option<Stump>> =
+                    parallel::map(wanted, |((tree, part, _), histogram)| {
                         let sums = trees[*tree].parts[*part].sums;
                         best_stump(features, histogram, sums, self.min_samples_leaf, terms)
-                    })
-                    .collect();
+                    });
                 for (&(tree, part, _), stump) in waiting[first..].iter().zip(stumps) {
                     found.push(stump.is_some());
                     growing[tree].parts[part].stump = stump;
@@ -397,22 +394,18 @@ fn cut_once<S: SumSource + Sync>(
         .collect();
     let counted = source.histograms(&wanted)?;
     let features = source.features();
-    let found: Vec<_> = siblings
-        .into_par_iter()
-        .zip(counted)
-        .flat_map_iter(|(pair, histogram)| {
-            let tree = &trees[pair.tree];
-            let small = smaller(&pair);
-            let large = 2 * pair.left + 1 - small;
-            let parent = pair.parent.as_ref().or(tree.node.kept.as_ref());
-            let rest = parent.expect("kept for every node").without(&histogram);
-            [(small, histogram), (large, rest)].into_iter().map(move |(part, histogram)| {
-                let sums = tree.parts[part].sums;
-                (pair.tree, part, params.stump_for(features, &histogram, sums, terms), histogram)
-            })
+    let found = parallel::map(siblings.into_iter().zip(counted).collect(), |(pair, histogram)| {
+        let tree = &trees[pair.tree];
+        let small = smaller(&pair);
+        let large = 2 * pair.left + 1 - small;
+        let parent = pair.parent.as_ref().or(tree.node.kept.as_ref());
+        let rest = parent.expect("kept for every node").without(&histogram);
+        [(small, histogram), (large, rest)].map(|(part, histogram)| {
+            let sums = tree.parts[part].sums;
+            (pair.tree, part, params.stump_for(features, &histogram, sums, terms), histogram)
         })
-        .collect();
-    for (tree, part, stump, histogram) in found {
+    });
+    for (tree, part, stump, histogram) in found.into_iter().flatten() {
         let part = &mut growing[tree].parts[part];
         part.histogram = stump.is_some().then_some(histogram);
         part.stump = stump;

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::cross_validate::{CvParams, cross_validate_by};
 use super::fit::Sample;
 use super::leafrank::{Growing, LeafRankSplitter};
@@ -12,7 +10,7 @@ use super::prune::PruningPath;
 use super::ranking_tree::RankingTree;
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use crate::data::{CellId, ClassSums, Folds, MemorySource, RowTally, mix};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Splits nodes by pruned trees of stumps.
 #[derive(Debug)]
@@ -108,7 +106,8 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
                 None => growing.merge(&self.stumps),
             })
         };
-        nodes.par_iter().zip(growing).zip(rows).map(divide).collect()
+        let parts = nodes.iter().zip(growing).zip(rows).collect();
+        parallel::map(parts, divide).into_iter().collect()
     }
 
     fn descend(

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::rows::{Rows, dot};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Slope of what is climbed below which there is no direction to go (DECISIONS O6).
 pub(super) const FLAT: f64 = 1e-10;
@@ -252,18 +252,21 @@ impl<O: Objective> Climb<'_, O> {
     ) -> Result<Trial, RankError> {
         let (sin, cos) = angle.sin_cos();
         let (start, direction) = (&circle.start.scores, &circle.direction.scores);
-        scores
-            .par_iter_mut()
-            .zip(start)
-            .zip(direction)
-            .with_min_len(CHUNK_ROWS)
-            .for_each(|((score, start), direction)| *score = cos * start + sin * direction);
+        let rows_of = |chunk: usize, n: usize| chunk * CHUNK_ROWS..chunk * CHUNK_ROWS + n;
+        let chunks = scores.chunks_mut(CHUNK_ROWS).enumerate().collect();
+        parallel::map(chunks, |(chunk, scores): (usize, &mut [f64])| {
+            let rows = rows_of(chunk, scores.len());
+            let parts = start[rows.clone()].iter().zip(&direction[rows]);
+            for (score, (start, direction)) in scores.iter_mut().zip(parts) {
+                *score = cos * start + sin * direction;
+            }
+        });
         let value = self.slopes_at(scores, slopes)?;
-        let chunks = slopes.par_chunks(CHUNK_ROWS).enumerate().map(|(chunk, slopes)| {
-            let rows = chunk * CHUNK_ROWS..chunk * CHUNK_ROWS + slopes.len();
+        let chunks = slopes.chunks(CHUNK_ROWS).enumerate().collect();
+        let parts: Vec<f64> = parallel::map(chunks, |(chunk, slopes): (usize, &[f64])| {
+            let rows = rows_of(chunk, slopes.len());
             cos * dot(slopes, &direction[rows.clone()]) - sin * dot(slopes, &start[rows])
         });
-        let parts: Vec<f64> = chunks.collect();
         Ok(Trial { angle, value, slope: parts.iter().sum() })
     }
 }

@@ -5,8 +5,6 @@
 //! classifiers know what they say of all rows, no mass is remembered: in each layer rows walk from
 //! the root anew, tile by tile, which takes about as long as to read what was written down.
 
-use rayon::prelude::*;
-
 use super::chance::Chance;
 use super::marti_boost::{Outcome, RowChance, TwoSidedLearner};
 use super::program::place;
@@ -100,8 +98,7 @@ impl<'a> Walk<'a> {
         start: Start<'a>,
         seed: u64,
     ) -> Self {
-        let rows = (0..labels.n_rows()).into_par_iter();
-        let coins = rows.map(|row| content_hash(columns, row, seed)).collect();
+        let coins = parallel::values(labels.n_rows(), |row| content_hash(columns, row, seed));
         let nodes = vec![0; labels.n_rows()];
         Self { positive: labels.positive(), start, places: Places::Single { nodes, coins } }
     }
@@ -132,7 +129,7 @@ impl<'a> Walk<'a> {
 
     /// Mass of every row in a node.
     pub(super) fn masses(&self, node: usize) -> Vec<u64> {
-        (0..self.n_rows()).into_par_iter().map(|row| self.mass(row, node)).collect()
+        parallel::values(self.n_rows(), |row| self.mass(row, node))
     }
 
     /// All rows, tile by tile.

@@ -3,12 +3,9 @@
 use rayon::prelude::*;
 
 use super::{Groups, Ranker, Ranking, WeakSample, WeakTask};
-use crate::RankError;
 use crate::boost::scored::RowScorer;
 use crate::data::{ClassMasses, MassRows, RowTally, midpoint};
-
-/// Rows that one thread looks up at a time.
-const CHUNK_ROWS: usize = 1 << 12;
+use crate::{RankError, parallel};
 
 /// The ranking by the scores of all rows of the sample, turned round where that has the higher AUC;
 /// `None` where neither direction is better than chance. `scorer` is told whether it is turned.
@@ -45,13 +42,8 @@ pub(super) fn ranking_by_score(
     }
     let thresholds: Vec<f64> =
         groups.windows(2).map(|pair| midpoint(pair[0].0, pair[1].0)).collect();
-    let mut of_row = vec![0; scores.len()];
     let group = |score: f64| thresholds.partition_point(|&threshold| threshold <= score) as u32;
-    of_row
-        .par_iter_mut()
-        .zip(&scores)
-        .with_min_len(CHUNK_ROWS)
-        .for_each(|(of_row, &score)| *of_row = group(score));
+    let of_row = parallel::values(scores.len(), |row| group(scores[row]));
     Ok(Some(Ranking {
         ranker: Ranker::Scored { scorer: scorer(is_reversed), thresholds },
         groups: Groups::Rows(of_row),

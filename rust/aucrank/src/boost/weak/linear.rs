@@ -3,7 +3,6 @@
 //! Its moments are sums of integers, so that no order of rows and no number of threads changes a bit of
 //! them: features are standardised once for a fit, in fixed point, and masses are whole.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::by_score::ranking_by_score;
@@ -139,9 +138,9 @@ impl FisherRanker {
     ) -> Result<Vec<f64>, RankError> {
         let size = features.len();
         let means = classes.each_ref().map(|class| -> Vec<f64> {
-            features.par_iter().map(|&j| class.mean(&self.standardised[j])).collect()
+            parallel::map(features.to_vec(), |j| class.mean(&self.standardised[j]))
         });
-        let rows = (0..size).into_par_iter().with_max_len(1).map(|j| {
+        let row = |j: usize| {
             interrupt.check()?;
             let within = |k: usize| {
                 let covariance = |class: usize| {
@@ -151,8 +150,9 @@ impl FisherRanker {
                 0.5 * (covariance(0) + covariance(1)) + if j == k { RIDGE } else { 0.0 }
             };
             Ok((0..=j).map(within).collect::<Vec<f64>>())
-        });
-        let within = rows.collect::<Result<Vec<_>, RankError>>()?;
+        };
+        let rows = parallel::map((0..size).collect(), row);
+        let within = rows.into_iter().collect::<Result<Vec<_>, RankError>>()?;
         let difference = (0..size).map(|j| means[1][j] - means[0][j]).collect();
         Ok(solve(within, difference))
     }
@@ -201,10 +201,9 @@ fn in_fixed_point(column: &Column<'_>, moments: Moments, n_rows: usize) -> Vec<i
         return Vec::new();
     }
     let units = |value: f64| (standardised(value, mean, deviation) * UNITS).round() as i32;
-    let rows = (0..n_rows).into_par_iter();
     match column {
-        Column::F64(values) => rows.map(|row| units(values.get(row))).collect(),
-        Column::F32(values) => rows.map(|row| units(values.get(row))).collect(),
+        Column::F64(values) => parallel::values(n_rows, |row| units(values.get(row))),
+        Column::F32(values) => parallel::values(n_rows, |row| units(values.get(row))),
         Column::Codes { .. } => unreachable!("refused"),
     }
 }
