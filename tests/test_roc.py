@@ -7,7 +7,7 @@ import pytest
 from aucrank.datasets import make_uniform_mixture
 from aucrank.metrics import RocCurve
 from aucrank.roc import OptimalROC, PiecewiseConstantScore
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
@@ -239,6 +239,7 @@ def test_cells_of_the_paper_have_their_curve_and_area():
     assert_allclose(best.derivative([0, 0.05, 0.1, 0.2, 0.5, 1]), [3, 3, 3, 2, 2 / 3, 0.25])
 
 
+@example([(1, 8), (4, 8), (1, 8)])  # shares that add up to less than 1
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 8)), min_size=1, max_size=7))
 def test_auc_star_is_half_plus_the_gini_mean_difference(cells):
     mass, eta = np.array([c[0] for c in cells]), np.array([c[1] for c in cells]) / 8

@@ -467,7 +467,9 @@ class _Cells:
         self._eta = self._eta[::-1]
         mass_of = np.bincount(cell, masses / masses.sum())[::-1]
         negative, positive = mass_of * (1 - self._eta), mass_of * self._eta
-        self.positive_share = _proper_share(float(positive.sum()))
+        # Of what the two add up to, which rounding leaves next to 1: a class without mass has none.
+        n_pos, n_neg = float(positive.sum()), float(negative.sum())
+        self.positive_share = _proper_share(n_pos / (n_pos + n_neg))
         self.curve = curve_of_cells(self._eta, negative, positive)
         self._fpr, self._tpr = self.curve.fpr, self.curve.tpr
 
