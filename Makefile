@@ -34,9 +34,14 @@ build: $(STAMPS)/package  ## Build the package and install it into .venv
 demo: $(STAMPS)/package $(STAMPS)/group-demo  ## Rank the bundled breast cancer data
 	$(BIN)/aucrank demo
 
+# Processes that share the tests: as many as cores, or WORKERS=0 for none but pytest itself. Each takes
+# neighbours, which share their fits, and the others' when it has none left.
+WORKERS ?= auto
+PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal
+
 .PHONY: test
 test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstring examples
-	$(BIN)/python -P -m pytest $(PYTEST_ARGS)
+	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
@@ -64,8 +69,8 @@ fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
 # All property tests of both languages, with a hundred times as many examples as else.
 .PHONY: fuzz-properties
 fuzz-properties: $(STAMPS)/package $(STAMPS)/group-test
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -P -m pytest -m hypothesis \
-		--hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python $(PYTEST) -m hypothesis --hypothesis-seed=$(SEED) \
+		$(PYTEST_ARGS)
 	PROPTEST_CASES=25600 PROPTEST_RNG_SEED=$(SEED) cargo test --release --locked --no-fail-fast \
 		-p aucrank --lib --tests
 
@@ -103,7 +108,7 @@ minimum-versions: $(STAMPS)/package $(STAMPS)/uv  ## Run the Python tests on the
 		-r pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(MIN) --no-deps $(WHEELS)/aucrank-*.whl
 	$(BIN)/uv pip list --python $(MIN)
-	$(MIN)/bin/python -P -m pytest $(PYTEST_ARGS)
+	$(MIN)/bin/python $(PYTEST) $(PYTEST_ARGS)
 
 .PHONY: sdist
 sdist: $(STAMPS)/maturin  ## Build the source distribution into dist

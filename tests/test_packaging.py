@@ -117,7 +117,7 @@ def test_the_compiled_module_carries_no_debug_information():
     if module.resolve() not in files:
         pytest.skip("the module was not installed from a wheel")
     # Tables of lines take nine times as much as the code.
-    assert module.stat().st_size < 20e6
+    assert module.stat().st_size < 10e6
 
 
 def test_both_licences_are_shipped_and_named():

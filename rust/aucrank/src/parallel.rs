@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-/// Runs `work` for each number below `n`; a thread takes `least` at once.
-fn run(n: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
-    if n <= least {
+/// Runs `work` for each number below `n`, each a task of its own.
+fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
+    if n <= 1 {
         (0..n).for_each(work);
     } else {
-        (0..n).into_par_iter().with_min_len(least).for_each(work);
+        (0..n).into_par_iter().with_max_len(1).for_each(work);
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn map_with<I: Send, T: Send, S>(
     let mut pieces: Vec<Piece<I, T>> = items.into_iter().map(Piece::Todo).collect();
     let blocks: Vec<Mutex<&mut [Piece<I, T>]>> =
         pieces.chunks_mut(block.max(1)).map(Mutex::new).collect();
-    run(blocks.len(), 1, &|number| {
+    run(blocks.len(), &|number| {
         let mut scratch = new_scratch();
         // No other thread takes this block: the lock is never waited for.
         let mut block = blocks[number].lock().unwrap_or_else(PoisonError::into_inner);
