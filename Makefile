@@ -144,7 +144,8 @@ $(STAMPS)/package: $(SOURCES) $(STAMPS)/maturin
 	@command -v cargo >/dev/null || { \
 		echo "cargo is missing: install Rust 1.88 or newer from https://rustup.rs"; exit 1; }
 	rm -f $(WHEELS)/aucrank-*.whl
-	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out $(WHEELS)
+	$(BIN)/maturin build --release --locked --compression-level 9 --interpreter $(BIN)/python \
+		--out $(WHEELS)
 	$(PIP) $(WHEELS)/aucrank-*.whl
 	$(PIP) --force-reinstall --no-deps $(WHEELS)/aucrank-*.whl
 	touch $@
