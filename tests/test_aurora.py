@@ -106,7 +106,7 @@ def test_scores_do_not_depend_on_the_names_of_the_classes():
 def test_swapped_classes_rank_the_other_way():
     X, y = clients()
     one, other = (AURORA(**QUICK, selection=None).fit(X, labels) for labels in (y, ~y))
-    # The first terms are the same, and turned round.
+    # The first terms are the same, and reversed.
     assert one.terms()["rule"][0] == other.terms()["rule"][0]
     assert one.terms()["coefficient"][0] * other.terms()["coefficient"][0] < 0
     correlation = np.corrcoef(one.decision_function(X), other.decision_function(X))[0, 1]

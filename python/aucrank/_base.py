@@ -39,7 +39,7 @@ class BaseRanker(ClassifierMixin, CoreEstimator):
         ndarray of float64, shape (n,)
             Scores; `predict` calls those above 0 positive.
         """
-        scores: NDArray[np.float64] = self._ask("score", X)
+        scores: NDArray[np.float64] = self._query("score", X)
         return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -83,7 +83,7 @@ class BaseRanker(ClassifierMixin, CoreEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Anew, since those of `ClassifierMixin` have taken the place of those of `CoreEstimator`.
+        # Set again: the tags of `ClassifierMixin` replace those of `CoreEstimator`.
         tags.classifier_tags.multi_class = False
         return tags
 
@@ -105,5 +105,5 @@ class ProbabilityMixin:
             Columns in the order of ``classes_``; the second is above 1/2 exactly where `predict`
             is positive.
         """
-        positive: NDArray[np.float64] = self._ask("probability", X)  # type: ignore[attr-defined]
+        positive: NDArray[np.float64] = self._query("probability", X)  # type: ignore[attr-defined]
         return np.column_stack((1 - positive, positive))

@@ -159,7 +159,7 @@ class CoreEstimator(BaseEstimator, ABC):
         When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
         in their places, so that it can read other rows by them.
         """
-        self._forget()
+        self._reset_fitted()
         try:
             self._check_all_params()
             X = as_frame(X)
@@ -174,9 +174,9 @@ class CoreEstimator(BaseEstimator, ABC):
             seed = check_seed(getattr(self, "random_state", None))
             with errors_by_name(schema), inner_fits_are_silent():
                 model = fit_model(Sample(columns, schema, positive, weight, X), seed, n_threads)
-            self._remember(getattr(self, "classes_", None), schema, model)
+            self._set_fitted(getattr(self, "classes_", None), schema, model)
         except BaseException:
-            self._forget()
+            self._reset_fitted()
             raise
         return self
 
@@ -233,20 +233,20 @@ class CoreEstimator(BaseEstimator, ABC):
                 " it back; use pickle"
             )
 
-    def _ask(self, question: str, X: Any) -> Any:
+    def _query(self, question: str, X: Any) -> Any:
         """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
         check_is_fitted(self)
         X = as_frame(X)
         columns = read_columns(self, X, self._schema)
         n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))
         with errors_by_name(self._schema):
-            return self._answer(question, X, columns, n_threads)
+            return self._dispatch(question, X, columns, n_threads)
 
-    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         """Ask the core model; overridden where the rows are needed as the user passed them."""
         return getattr(self._model, question)(columns, n_threads)
 
-    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
         if classes is not None:
             self.classes_ = classes
         self.n_features_in_ = len(schema.features)
@@ -255,7 +255,7 @@ class CoreEstimator(BaseEstimator, ABC):
         self._schema = schema
         self._model = model
 
-    def _forget(self) -> None:
+    def _reset_fitted(self) -> None:
         for name in self._FITTED:
             self.__dict__.pop(name, None)
 
@@ -283,7 +283,7 @@ class CoreEstimator(BaseEstimator, ABC):
             raise _core.ModelFormatError(
                 f"a {type(self).__name__} cannot have a model of family {model.family!r}"
             )
-        self._remember(header.classes, header.schema, model)
+        self._set_fitted(header.classes, header.schema, model)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

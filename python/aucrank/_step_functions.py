@@ -60,7 +60,7 @@ def terms_table(rows: list[tuple[str, str, float]]) -> Table:
 
 
 def table_of_steps(words: Words, terms: list[StepFunction]) -> Table:
-    """Return the table of ``terms`` of step functions of which none has values apart."""
+    """Return the table of ``terms`` of step functions of which none has special values."""
     return terms_table(
         [
             (words.name(term["feature"]), words.region({term["feature"]: rule}), value)
@@ -78,9 +78,9 @@ def sql_of_steps(writer: SqlWriter, schema: Schema, term: StepFunction) -> str:
     if levels is None:
         *below, last = map(writer.double, term["numeric"]["values"])
         whens = [f"WHEN {name} IS NULL THEN {missing}"] * (missing != last or bool(below))
-        for apart, value in term.get("apart", ()):
+        for special, value in term.get("special", ()):
             if (said := writer.double(value)) != last or below:
-                whens.append(f"WHEN {name} = {writer.number(apart)} THEN {said}")
+                whens.append(f"WHEN {name} = {writer.number(special)} THEN {said}")
         whens += [
             f"WHEN {name} < {writer.number(threshold)} THEN {value}"
             for threshold, value in zip(term["numeric"]["thresholds"], below, strict=True)

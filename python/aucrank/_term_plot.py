@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Inches of a panel, and panels in a row.
 _PANEL = (3.2, 2.4)
 _N_COLUMNS = 3
-_APART_STYLES = ("-", "--", "-.")
+_SPECIAL_STYLES = ("-", "--", "-.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +107,12 @@ def draw_terms(
             panel.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
             if len(levels) > 4:
                 panel.tick_params(axis="x", rotation=90)
-        for (apart, value), style in zip(term.get("apart", ()), cycle(_APART_STYLES)):
-            panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(apart)}")
+        for (special, value), style in zip(term.get("special", ()), cycle(_SPECIAL_STYLES)):
+            panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(special)}")
         panel.axhline(term["missing"], color="0.5", linestyle=":", label="missing")
         panel.set_xlabel(names[term["feature"]])
     for place, (panel, term) in enumerate(zip(axes, chosen, strict=True)):
-        if place == 0 or term.get("apart"):
+        if place == 0 or term.get("special"):
             panel.legend(frameon=False, fontsize="small")
     return TermsDisplay(axes, figure)
 
@@ -147,7 +147,7 @@ def _choose(
 
 def _spread(term: dict[str, Any]) -> float:
     kind = "numeric" if "numeric" in term else "categorical"
-    values = [*term[kind]["values"], term["missing"], *(v for _, v in term.get("apart", ()))]
+    values = [*term[kind]["values"], term["missing"], *(v for _, v in term.get("special", ()))]
     return float(max(values) - min(values))
 
 

@@ -87,22 +87,22 @@ def step_functions(
         _check_frozen(ranker, classes, schema)
         theirs = _recode(columns, schema, ranker._schema)
         terms = _translate(json.loads(ranker._step_functions()), schema, ranker._schema)
-        return json.dumps(terms), ranker._answer("score", None, theirs, n_threads)
+        return json.dumps(terms), ranker._dispatch("score", None, theirs, n_threads)
     ranker = RIMARC(missing="value") if estimator is None else clone(estimator)
     params = ranker.get_params(deep=False)
     if "special_values" in params:
         ranker.set_params(special_values=special_values)
     if not isinstance(params["categorical_features"], str):
         raise ValueError(
-            f"categorical_features of {type(ranker).__name__} has no say in a scorecard: set"
+            f"categorical_features of {type(ranker).__name__} has no effect in a scorecard: set"
             " categorical_features of the Scorecard"
         )
     if params.get("random_state") is not None:
         seed = check_seed(params["random_state"])
     ranker._check_all_params()
     model = ranker._fit_model(sample, seed, n_threads)
-    ranker._remember(classes, schema, model)
-    return ranker._step_functions(), ranker._answer("score", None, columns, n_threads)
+    ranker._set_fitted(classes, schema, model)
+    return ranker._step_functions(), ranker._dispatch("score", None, columns, n_threads)
 
 
 def _check_frozen(ranker: Any, classes: NDArray[Any], schema: Schema) -> None:

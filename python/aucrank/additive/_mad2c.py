@@ -169,8 +169,8 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         params = json.dumps(bin_params(self.special_values, self.monotonic_cst, sample.schema))
         return _core.fit_mad2c(sample.core, params, n_threads)
 
-    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
-        super()._remember(classes, schema, model)
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+        super()._set_fitted(classes, schema, model)
         self._features = self._binned()["features"]
 
     def _table(self) -> _core.Mad2c:
@@ -231,7 +231,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ValueError
             If the columns are not those seen in fit, or a value is infinite.
         """
-        found: NDArray[np.float64] = self._ask("bins", X).reshape(-1, self.n_features_in_)
+        found: NDArray[np.float64] = self._query("bins", X).reshape(-1, self.n_features_in_)
         encode = self._checked_encode()
         look_up = bin_rates if encode == "rate" else bin_numbers
         tables = [look_up(feature) for feature in self._features]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: What the score of a row is a quotient of.
-_SUMS: tuple[Literal["lean", "weight"], ...] = ("lean", "weight")
+_SUMS: tuple[Literal["numerator", "weight"], ...] = ("numerator", "weight")
 
 # Letters of a line of names in `rules`.
 _WIDTH = 100
@@ -44,8 +44,8 @@ class _ScoredBin:
     bin : Bin
         The bin.
     score : float
-        Its positive rate, NaN where it has no say.
-    lean, weight : float
+        Its positive rate, NaN where it does not contribute.
+    numerator, weight : float
         What it adds to the numerator and to the denominator of the score of a row.
     part : float
         What it adds to the score of a row that misses nothing.
@@ -53,7 +53,7 @@ class _ScoredBin:
 
     bin: Bin
     score: float
-    lean: float
+    numerator: float
     weight: float
     part: float
 
@@ -69,7 +69,7 @@ class _ScoredFeature:
 
     @property
     def said(self) -> list[_ScoredBin]:
-        """The bins that have a say, what is missing the last.
+        """The bins that contribute, what is missing the last.
 
         Those of a number ascend, of categories the highest score stands first.
         """
@@ -84,7 +84,7 @@ class _ScoredFeature:
             known.sort(key=lambda scored: -scored.score)
         return [*known, missing]
 
-    def step_function(self, kind: Literal["lean", "weight", "part"]) -> StepFunction:
+    def step_function(self, kind: Literal["numerator", "weight", "part"]) -> StepFunction:
         """Return one of the numbers of the bins as a function of the values."""
         *known, missing = (getattr(scored, kind) for scored in self.bins)
         term: StepFunction = {"feature": self.feature.place, "missing": missing}
@@ -97,7 +97,7 @@ class _ScoredFeature:
                 if len(set(values)) == 1:
                     cuts, values = [], values[:1]
                 term["numeric"] = {"thresholds": cuts, "values": values}
-                term["apart"] = list(zip(special, known[-len(special) :], strict=False))
+                term["special"] = list(zip(special, known[-len(special) :], strict=False))
         return term
 
 
@@ -127,9 +127,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         see :ref:`categories <level-rates>`. "raw": those of their rows, as in the paper, which
         takes noise in many categories for a law.
     missing : {"ignore", "value"}, default="ignore"
-        What a missing value is. "ignore": nothing, as in the paper; the feature has no say in the
-        row. "value": a value like any other, if training rows had it; an extension, for values
-        whose absence tells something.
+        What a missing value is. "ignore": nothing, as in the paper; the feature does not
+        contribute to the row. "value": a value like any other, if training rows had it; an
+        extension, for values whose absence tells something.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         In which direction each number may rank: 1 for high numbers first, -1 for low ones first, 0
         for the better of both; by position or by name. An extension.
@@ -185,10 +185,10 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     With ``weight_folds`` the distinct rows of each class are dealt into folds by a hash of their
     content, copies together. For each fold the bins are learned on the others, and the AUC of a
     feature is the share of the pairs of a positive and a negative row of one fold that are ranked
-    right, over all folds: a fold counts by its pairs. Values that the other folds do not know have
-    no say. A feature that ranks no better than chance weighs 0. The bins and scores of the model
-    are those of all rows. Where a class has fewer distinct rows than folds, there are as many folds
-    as it has, or none, and a warning says so.
+    right, over all folds: a fold counts by its pairs. Values that the other folds do not know do
+    not contribute. A feature that ranks no better than chance weighs 0. The bins and scores of the
+    model are those of all rows. Where a class has fewer distinct rows than folds, there are as many
+    folds as it has, or none, and a warning says so.
 
     A column of more categories than a tenth of the rows, and more than two, is warned of: the rates
     of its categories are those of a few rows each, and its weight is near 1 whatever it tells.
@@ -344,7 +344,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         Table
-            One row for each value that has a say, the heaviest feature first: ``feature`` (its
+            One row for each value that contributes, the heaviest feature first: ``feature`` (its
             name, or ``x0`` for a first column without one), ``rule`` (the values in words),
             ``size`` and ``n_pos`` (weight of the training rows with such a value, and of the
             positive ones), ``score`` (their share of positives, shrunk where that was asked for)
@@ -474,7 +474,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             ``feature`` (its name, or ``x0`` for a first column without one), ``rule`` (the values
             in words) and ``value`` (what they add). Numbers ascend, those that stand apart after
             them; categories have the highest value first. The last row of a feature is of its
-            missing values, those of categories not seen in fit included: 0 where they have no say.
+            missing values, those of categories not seen in fit included: 0 where they do not
+            contribute.
 
         Raises
         ------
@@ -522,7 +523,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         ndarray of float64, shape (n, n_features)
             How far each feature moves the score from ``base_score_``: its weight times what the
             score of its value is above ``prevalence_``, over the sum of the weights of the
-            features that have a say in the row; 0 for the others. A row adds up to its
+            features that contribute to the score of the row; 0 for the others. A row adds up to its
             `decision_function` less ``base_score_``, but for rounding.
 
         Raises
@@ -545,7 +546,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         >>> np.allclose(parts.sum(axis=1), model.decision_function(X) - model.base_score_)
         True
         """
-        parts: NDArray[np.float64] = self._ask("explain", X)
+        parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:
@@ -605,13 +606,13 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         heavy = self._heavy()
         if not heavy:
             return base
-        leans, weights = (
+        numerators, weights = (
             writer.total(
                 [sql_of_steps(writer, self._schema, scored.step_function(kind)) for scored in heavy]
             )
             for kind in _SUMS
         )
-        return f"COALESCE((\n{leans}\n) / NULLIF(\n{weights}\n, 0), {base})"
+        return f"COALESCE((\n{numerators}\n) / NULLIF(\n{weights}\n, 0), {base})"
 
     def plot_terms(
         self,
@@ -677,11 +678,13 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
                 _ScoredBin(
                     bin_,
                     nan if score is None else score,
-                    lean,
+                    numerator,
                     share,
-                    (lean - share * base) / total if share > 0 else 0.0,
+                    (numerator - share * base) / total if share > 0 else 0.0,
                 )
-                for bin_, score, (lean, share) in zip(feature.bins, scores, of_bin, strict=True)
+                for bin_, score, (numerator, share) in zip(
+                    feature.bins, scores, of_bin, strict=True
+                )
             ]
             of_document = document["features"][feature.place]["bins"]
             found.append(_ScoredFeature(feature, weight, bins, of_document))

@@ -408,7 +408,7 @@ class Scorecard(
         >>> card.points(X[:3])
         array([557, 634, 566])
         """
-        points: NDArray[np.int64] = self._ask("points", X)
+        points: NDArray[np.int64] = self._query("points", X)
         return points
 
     def points_by_feature(self, X: Any) -> NDArray[np.int64]:
@@ -432,7 +432,7 @@ class Scorecard(
         ValueError
             If the columns are not those seen in fit.
         """
-        parts: NDArray[np.float64] = self._ask("explain", X)
+        parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_).astype(np.int64)
 
     def explain(self, X: Any) -> NDArray[np.float64]:

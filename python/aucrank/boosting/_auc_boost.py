@@ -126,7 +126,7 @@ class AUCBoost(BoostedRanker):
     ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each round it is cloned, its
     ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
     with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
-    turned round where the AUC is below 1/2. Such a model cannot have ``max_features`` or ``X_val``,
+    reversed where the AUC is below 1/2. Such a model cannot have ``max_features`` or ``X_val``,
     and it is pickled, not saved.
 
     A missing value is ranked above or below all others, whichever suits the AUC. Where no row

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._as_frame import as_frame
 from aucrank._base import BaseRanker
-from aucrank._earlier import Earlier
-from aucrank._held_out import HeldOut
 from aucrank._input import count_rows, read_columns
 from aucrank._params import (
     binning_params,
@@ -27,6 +25,8 @@ from aucrank._sample import Sample
 from aucrank._schema import Schema, errors_by_name
 from aucrank._table import Table
 from aucrank._threads import threads_for
+from aucrank._validation_set import ValidationSet
+from aucrank._warm_start import WarmStart
 from aucrank._warn import warn_caller
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
@@ -99,8 +99,8 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
             are not those of the last fit.
         """
-        earlier = Earlier.of(self)
-        held_out = HeldOut(X_val, y_val, sample_weight_val)
+        earlier = WarmStart.of(self)
+        held_out = ValidationSet(X_val, y_val, sample_weight_val)
         fit_model = partial(self._fit_model, held_out=held_out, earlier=earlier)
         return self._fit(X, y, sample_weight, fit_model)
 
@@ -159,8 +159,8 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         sample: Sample,
         seed: int,
         n_threads: int,
-        held_out: HeldOut | None = None,
-        earlier: Earlier | None = None,
+        held_out: ValidationSet | None = None,
+        earlier: WarmStart | None = None,
     ) -> _core.BoostedModel:
         if earlier is not None:
             earlier.check(self, sample.schema, "n_rounds", earlier.model.n_rounds, "rounds")

@@ -196,7 +196,7 @@ class MartiRank(ProgramRanker):
     ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each node it is cloned, its
     ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
     with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
-    turned round where the AUC is below 1/2. Such a model is
+    reversed where the AUC is below 1/2. Such a model is
     pickled, not saved.
 
     The parameter is called ``output``, since every estimator has a method ``score``. There is no

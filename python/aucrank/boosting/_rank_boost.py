@@ -133,7 +133,7 @@ class RankBoost(BoostedRanker):
     ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each round it is cloned, its
     ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
     with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
-    turned round where the AUC is below 1/2. Such a model cannot have ``max_features`` or ``X_val``,
+    reversed where the AUC is below 1/2. Such a model cannot have ``max_features`` or ``X_val``,
     and it is pickled, not saved.
 
     Equal rows have equal scores to the last bit, and neither the order of the rows nor ``n_jobs``

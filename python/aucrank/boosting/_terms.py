@@ -135,7 +135,7 @@ class TermsMixin:
         """
         check_is_fitted(self)
         self._check_additive()
-        parts: NDArray[np.float64] = self._ask("explain", X)  # type: ignore[attr-defined]
+        parts: NDArray[np.float64] = self._query("explain", X)  # type: ignore[attr-defined]
         return parts.reshape(-1, self._model.n_features)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:

@@ -87,7 +87,7 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Notes
     -----
     Of several thresholds that are equal by ``criterion``, the one of the smaller error is taken,
-    then the highest. Rows of weight zero have no say.
+    then the highest. Rows of weight zero do not contribute.
 
     The error rates are those of the rows that the ranker was fitted to: a ranker that overfits
     makes them look better than they are.

@@ -58,10 +58,10 @@ class WeakRankersMixin(KeepsModels):
         raise NotImplementedError
 
     def _asked_models(self, model: Any) -> list[int]:
-        numbers: list[int] = model.outside_rankers()
+        numbers: list[int] = model.external_rankers()
         return numbers
 
-    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         asked = (self._row_rankers(X),) if question == "score" else ()
         return getattr(self._model, question)(columns, n_threads, *asked)
 
@@ -75,7 +75,7 @@ class WeakRankersMixin(KeepsModels):
         ranker = self.weak_ranker
         # The tags of a pipeline do not tell of an imputer in it.
         if (
-            is_outside(ranker)
+            is_external(ranker)
             and isinstance(ranker, BaseEstimator)
             and not isinstance(ranker, Pipeline)
         ):
@@ -116,9 +116,9 @@ def weak_ranker_params(weak_ranker: Any, schema: Schema | None = None) -> Any:
         )
     if isinstance(weak_ranker, TreeRank):
         return {"tree": _tree_params(weak_ranker, schema)}
-    if is_outside(weak_ranker):
-        _check_outside(weak_ranker)
-        return "outside"
+    if is_external(weak_ranker):
+        _check_external(weak_ranker)
+        return "external"
     names = ", ".join(repr(name) for name in NAMES)
     raise ValueError(
         f"weak_ranker must be one of {names}, a TreeRank, a LeafRank or an estimator of"
@@ -126,7 +126,7 @@ def weak_ranker_params(weak_ranker: Any, schema: Schema | None = None) -> Any:
     )
 
 
-def is_outside(weak_ranker: Any) -> bool:
+def is_external(weak_ranker: Any) -> bool:
     """Whether a weak ranker is an estimator of the user's own choice."""
     return not isinstance(weak_ranker, str | TreeRank | LeafRank) and hasattr(weak_ranker, "fit")
 
@@ -148,7 +148,7 @@ def ranker_learner(
         Rankers of the model that a fit goes on from, by number. Where there are any, the core has
         to ask them, whatever the rounds to come are made of.
     """
-    if is_outside(weak_ranker):
+    if is_external(weak_ranker):
         return RowRankerLearner(weak_ranker, X, positive, earlier)
     return RowRankerLearner(None, X, positive, earlier) if earlier else None
 
@@ -178,7 +178,7 @@ def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:
     return params
 
 
-def _check_outside(estimator: Any) -> None:
+def _check_external(estimator: Any) -> None:
     methods = ["fit", "get_params"]
     if not hasattr(estimator, "decision_function"):
         if not hasattr(estimator, "predict_proba"):

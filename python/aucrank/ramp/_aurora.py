@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._base import BaseRanker
 from aucrank._callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
-from aucrank._earlier import Earlier
 from aucrank._input import KindsByColumn
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._table import Table
+from aucrank._warm_start import WarmStart
 from aucrank._warn import warn_caller
 from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
-from aucrank.ramp._watch import Watch
+from aucrank.ramp._fit_progress import FitProgress
 
 #: Depths of search by name (tables 1 and 2 of the paper): the shallow one is some 2/3 of the
 #: standard one, the deep one 1.5 times it.
@@ -323,10 +323,10 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             If a parameter, the data, the labels or the weights are not valid; or if
             ``warm_start`` is set and columns, classes or the radius are not those of the last fit.
         """
-        earlier = Earlier.of(self)
+        earlier = WarmStart.of(self)
         context = begin_fit(self, self._most_searches(), X, y, sample_weight)
-        watch = Watch(self, context)
-        self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier, watch=watch))
+        progress = FitProgress(self, context)
+        self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier, progress=progress))
         end_fit(self, context, X, y, sample_weight)
         return self
 
@@ -342,28 +342,28 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         sample: Sample,
         seed: int,
         n_threads: int,
-        earlier: Earlier | None = None,
-        watch: Watch | None = None,
+        earlier: WarmStart | None = None,
+        progress: FitProgress | None = None,
     ) -> _core.Aurora:
         if earlier is not None:
             self._check_earlier(earlier, sample.schema)
-        watch = Watch(self) if watch is None else watch
+        progress = FitProgress(self) if progress is None else progress
         model = _core.fit_aurora(
             sample.core,
             json.dumps(self._core_params(seed, sample.schema)),
             None if earlier is None else earlier.model,
             n_threads,
-            watch,
+            progress,
         )
-        watch.end_search()
-        if doubt := self._doubt(model):
-            warn_caller(doubt)
+        progress.end_search()
+        if message := self._fit_warning(model):
+            warn_caller(message)
         if self.verbose > 0:
             found = f"{model.n_terms} of {model.n_found} terms kept"
             print(f"[AURORA] {found}, at radius {model.radius:.4g}")
         return model
 
-    def _check_earlier(self, earlier: Earlier, schema: Schema) -> None:
+    def _check_earlier(self, earlier: WarmStart, schema: Schema) -> None:
         earlier.check(self, schema, "max_features", earlier.model.n_found, "terms")
         if self.radius not in ("auto", earlier.model.radius):
             raise ValueError(
@@ -371,7 +371,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
                 f" got radius={self.radius!r}"
             )
 
-    def _doubt(self, model: _core.Aurora) -> str | None:
+    def _fit_warning(self, model: _core.Aurora) -> str | None:
         """Return what the user should be warned of, if anything: one thing at most."""
         if model.n_terms == 0:
             return "No term tells the classes apart, so all scores are equal."

@@ -194,10 +194,12 @@ class AuroraTermsMixin:
         True
         """
         n_terms = self._fitted_model.n_terms
-        parts: NDArray[np.float64] = self._ask("explain", X)  # type: ignore[attr-defined]
+        parts: NDArray[np.float64] = self._query("explain", X)  # type: ignore[attr-defined]
+        if n_terms:
+            return parts.reshape(-1, n_terms)
         # Without terms the number of rows cannot be told from the parts.
-        n_rows = len(parts) // n_terms if n_terms else len(self._ask("score", X))  # type: ignore[attr-defined]
-        return parts.reshape(n_rows, n_terms)
+        scores: NDArray[np.float64] = self._query("score", X)  # type: ignore[attr-defined]
+        return parts.reshape(len(scores), 0)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:
         """Return a SQL expression that scores a row as `decision_function` does.

@@ -368,7 +368,7 @@ class RankOpt(BaseRanker):
         >>> np.allclose(parts.sum(axis=1), model.decision_function(X) - model.base_score_)
         True
         """
-        parts: NDArray[np.float64] = self._ask("explain", X)
+        parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:

@@ -37,7 +37,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     read. The terms are those that AURORA ([1]_, sec. 2.1) selects from. A number that takes few
     values has a threshold between all of them; any other has thresholds at its percentiles, taken
     after values that are heaped up, as imputed ones are, have been thinned out. A category has one
-    term for each of its values. The classes have no say in it.
+    term for each of its values. The classes do not contribute to it.
 
     Parameters
     ----------
@@ -213,8 +213,8 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         params = binarizer_params(self, sample.schema)
         return _core.fit_threshold_binarizer(sample.core, json.dumps(params), n_threads)
 
-    def _remember(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
-        super()._remember(classes, schema, model)
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+        super()._set_fitted(classes, schema, model)
         self._terms = [term for text in self._model.terms() for term in json.loads(text)]
 
     @property
@@ -308,9 +308,9 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ValueError
             If the columns are not those seen in fit, or a value is infinite.
         """
-        return self._ask("fill", X)
+        return self._query("fill", X)
 
-    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         dtype = _check_dtype(self.dtype)
         n_rows, n_terms = count_rows(columns), len(self._terms)
         # It may have been set anew after the fit, as `dtype` may.

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
-from aucrank._earlier import Earlier
 from aucrank._monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._params import check_bool, check_choice, check_int, check_real
 from aucrank._ranking_tree import RankingTree
@@ -21,6 +20,7 @@ from aucrank._schema import Schema
 from aucrank._shap import shap_model
 from aucrank._table import Table
 from aucrank._validation import check_weight, match_labels
+from aucrank._warm_start import WarmStart
 from aucrank._warn import warn_caller
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
@@ -246,7 +246,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             last fit, which were grown on other rows or draws, would be asked about rows that they
             have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
-        earlier = Earlier.of(self)
+        earlier = WarmStart.of(self)
         return self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier))
 
     def _check_params(self) -> None:
@@ -320,7 +320,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         sample: Sample,
         seed: int,
         n_threads: int,
-        earlier: Earlier | None = None,
+        earlier: WarmStart | None = None,
     ) -> _core.RankingForest:
         weight = sample.weight
         n_rows = len(sample.labels) if weight is None else int(np.count_nonzero(weight))

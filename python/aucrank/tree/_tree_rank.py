@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base import BaseRanker, ProbabilityMixin
 from aucrank._dependence import PartialDependenceMixin
-from aucrank._held_out import HeldOut
 from aucrank._input import Columns
 from aucrank._monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._params import (
@@ -30,6 +29,7 @@ from aucrank._row_models import KeepsModels
 from aucrank._sample import Sample
 from aucrank._schema import Schema
 from aucrank._table import Table
+from aucrank._validation_set import ValidationSet
 from aucrank._warn import warn_caller
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._splits import split_rule
@@ -265,7 +265,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             If a parameter, the data, the labels or the weights are not valid, or if there are rows
             to prune by and ``pruning`` is another rule.
         """
-        held_out = HeldOut(X_val, y_val, sample_weight_val)
+        held_out = ValidationSet(X_val, y_val, sample_weight_val)
         return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out))
 
     def _check_params(self) -> None:
@@ -300,7 +300,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         sample: Sample,
         seed: int,
         n_threads: int,
-        held_out: HeldOut | None = None,
+        held_out: ValidationSet | None = None,
     ) -> _core.TreeRankModel:
         params = self._core_params(len(sample.schema.features), seed)
         params["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
@@ -329,10 +329,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         self._report(model, params["pruning"])
         return model
 
-    def _answer(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         if not self.__dict__.get("_classifiers"):
             self._refuse_missing(columns, self._schema)
-            return super()._answer(question, X, columns, n_threads)
+            return super()._dispatch(question, X, columns, n_threads)
         ask = {
             "score": _core.score_by_classifiers,
             "probability": _core.probability_by_classifiers,

@@ -84,14 +84,14 @@ impl PyRimarc {
         self.0.weights().to_vec().into_pyarray(py)
     }
 
-    /// Score of each bin of a feature, that of what is missing the last; `None` where it has no say.
+    /// Score of each bin of a feature, that of what is missing the last; `None` where it does not contribute.
     fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         self.0.bin_scores(feature)
     }
 
     /// What each bin of a feature adds to the numerator and the denominator of the score.
     fn shares(&self, feature: usize) -> Vec<(f64, f64)> {
-        self.0.shares(feature).iter().map(|share| (share.lean, share.weight)).collect()
+        self.0.shares(feature).iter().map(|share| (share.numerator, share.weight)).collect()
     }
 
     /// The features in bins.

@@ -1,7 +1,7 @@
 //! The room `aucrank::boost` as Python classes and functions.
 
 use aucrank::boost::{
-    self, AucBoostParams, BoostedModel, Given, RankBoostParams, RowRanker, RowScores,
+    self, AucBoostParams, BoostedModel, FitExtras, RankBoostParams, RowRanker, RowScores,
 };
 use aucrank::data::{Columns, Labels};
 use aucrank::{Interrupt, RankError};
@@ -91,16 +91,16 @@ impl PyBoostedModel {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
         let rankers = rankers.map(Callbacks::new);
-        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
+        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
         let values = on_pool(py, n_threads, |interrupt| {
-            self.0.round_values(&columns.until(interrupt), round, outside)
+            self.0.round_values(&columns.until(interrupt), round, external)
         });
         Ok(Callbacks::finish_any(rankers.as_ref(), py, values)?.into_pyarray(py))
     }
 
     /// Numbers of the rankers of Python that it asks.
-    fn outside_rankers(&self) -> Vec<usize> {
-        self.0.outside_rankers()
+    fn external_rankers(&self) -> Vec<usize> {
+        self.0.external_rankers()
     }
 
     #[pyo3(signature = (columns, n_threads, rankers=None))]
@@ -113,9 +113,9 @@ impl PyBoostedModel {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
         let rankers = rankers.map(Callbacks::new);
-        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
+        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
         let scores =
-            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), outside));
+            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), external));
         Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
     }
     /// Whether a score is the sign of a sum.
@@ -164,7 +164,7 @@ pub fn fit_auc_boost<'py>(
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: AucBoostParams = read_params(params)?;
-    let given = GivenArgs { sample, earlier, validation, rankers };
+    let given = FitExtrasArgs { sample, earlier, validation, rankers };
     given.fit(py, n_threads, |columns, labels, given, interrupt| {
         boost::fit_auc_boost(columns, labels, &params, given, interrupt)
     })
@@ -183,21 +183,21 @@ pub fn fit_rank_boost<'py>(
     rankers: Option<Py<PyAny>>,
 ) -> PyResult<PyBoostedModel> {
     let params: RankBoostParams = read_params(params)?;
-    let given = GivenArgs { sample, earlier, validation, rankers };
+    let given = FitExtrasArgs { sample, earlier, validation, rankers };
     given.fit(py, n_threads, |columns, labels, given, interrupt| {
         boost::fit_rank_boost(columns, labels, &params, given, interrupt)
     })
 }
 
 /// What a fit is given, as Python has it.
-struct GivenArgs<'py> {
+struct FitExtrasArgs<'py> {
     sample: SampleArg<'py>,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
     rankers: Option<Py<PyAny>>,
 }
 
-impl GivenArgs<'_> {
+impl FitExtrasArgs<'_> {
     fn fit(
         self,
         py: Python<'_>,
@@ -205,7 +205,7 @@ impl GivenArgs<'_> {
         fit_model: impl Fn(
             &Columns<'_>,
             &Labels<'_>,
-            &Given<'_>,
+            &FitExtras<'_>,
             &Interrupt,
         ) -> Result<BoostedModel, RankError>
         + Send
@@ -215,12 +215,13 @@ impl GivenArgs<'_> {
         let validation = self.validation.as_ref().map(SampleArg::borrow).transpose()?;
         let earlier = self.earlier.as_ref().map(|model| &model.0);
         let rankers = self.rankers.map(Callbacks::new);
-        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
+        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
         let fitted = on_pool(py, n_threads, |interrupt| {
             let labels = sample.labels()?;
             let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
             let columns = validation.as_ref().map(|other| &other.columns);
-            let given = Given { earlier, validation: columns.zip(other_labels.as_ref()), outside };
+            let given =
+                FitExtras { earlier, validation: columns.zip(other_labels.as_ref()), external };
             fit_model(&sample.columns, &labels, &given, interrupt)
         });
         Callbacks::finish_any(rankers.as_ref(), py, fitted.map(PyBoostedModel))

@@ -37,12 +37,12 @@ impl Callbacks {
     ) -> Result<T, RankError> {
         // Other trees of the same fit need not go on.
         if self.raised().is_some() {
-            return Err(RankError::Outside("a call back failed before".to_owned()));
+            return Err(RankError::External("a call back failed before".to_owned()));
         }
         Python::attach(|py| methods(self.object.bind(py))).map_err(|err| {
             let message = err.to_string();
             self.raised().get_or_insert(err);
-            RankError::Outside(message)
+            RankError::External(message)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use aucrank::RankError;
 use aucrank::data::Columns;
-use aucrank::tree::{FitParams, RankingTree, RowDecider, fit_by_classifiers};
+use aucrank::tree::{RankingTree, RowDecider, TreeRankParams, fit_by_classifiers};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::run::{on_pool, read_params};
 use crate::sample::SampleArg;
 use crate::tree::{PyRankingTree, PyTreeRankModel};
 
-/// Fits a ranking tree that is split by classifiers; `params` is the JSON form of [`FitParams`].
+/// Fits a ranking tree that is split by classifiers; `params` is the JSON form of [`TreeRankParams`].
 #[pyfunction]
 pub fn fit_tree_rank_by_classifiers<'py>(
     py: Python<'py>,
@@ -21,7 +21,7 @@ pub fn fit_tree_rank_by_classifiers<'py>(
     classifiers: Py<PyAny>,
     n_threads: usize,
 ) -> PyResult<PyTreeRankModel> {
-    let params: FitParams = read_params(params)?;
+    let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let classifiers = Callbacks::new(classifiers);
     let fitted = on_pool(py, n_threads, |interrupt| {

@@ -125,8 +125,8 @@ impl PyBranchingProgram {
     }
 
     /// Numbers of the rankers of Python that it asks.
-    fn outside_rankers(&self) -> Vec<usize> {
-        self.0.outside_rankers()
+    fn external_rankers(&self) -> Vec<usize> {
+        self.0.external_rankers()
     }
 
     #[pyo3(signature = (columns, n_threads, rankers=None))]
@@ -139,9 +139,9 @@ impl PyBranchingProgram {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let columns = columns.borrow(self.0.n_levels())?;
         let rankers = rankers.map(Callbacks::new);
-        let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
+        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
         let scores =
-            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), outside));
+            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), external));
         Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
     }
 }
@@ -159,10 +159,10 @@ pub fn fit_marti_rank<'py>(
     let params: MartiParams = read_params(params)?;
     let sample = sample.borrow()?;
     let rankers = rankers.map(Callbacks::new);
-    let outside = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
+    let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
     let program = on_pool(py, n_threads, |interrupt| {
         let labels = sample.labels()?;
-        boost::fit_marti_rank(&sample.columns, &labels, &params, outside, interrupt)
+        boost::fit_marti_rank(&sample.columns, &labels, &params, external, interrupt)
     });
     Callbacks::finish_any(rankers.as_ref(), py, program).map(PyBranchingProgram)
 }

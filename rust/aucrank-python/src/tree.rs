@@ -3,7 +3,7 @@
 use aucrank::RankError;
 use aucrank::data::Columns;
 use aucrank::tree::{
-    FitParams, LeafValue, PruningStep, RankingTree, TreeRankModel, fit, fit_validated,
+    LeafValue, PruningStep, RankingTree, TreeRankModel, TreeRankParams, fit, fit_validated,
     partial_dependence,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
@@ -262,7 +262,7 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
     Ok(table)
 }
 
-/// Fits a ranking tree; `params` is the JSON form of [`FitParams`].
+/// Fits a ranking tree; `params` is the JSON form of [`TreeRankParams`].
 #[pyfunction]
 #[pyo3(signature = (sample, params, n_threads, validation=None))]
 pub fn fit_tree_rank<'py>(
@@ -272,7 +272,7 @@ pub fn fit_tree_rank<'py>(
     n_threads: usize,
     validation: Option<SampleArg<'py>>,
 ) -> PyResult<PyTreeRankModel> {
-    let params: FitParams = read_params(params)?;
+    let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
     let model = on_pool(py, n_threads, |interrupt| {

@@ -6,8 +6,8 @@ use std::hint::black_box;
 
 use aucrank::Interrupt;
 use aucrank::data::{
-    Binned, BinningParams, Columns, CountedRows, FeatureBins, Labels, MemorySource, SumSource,
-    Wanted,
+    Binned, BinningParams, Columns, CountedRows, FeatureBins, HistogramRequest, Labels,
+    MemorySource, SumSource,
 };
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sample::{N_FEATURES, N_ROWS, sample};
@@ -33,7 +33,7 @@ fn data(c: &mut Criterion) {
     };
     let binned = bin();
     let source = MemorySource::new(&binned, CountedRows(&positive), labels.rows(), &interrupt);
-    let count = || source.histograms(&[Wanted::all(0)]).expect("nobody interrupts");
+    let count = || source.histograms(&[HistogramRequest::all(0)]).expect("nobody interrupts");
 
     let histogram = count().remove(0);
     for (feature, sums) in histogram.features() {

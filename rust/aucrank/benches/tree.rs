@@ -5,7 +5,7 @@ mod sample;
 use std::hint::black_box;
 
 use aucrank::data::{Columns, Labels};
-use aucrank::tree::{FitParams, GrowParams, LeafRankParams, SplitRule, fit};
+use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
 use aucrank::{Interrupt, roc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sample::{N_FEATURES, N_ROWS, sample};
@@ -14,7 +14,7 @@ fn tree(c: &mut Criterion) {
     let (values, positive) = sample();
     let columns = Columns::from_row_major(&values, N_FEATURES).expect("a matrix");
     let labels = Labels::new(&positive, None).expect("both classes");
-    let params = FitParams::new(
+    let params = TreeRankParams::new(
         GrowParams { max_depth: 8, ..GrowParams::default() },
         SplitRule::Stumps(LeafRankParams::orthogonal(1)),
     );

@@ -192,7 +192,7 @@ pub enum RankError {
     NoScore,
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
-    Outside(String),
+    External(String),
     /// The data are not what they were when they were read before.
     #[error("X was written to while it was read: another thread changes it")]
     Changed,

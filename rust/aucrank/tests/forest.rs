@@ -2,8 +2,8 @@
 
 use aucrank::data::{Column, Columns, Labels, MISSING_CODE};
 use aucrank::tree::{
-    Aggregation, BootstrapParams, DyadicParams, EarlyStopping, FitParams, ForestParams, GrowParams,
-    LeafRankParams, RankingForest, RankingTree, SplitRule, fit_forest,
+    Aggregation, BootstrapParams, DyadicParams, EarlyStopping, ForestParams, GrowParams,
+    LeafRankParams, RankingForest, RankingTree, SplitRule, TreeRankParams, fit_forest,
 };
 use aucrank::{Interrupt, RankError, roc};
 
@@ -11,9 +11,9 @@ const AGGREGATIONS: [Aggregation; 4] =
     [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian, Aggregation::Kendall];
 
 fn params(n_trees: usize, aggregation: Aggregation) -> ForestParams {
-    let tree = FitParams {
+    let tree = TreeRankParams {
         seed: 4,
-        ..FitParams::new(
+        ..TreeRankParams::new(
             GrowParams { max_depth: 5, min_samples_leaf: 1, ..GrowParams::default() },
             SplitRule::Stumps(LeafRankParams {
                 max_depth: 2,
@@ -350,7 +350,7 @@ fn what_makes_no_sense_is_refused() {
     let good = params(3, Aggregation::Eta);
     let stopping = Some(EarlyStopping { n_iter_no_change: 10, tol: 0.0 });
     let of_split = |split| {
-        let tree = FitParams { split, ..good.tree.clone() };
+        let tree = TreeRankParams { split, ..good.tree.clone() };
         ForestParams { tree, ..good.clone() }
     };
     let of_share =

@@ -11,7 +11,7 @@ use aucrank::boost::{
     TwoSidedLearner, WeakRankerParams, fit_marti_rank, marti_boost,
 };
 use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE, Steps};
-use aucrank::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule};
+use aucrank::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams};
 use aucrank::{Interrupt, RankError};
 use proptest::prelude::*;
 
@@ -578,7 +578,7 @@ fn rows_score_as_they_went_in_the_fit_for_any_weak_ranker() {
     let columns = Columns::new(numbers.to_vec(), 500).unwrap();
     let labels = Labels::new(&data.positive, None).unwrap();
     let grow = GrowParams { max_depth: 2, leaf_order: LeafOrder::Tree, ..GrowParams::default() };
-    let tree = WeakRankerParams::Tree(Box::new(FitParams::new(
+    let tree = WeakRankerParams::Tree(Box::new(TreeRankParams::new(
         grow,
         SplitRule::Stumps(LeafRankParams::orthogonal(5)),
     )));

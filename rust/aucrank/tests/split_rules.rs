@@ -2,16 +2,16 @@
 
 use aucrank::data::{Column, Columns, Folds, Labels};
 use aucrank::tree::{
-    CvParams, DyadicParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule,
-    RankingTree, SplitRule, TreeRankModel, fit,
+    CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, RankingTree,
+    SplitRule, TreeRankModel, TreeRankParams, fit,
 };
 use aucrank::{Interrupt, roc};
 use proptest::prelude::*;
 
-fn params(split: SplitRule, n_folds: Option<u16>) -> FitParams {
-    FitParams {
+fn params(split: SplitRule, n_folds: Option<u16>) -> TreeRankParams {
+    TreeRankParams {
         pruning: n_folds.map(|n_folds| PruningRule::CrossValidation(cv(n_folds))),
-        ..FitParams::new(
+        ..TreeRankParams::new(
             GrowParams {
                 max_depth: 5,
                 min_samples_leaf: 1,
@@ -84,7 +84,7 @@ impl Rows {
         Columns::new(vec![numbers[0], codes, numbers[1]], self.codes.len()).unwrap()
     }
 
-    fn fit(&self, params: &FitParams) -> TreeRankModel {
+    fn fit(&self, params: &TreeRankParams) -> TreeRankModel {
         let labels = Labels::new(&self.positive, Some(&self.weights)).unwrap();
         fit(&self.columns(), &labels, params, &Interrupt::default()).unwrap()
     }
@@ -131,7 +131,7 @@ fn cubes_are_cross_validated_by_a_plain_loop_over_folds() {
         };
         // Both ends of each range are in every part, so a part scales as the whole does.
         let (train, test) = (of(false), of(true));
-        let tree = train.fit(&FitParams { pruning: None, ..params.clone() }).tree;
+        let tree = train.fit(&TreeRankParams { pruning: None, ..params.clone() }).tree;
         for (i, mean) in means.iter_mut().enumerate() {
             let next = path.get(i + 1).map_or(f64::INFINITY, |step| step.alpha);
             *mean += test.auc(&tree.prune((path[i].alpha * next).sqrt())) / 4.0;

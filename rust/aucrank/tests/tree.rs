@@ -2,19 +2,19 @@
 
 use aucrank::data::{ClassSums, Columns, Folds, Labels, hold_out};
 use aucrank::tree::{
-    Complexity, CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PenaltyParams,
-    PenaltyScale, PruningRule, RankingTree, SplitRule, TreeRankModel, ValidationParams, fit,
+    Complexity, CvParams, GrowParams, LeafOrder, LeafRankParams, PenaltyParams, PenaltyScale,
+    PruningRule, RankingTree, SplitRule, TreeRankModel, TreeRankParams, ValidationParams, fit,
     fit_validated,
 };
 use aucrank::{Interrupt, roc};
 use proptest::prelude::*;
 
-fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> FitParams {
-    FitParams {
+fn params(split_depth: usize, leaf_order: LeafOrder, n_folds: Option<u16>) -> TreeRankParams {
+    TreeRankParams {
         pruning: n_folds.map(|n_folds| {
             PruningRule::CrossValidation(CvParams { n_folds, one_standard_error: false, seed: 5 })
         }),
-        ..FitParams::new(
+        ..TreeRankParams::new(
             GrowParams { max_depth: 6, min_samples_leaf: 1, leaf_order, ..GrowParams::default() },
             SplitRule::Stumps(LeafRankParams {
                 max_depth: split_depth,
@@ -41,7 +41,7 @@ fn sample(n_rows: usize, seed: u64) -> (Vec<f64>, Vec<bool>) {
     (values, positive)
 }
 
-fn fit_rows(values: &[f64], positive: &[bool], params: &FitParams) -> TreeRankModel {
+fn fit_rows(values: &[f64], positive: &[bool], params: &TreeRankParams) -> TreeRankModel {
     let columns = Columns::from_row_major(values, 3).unwrap();
     let labels = Labels::new(positive, None).unwrap();
     fit(&columns, &labels, params, &Interrupt::default()).unwrap()
@@ -141,7 +141,7 @@ fn cross_validation_is_a_plain_loop_over_folds() {
                 (values, rows.iter().map(|&row| positive[row]).collect::<Vec<_>>())
             };
             let ((train, train_positive), (test, test_positive)) = (of(false), of(true));
-            let unpruned = FitParams { pruning: None, ..params.clone() };
+            let unpruned = TreeRankParams { pruning: None, ..params.clone() };
             let tree = fit_rows(&train, &train_positive, &unpruned).tree;
             for (i, mean) in means.iter_mut().enumerate() {
                 let next = path.get(i + 1).map_or(f64::INFINITY, |step| step.alpha);
@@ -176,7 +176,7 @@ fn leaf_values_follow_the_directions() {
         for split_depth in 1..4 {
             let (values, positive) = sample(300, 6);
             let monotonic = vec![-1, 1, 0];
-            let params = FitParams { monotonic, ..params(split_depth, leaf_order, None) };
+            let params = TreeRankParams { monotonic, ..params(split_depth, leaf_order, None) };
             let tree = fit_rows(&values, &positive, &params).tree;
             assert!(tree.n_leaves() > 3 && tree.check().is_ok());
             let leaf_values = tree.leaf_values();
@@ -199,7 +199,7 @@ fn directions_that_make_no_sense_are_named() {
     let message = |monotonic: Vec<i8>| {
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
-        let params = FitParams { monotonic, ..params(1, LeafOrder::Tree, None) };
+        let params = TreeRankParams { monotonic, ..params(1, LeafOrder::Tree, None) };
         fit(&columns, &labels, &params, &Interrupt::default()).unwrap_err().to_string()
     };
     let too_few = message(vec![1]);
@@ -210,7 +210,7 @@ fn directions_that_make_no_sense_are_named() {
 #[test]
 fn a_saved_tree_that_runs_against_its_directions_is_refused() {
     let (values, positive) = sample(300, 6);
-    let params = FitParams { monotonic: vec![1, 1, 1], ..params(1, LeafOrder::Tree, None) };
+    let params = TreeRankParams { monotonic: vec![1, 1, 1], ..params(1, LeafOrder::Tree, None) };
     let json = fit_rows(&values, &positive, &params).tree.to_json().unwrap();
     for (directions, is_fine) in
         [("[1,1,1]", true), ("[-1,-1,-1]", false), ("[1,1]", false), ("[1,1,3]", false)]
@@ -237,7 +237,7 @@ fn a_penalty_keeps_the_best_of_all_subtrees_of_all_sizes() {
         let subtrees = all_subtrees(&tree, 0);
         let share = positive.iter().filter(|&&p| p).count() as f64 / 60.0;
         for scale in [1e-4, 1e-3, 3e-3, 1e-2, 1.0] {
-            let pruned = FitParams { pruning: Some(penalised(scale)), ..unpruned.clone() };
+            let pruned = TreeRankParams { pruning: Some(penalised(scale)), ..unpruned.clone() };
             let model = fit_rows(&values, &positive, &pruned);
             let found = model.penalization.unwrap();
             assert_eq!(found.train_auc.len(), tree.n_leaves());
@@ -289,7 +289,7 @@ fn validation_keeps_the_tree_of_the_path_that_ranks_other_rows_best() {
         let (others, other_positive) = sample(200, 77);
         let unpruned = params(1, leaf_order, None);
         let pruning = PruningRule::Validation(ValidationParams { fraction: 0.5, seed: 0 });
-        let pruned = FitParams { pruning: Some(pruning), ..unpruned.clone() };
+        let pruned = TreeRankParams { pruning: Some(pruning), ..unpruned.clone() };
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let other_columns = Columns::from_row_major(&others, 3).unwrap();
@@ -329,7 +329,8 @@ fn rows_held_out_have_no_say_in_the_growth() {
     let (values, positive) = sample(300, 4);
     let unpruned = params(1, LeafOrder::Tree, None);
     let rule = ValidationParams { fraction: 0.3, seed: 5 };
-    let pruned = FitParams { pruning: Some(PruningRule::Validation(rule)), ..unpruned.clone() };
+    let pruned =
+        TreeRankParams { pruning: Some(PruningRule::Validation(rule)), ..unpruned.clone() };
     let model = fit_rows(&values, &positive, &pruned);
 
     let columns = Columns::from_row_major(&values, 3).unwrap();
@@ -419,7 +420,7 @@ proptest! {
         (positive[0], positive[1]) = (true, false);
         let unpruned = params(split_depth, LeafOrder::Tree, None);
         let tree = fit_rows(&values, &positive, &unpruned).tree;
-        let pruned = FitParams { pruning: Some(penalised(scale)), ..unpruned.clone() };
+        let pruned = TreeRankParams { pruning: Some(penalised(scale)), ..unpruned.clone() };
         let model = fit_rows(&values, &positive, &pruned);
         let found = model.penalization.unwrap();
         let criterion = |n_leaves: usize| found.criterion(n_leaves - 1);

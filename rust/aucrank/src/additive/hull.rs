@@ -153,7 +153,7 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     } else {
         sieve(feature, memory, interrupt)?
     };
-    let Some(Sample { pieces, mut apart }) = found else { return Ok(None) };
+    let Some(Sample { pieces, mut special }) = found else { return Ok(None) };
     let pieces = refine(pieces, memory, feature.direction, interrupt)?;
 
     // The curve as far as it matters, and the key of the value before each point but the first.
@@ -192,7 +192,7 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     if sums.is_empty() {
         sums.push(ClassSums::default());
     }
-    sums.append(&mut apart);
+    sums.append(&mut special);
     Ok(Some(BestCuts { direction, cuts, sums }))
 }
 
@@ -222,7 +222,7 @@ struct Sample {
     /// Those of the curve, in ascending order of their values.
     pieces: Vec<Piece>,
     /// Those of each special value, then those that miss the feature.
-    apart: Vec<ClassSums>,
+    special: Vec<ClassSums>,
 }
 
 /// Few rows, as one piece. `None` where a value is infinite.
@@ -230,14 +230,14 @@ fn take_all<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
     memory: &mut Memory<R::Tally>,
 ) -> Option<Sample> {
-    let mut apart = vec![ClassSums::default(); feature.special.len() + 1];
+    let mut special = vec![ClassSums::default(); feature.special.len() + 1];
     let records = &mut memory.records;
     records.clear();
     for (row, &value) in feature.values.iter().enumerate() {
         let (value, tally) = (value.into(), feature.rows.of(row));
         let place = place_among(feature.special, value);
         if let Some(place) = place.or(value.is_nan().then_some(feature.special.len())) {
-            apart[place] += tally.sums();
+            special[place] += tally.sums();
         } else if value.is_infinite() {
             return None;
         } else {
@@ -245,7 +245,7 @@ fn take_all<T: Value, R: RowTally>(
         }
     }
     let piece = Piece { sums: total(records), rows: Rows::Open(0..records.len()) };
-    Some(Sample { pieces: vec![piece], apart })
+    Some(Sample { pieces: vec![piece], special })
 }
 
 /// Many rows, as pieces of which most are skipped. `None` where a value is infinite.
@@ -264,8 +264,8 @@ fn sieve<T: Value, R: RowTally>(
     if *any_infinite {
         return Ok(None);
     }
-    let mut apart = std::mem::take(special);
-    apart.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
+    let mut special = std::mem::take(special);
+    special.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
     let pieces = tallies[..cells.n()].iter().enumerate().map(|(cell, tally)| {
         let rows = match &ties {
             Some(keys) if !is_mixed[cell] => Rows::Tied(keys[cell]),
@@ -290,7 +290,7 @@ fn sieve<T: Value, R: RowTally>(
             start = end;
         }
     }
-    Ok(Some(Sample { pieces, apart }))
+    Ok(Some(Sample { pieces, special }))
 }
 
 /// Marks the pieces that no corner of the hull of all points is in or next to, and joins them where

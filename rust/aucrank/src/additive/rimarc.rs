@@ -29,7 +29,7 @@ const LEAST_SHARE: i32 = -28;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingValues {
-    /// Nothing: the feature has no say in the row (the paper).
+    /// Nothing: the feature does not contribute to the row (the paper).
     #[default]
     Ignore,
     /// A value like any other.
@@ -110,14 +110,14 @@ struct Scoring {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Share {
     /// `w (Pr(p) - 1/2)`.
-    pub lean: f64,
-    /// `w`, 0 where the value has no say.
+    pub numerator: f64,
+    /// `w`, 0 where the value does not contribute.
     pub weight: f64,
 }
 
 impl AddAssign for Share {
     fn add_assign(&mut self, other: Self) {
-        self.lean += other.lean;
+        self.numerator += other.numerator;
         self.weight += other.weight;
     }
 }
@@ -164,42 +164,42 @@ impl Parts {
 }
 
 impl Scoring {
-    /// `2 Pr(p) - 1` of each bin of a feature, that of what is missing the last; `None` where it has
-    /// no say. The sign turns round with the classes, and nothing else does.
-    fn leans(self, feature: &BinnedFeature, table: &Mad2c) -> Vec<Option<f64>> {
-        let lean_of =
+    /// `2 Pr(p) - 1` of each bin of a feature, missing values last; `None` where it does not
+    /// contribute. Swapping the classes changes the sign and nothing else.
+    fn balances(self, feature: &BinnedFeature, table: &Mad2c) -> Vec<Option<f64>> {
+        let balance_of =
             |sums: ClassSums| (sums.pos as f64 - sums.neg as f64) / (sums.pos + sums.neg) as f64;
-        let towards = lean_of(table.total());
+        let towards = balance_of(table.total());
         let belief = self.belief(feature);
         let n_bins = feature.bins.n_bins();
         // What is missing was not chosen among many.
         let of_rows = |place: usize, sums: ClassSums| match belief {
-            Belief::None if place < n_bins => lean_of(feature.known()),
+            Belief::None if place < n_bins => balance_of(feature.known()),
             Belief::Shrunken(shrinkage) if place < n_bins => {
                 let kept = shrinkage.kept(sums.into());
-                kept * lean_of(sums) + (1.0 - kept) * lean_of(feature.known())
+                kept * balance_of(sums) + (1.0 - kept) * balance_of(feature.known())
             }
-            _ => lean_of(sums),
+            _ => balance_of(sums),
         };
         let of_bin = |(place, &sums): (usize, &ClassSums)| -> Option<f64> {
             if sums.pos + sums.neg == 0 {
                 return None;
             }
-            let lean = of_rows(place, sums);
+            let balance = of_rows(place, sums);
             if self.shrinkage == 0.0 {
-                return Some(lean);
+                return Some(balance);
             }
             let n_rows = times_power_of_two((sums.pos + sums.neg) as f64, table.exponent());
             // Both are in range for any weights: `added` is infinite beside next to none.
             let added = self.shrinkage / n_rows;
             let kept = 1.0 / (1.0 + added);
-            Some(kept * lean + (1.0 - kept) * towards)
+            Some(kept * balance + (1.0 - kept) * towards)
         };
-        let mut leans: Vec<Option<f64>> = feature.sums.iter().enumerate().map(of_bin).collect();
+        let mut balances: Vec<Option<f64>> = feature.sums.iter().enumerate().map(of_bin).collect();
         if self.missing == MissingValues::Ignore {
-            leans[n_bins] = None;
+            balances[n_bins] = None;
         }
-        leans
+        balances
     }
 
     /// How far the rates of the bins of a feature are believed: those of a number all the way.
@@ -218,7 +218,7 @@ impl Scoring {
         let n_bins = feature.bins.n_bins();
         let mut masses: Vec<ClassMasses> = feature.sums.iter().map(|&sums| sums.into()).collect();
         match self.belief(feature) {
-            // Where nothing is believed, the leans of all are equal.
+            // Where nothing is believed, the balances of all are equal.
             Belief::Rates | Belief::None => {}
             Belief::Shrunken(shrinkage) => {
                 masses[..n_bins].iter_mut().for_each(|level| *level = shrinkage.shrink(*level));
@@ -251,13 +251,14 @@ impl Rimarc {
         let least = power(LEAST_SHARE + 52 - bits_of_sum).max(1.0);
         let shares_of = |(feature, &weight): (&BinnedFeature, &f64)| {
             let units = if weight > 0.0 { (weight / unit).round().max(least) } else { 0.0 };
-            let share = |lean: Option<f64>| match lean {
-                Some(lean) => {
-                    Share { lean: (units * lean).round() * unit / 2.0, weight: units * unit }
-                }
+            let share = |balance: Option<f64>| match balance {
+                Some(balance) => Share {
+                    numerator: (units * balance).round() * unit / 2.0,
+                    weight: units * unit,
+                },
                 None => Share::default(),
             };
-            parts.scoring.leans(feature, &parts.table).into_iter().map(share).collect()
+            parts.scoring.balances(feature, &parts.table).into_iter().map(share).collect()
         };
         let shares = parts.table.features().iter().zip(&parts.weights).map(shares_of).collect();
         Self { parts, shares }
@@ -309,17 +310,17 @@ impl Rimarc {
     }
 
     /// The score of each bin of a feature, (6) of the paper, that of what is missing the last;
-    /// `None` where it has no say.
+    /// `None` where it does not contribute.
     #[must_use]
     pub fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         let Parts { table, scoring, .. } = &self.parts;
         let feature = &table.features()[feature];
         let is_plain = scoring.shrinkage == 0.0 && matches!(scoring.belief(feature), Belief::Rates);
-        let leans = scoring.leans(feature, table).into_iter().zip(&feature.sums);
-        let score = |(lean, sums): (Option<f64>, &ClassSums)| {
-            lean.map(|lean| if is_plain { sums.eta() } else { f64::midpoint(lean, 1.0) })
+        let balances = scoring.balances(feature, table).into_iter().zip(&feature.sums);
+        let score = |(balance, sums): (Option<f64>, &ClassSums)| {
+            balance.map(|balance| if is_plain { sums.eta() } else { f64::midpoint(balance, 1.0) })
         };
-        leans.map(score).collect()
+        balances.map(score).collect()
     }
 
     /// What each bin of a feature adds to the two sums whose quotient is the score.
@@ -338,7 +339,11 @@ impl Rimarc {
         let prevalence = self.prevalence();
         self.of_rows(columns, |sum| {
             // The sum in the numerator is exact too.
-            if sum.weight > 0.0 { (sum.weight / 2.0 + sum.lean) / sum.weight } else { prevalence }
+            if sum.weight > 0.0 {
+                (sum.weight / 2.0 + sum.numerator) / sum.weight
+            } else {
+                prevalence
+            }
         })
     }
 
@@ -349,12 +354,9 @@ impl Rimarc {
     /// As [`Rimarc::probability`].
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let base_score = self.base_score();
-        self.of_rows(
-            columns,
-            |sum| {
-                if sum.weight > 0.0 { sum.lean / sum.weight } else { base_score }
-            },
-        )
+        self.of_rows(columns, |sum| {
+            if sum.weight > 0.0 { sum.numerator / sum.weight } else { base_score }
+        })
     }
 
     fn of_rows(
@@ -378,7 +380,7 @@ impl Rimarc {
         Ok(out)
     }
 
-    /// The features that have a say, and the shares of their bins.
+    /// The features that contribute, and the shares of their bins.
     fn lookups(&self) -> (Vec<&[Share]>, Lookups<'_>) {
         let features = self.parts.table.features().iter().zip(&self.shares).enumerate();
         let has_say = |shares: &[Share]| shares.iter().any(|share| share.weight > 0.0);
@@ -425,7 +427,7 @@ impl Rimarc {
     /// How far a share of the sum `total` of weights moves the score.
     fn part(&self, share: Share, total: f64) -> f64 {
         if share.weight > 0.0 {
-            (share.lean - share.weight * self.base_score()) / total
+            (share.numerator - share.weight * self.base_score()) / total
         } else {
             0.0
         }
@@ -486,8 +488,9 @@ struct Pairs {
 
 impl Pairs {
     /// Of rows in bins, by the score of each bin.
-    fn of(masses: &[ClassMasses], leans: &[Option<f64>]) -> Self {
-        let scored = leans.iter().zip(masses).filter_map(|(&lean, &masses)| Some((lean?, masses)));
+    fn of(masses: &[ClassMasses], balances: &[Option<f64>]) -> Self {
+        let scored =
+            balances.iter().zip(masses).filter_map(|(&balance, &masses)| Some((balance?, masses)));
         let mut scored: Vec<(f64, ClassMasses)> = scored.collect();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let groups: Vec<ClassMasses> = scored
@@ -551,7 +554,7 @@ pub fn fit_rimarc(
     let (weights, weight_folds) = cross_fitted.map_or_else(
         || {
             let weight = |feature: &BinnedFeature| {
-                Pairs::of(&scoring.believed(feature), &scoring.leans(feature, &table)).weight()
+                Pairs::of(&scoring.believed(feature), &scoring.balances(feature, &table)).weight()
             };
             (table.features().iter().map(weight).collect(), None)
         },
@@ -562,7 +565,7 @@ pub fn fit_rimarc(
 
 /// The weight of each feature, its AUC taken over the pairs of rows of one fold, each fold scored by
 /// bins that were learned without it; and the number of folds. A fold so counts by its pairs of rows
-/// whose value has a say. `None` where a class has a single distinct row: then nothing is left to
+/// whose value contributes. `None` where a class has a single distinct row: then nothing is left to
 /// learn from.
 fn cross_fit(
     columns: &Columns<'_>,
@@ -588,7 +591,7 @@ fn cross_fit(
         let scoring = params.scoring(columns, &others);
         let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
             let sums = sums_by_bin(column, &feature.bins, labels, left_out);
-            Pairs::of(&sums, &scoring.leans(feature, &table))
+            Pairs::of(&sums, &scoring.balances(feature, &table))
         };
         let features: Vec<_> = table.features().iter().zip(columns).collect();
         by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<Pairs>>());
@@ -712,10 +715,10 @@ mod tests {
             let draw = |row: usize, place: u64| mix(seed ^ (row as u64 * 8 + place) << 8) >> 40;
             let positive: Vec<bool> = (0..N).map(|row| draw(row, 0).is_multiple_of(3)).collect();
             let number = |column: u64, row: usize| {
-                let lean = if positive[row] { 2 * column } else { 4 };
+                let balance = if positive[row] { 2 * column } else { 4 };
                 match draw(row, 1 + column) % 12 {
                     0 => f64::NAN,
-                    value => (value + lean) as f64 / 4.0,
+                    value => (value + balance) as f64 / 4.0,
                 }
             };
             let special = |row: usize| {

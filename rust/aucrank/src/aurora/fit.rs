@@ -92,7 +92,7 @@ struct Split {
 }
 
 /// Rows held out, and their scores.
-struct HeldOut {
+struct HeldOutScores {
     scores: Vec<f64>,
     /// The share of each in the weight of its class.
     shares: Vec<f64>,
@@ -254,9 +254,9 @@ impl Fit<'_, '_> {
     /// A19). Of those that are less than a standard error below the best the smallest is taken: a
     /// difference that the rows held out cannot tell is no reason for a less smooth statistic.
     fn best_radius(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
-        let mut tried: Vec<(Chosen, Vec<HeldOut>)> = Vec::new();
+        let mut tried: Vec<(Chosen, Vec<HeldOutScores>)> = Vec::new();
         let auc = |chosen: &Chosen| chosen.tried().auc.unwrap_or(0.0);
-        let best = |tried: &[(Chosen, Vec<HeldOut>)]| {
+        let best = |tried: &[(Chosen, Vec<HeldOutScores>)]| {
             let higher = |best: usize, other: usize| {
                 if auc(&tried[other].0) > auc(&tried[best].0) { other } else { best }
             };
@@ -297,14 +297,14 @@ impl Fit<'_, '_> {
         split: &Split,
         path: &Path,
         n_terms: usize,
-    ) -> Result<Option<HeldOut>, RankError> {
+    ) -> Result<Option<HeldOutScores>, RankError> {
         let n_terms = n_terms.min(path.steps.len());
         let Some((rows, last)) = split.held_out.as_ref().zip(n_terms.checked_sub(1)) else {
             return Ok(None);
         };
         let rows = self.observations(rows, &split.binarizer)?;
         let scores = scores_of(&rows, &path.terms[..n_terms], &path.steps[last].weights);
-        Ok(Some(HeldOut { scores, n_pos: rows.n_pos, shares: rows.shares }))
+        Ok(Some(HeldOutScores { scores, n_pos: rows.n_pos, shares: rows.shares }))
     }
 
     /// The model of all rows: where folds have chosen, of terms that are searched for on all rows, as
@@ -378,8 +378,8 @@ impl Fit<'_, '_> {
 /// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean over
 /// the splits, as [`DeLong`] has it; `None` where a class has one row, or no term was found.
 fn standard_error(
-    a: &[HeldOut],
-    b: &[HeldOut],
+    a: &[HeldOutScores],
+    b: &[HeldOutScores],
     interrupt: &Interrupt,
 ) -> Result<Option<f64>, RankError> {
     let mut variance = (!a.is_empty()).then_some(0.0);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
-use super::rounds::{Given, RoundParams, RoundRule, RoundValues, boost};
+use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::two_sided::{Criterion, two_sided};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
@@ -60,12 +60,12 @@ impl RoundRule for AucBoostParams {
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what rankers outside
-/// run into. `outside` fits [`WeakRankerParams::Outside`](super::WeakRankerParams::Outside).
+/// run into. `external` fits [`WeakRankerParams::External`](super::WeakRankerParams::External).
 pub fn fit_auc_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &AucBoostParams,
-    given: &Given<'_>,
+    given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     boost(columns, labels, &params.rounds, params, given, interrupt)

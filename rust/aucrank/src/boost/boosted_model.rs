@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::held_out::HeldOutPath;
 use super::term::{Term, TreeTerm};
-use super::weak::outside::RowScores;
+use super::validation_set::HeldOutPath;
+use super::weak::external::RowScores;
 use crate::data::{Columns, FeatureTerm, LARGEST_SUM, is_snapped};
 use crate::tree::LeafSums;
 use crate::{RankError, parallel};
@@ -106,8 +106,8 @@ impl BoostedModel {
 
     /// Numbers of the rankers outside that it asks, ascending.
     #[must_use]
-    pub fn outside_rankers(&self) -> Vec<usize> {
-        self.0.terms.iter().filter_map(Term::outside_number).collect()
+    pub fn external_rankers(&self) -> Vec<usize> {
+        self.0.terms.iter().filter_map(Term::external_number).collect()
     }
 
     /// For each feature the mean of [`BoostedModel::advantages`] over all rounds, each weighted by the
@@ -144,9 +144,9 @@ impl BoostedModel {
     pub fn score(
         &self,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
-        let mut scores = self.sums(columns, outside)?;
+        let mut scores = self.sums(columns, external)?;
         let scored = |sum: &mut f64| *sum = self.score_of(*sum);
         let tiles = scores.chunks_mut(TILE_ROWS).collect();
         parallel::map_with(tiles, 16, || (), |(), tile| tile.iter_mut().for_each(scored));
@@ -170,7 +170,7 @@ impl BoostedModel {
     fn sums(
         &self,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         let terms = self.merged_terms();
@@ -194,7 +194,7 @@ impl BoostedModel {
         })?;
         for term in &self.0.terms {
             if !matches!(term, Term::Feature(_)) && of_tree(term).is_none() {
-                term.add_values(columns, outside, &mut sums)?;
+                term.add_values(columns, external, &mut sums)?;
             }
         }
         Ok(sums)
@@ -223,10 +223,10 @@ impl BoostedModel {
         &self,
         columns: &Columns<'_>,
         round: usize,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
-        self.0.terms[round].values(columns, outside)
+        self.0.terms[round].values(columns, external)
     }
 
     /// Whether the parts fit together: what a file is asked before it is believed.

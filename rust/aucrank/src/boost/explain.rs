@@ -47,11 +47,11 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::boost::{
-        Alpha, Given, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
+        Alpha, FitExtras, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
     };
     use crate::data::{Labels, mix};
     use crate::tree::{
-        self, FitParams, GrowParams, LeafOrder, LeafRankParams, RankingTree, SplitRule,
+        self, GrowParams, LeafOrder, LeafRankParams, RankingTree, SplitRule, TreeRankParams,
     };
 
     const N_ROWS: usize = 5000;
@@ -80,7 +80,7 @@ mod tests {
         let params = RankBoostParams { rounds, alpha: Alpha::Third };
         let columns = Columns::from_row_major(values, 3).unwrap();
         let labels = Labels::new(positive, None).unwrap();
-        fit_rank_boost(&columns, &labels, &params, &Given::default(), &Interrupt::default())
+        fit_rank_boost(&columns, &labels, &params, &FitExtras::default(), &Interrupt::default())
             .unwrap()
     }
 
@@ -91,7 +91,7 @@ mod tests {
             leaf_order: LeafOrder::Tree,
             ..GrowParams::default()
         };
-        let params = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+        let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
         let columns = Columns::from_row_major(values, 3).unwrap();
         let labels = Labels::new(positive, None).unwrap();
         tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree

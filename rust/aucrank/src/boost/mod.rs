@@ -6,7 +6,7 @@
 //! - `term`, `scored`: what a ranker is worth in a score, `term_values`: at rows of raw data;
 //!   `boosted_model`: a sum of terms;
 //! - `row_values`: what a term says of the rows of a fit;
-//! - `draws`, `held_out`: what a round learns from, how many rounds are kept;
+//! - `subsampling`, `validation_set`: what a round learns from, how many rounds are kept;
 //! - `explain`: the parts of a score, feature by feature;
 //! - `marti`: branching programs;
 //! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
@@ -14,32 +14,32 @@
 mod auc_boost;
 mod boosted_model;
 mod distribution;
-mod draws;
 mod explain;
-mod held_out;
 mod marti;
 mod rank_boost;
 mod rounds;
 mod row_values;
 mod scored;
+mod subsampling;
 mod term;
 mod term_values;
 mod two_sided;
+mod validation_set;
 mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
-pub use held_out::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, marti_boost,
 };
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
-pub use rounds::{Given, RoundParams};
+pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{Term, TreeTerm};
 pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};
+pub use validation_set::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use weak::WeakRankerParams;
+pub use weak::external::{RowRanker, RowScores};
 pub use weak::linear::LinearRanker;
-pub use weak::outside::{RowRanker, RowScores};

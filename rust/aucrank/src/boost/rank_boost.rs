@@ -14,7 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
-use super::rounds::{Given, RoundParams, RoundRule, RoundValues, boost};
+use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -210,12 +210,12 @@ impl PairLoss {
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what rankers outside
-/// run into. `outside` fits [`WeakRankerParams::Outside`](super::WeakRankerParams::Outside).
+/// run into. `external` fits [`WeakRankerParams::External`](super::WeakRankerParams::External).
 pub fn fit_rank_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &RankBoostParams,
-    given: &Given<'_>,
+    given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     let rule = PairRule::new(params.alpha, labels);

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::boosted_model::{BoostedModel, Parts};
 use super::distribution::Distribution;
-use super::draws::Draws;
-use super::held_out::{HeldOut, HeldOutParams};
 use super::row_values::RowValues;
+use super::subsampling::Subsampling;
 use super::term::{LevelBudget, Term};
-use super::weak::outside::{RowRanker, keep_rankers};
+use super::validation_set::{HeldOutParams, ValidationSet};
+use super::weak::external::{RowRanker, keep_rankers};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
 use crate::roc::largest_gap;
@@ -74,15 +74,14 @@ impl RoundParams {
 
 /// What a fit may be given beside its rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Given<'a> {
+pub struct FitExtras<'a> {
     /// A model to go on from: its rounds come first, and its seed is used. The rounds that follow on the
     /// same rows are those of one longer fit.
     pub earlier: Option<&'a BoostedModel>,
     /// Rows to choose the number of rounds by, in place of a part of the rows of the fit.
     pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
-    /// The owner of rankers that live outside the core, where such are boosted. Where there is an
-    /// earlier model, he has its rankers by their numbers.
-    pub outside: Option<&'a dyn RowRanker>,
+    /// External rankers, where such are boosted: indexed as in `earlier`, where there is one.
+    pub external: Option<&'a dyn RowRanker>,
 }
 
 /// What a round makes of a ranking.
@@ -119,7 +118,7 @@ pub(super) fn boost(
     labels: &Labels<'_>,
     params: &RoundParams,
     rule: &dyn RoundRule,
-    given: &Given<'_>,
+    given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     params.validate()?;
@@ -131,14 +130,14 @@ pub(super) fn boost(
     if let Some(earlier) = given.earlier {
         columns.check_kinds(earlier.n_levels())?;
     }
-    let outside = given.outside;
-    let sample = WeakSample { columns, binned: &binned, labels, outside, interrupt };
+    let external = given.external;
+    let sample = WeakSample { columns, binned: &binned, labels, external, interrupt };
     let weak = params.weak_ranker.ranker(&sample)?;
     let all = labels.rows();
     let (mut held_out, mut kept) = (None, None);
     if let Some(asked) = &params.held_out {
         if let Some((columns, labels)) = given.validation {
-            if outside.is_some() {
+            if external.is_some() {
                 return Err(RankError::BadParameter {
                     name: "X_val",
                     value: "given".to_owned(),
@@ -149,9 +148,9 @@ pub(super) fn boost(
             if let Some(err) = columns.infinite_value() {
                 return Err(err.in_validation());
             }
-            held_out = Some(HeldOut::given(columns, labels));
+            held_out = Some(ValidationSet::given(columns, labels));
         } else if let Some((found, rest)) =
-            HeldOut::of_sample(&sample, asked.fraction, params.seed)?
+            ValidationSet::of_sample(&sample, asked.fraction, params.seed)?
         {
             (held_out, kept) = (Some(found), Some(rest));
         }
@@ -171,7 +170,7 @@ pub(super) fn boost(
             fit.cut(path.n_rounds)?;
         }
     }
-    keep_rankers(fit.terms.iter_mut(), outside);
+    keep_rankers(fit.terms.iter_mut(), external);
     let by_sign = rule.scores_by_sign();
     let threshold = if by_sign { 0.0 } else { largest_gap(&fit.scores, labels)? };
     Ok(BoostedModel::new(Parts {
@@ -193,9 +192,9 @@ struct Fit<'a> {
     rule: &'a dyn RoundRule,
     rows: &'a [u32],
     n_rows: u64,
-    draws: Draws,
+    draws: Subsampling,
     distribution: Distribution<'a>,
-    held_out: Option<HeldOut<'a>>,
+    held_out: Option<ValidationSet<'a>>,
     /// Of every row of the sample.
     scores: Vec<f64>,
     terms: Vec<Term>,
@@ -211,7 +210,7 @@ impl<'a> Fit<'a> {
         params: &'a RoundParams,
         rule: &'a dyn RoundRule,
         rows: &'a [u32],
-        held_out: Option<HeldOut<'a>>,
+        held_out: Option<ValidationSet<'a>>,
     ) -> Result<Self, RankError> {
         let labels = sample.labels;
         Ok(Self {
@@ -220,7 +219,7 @@ impl<'a> Fit<'a> {
             rule,
             rows,
             n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
-            draws: Draws::new(sample, rows, params)?,
+            draws: Subsampling::new(sample, rows, params)?,
             distribution: Distribution::new(labels, rows),
             held_out,
             scores: vec![0.0; labels.n_rows()],
@@ -396,7 +395,7 @@ mod tests {
             Columns::new(vec![column(0), column(1), codes], N_ROWS).unwrap()
         }
 
-        fn fit(&self, rounds: RoundParams, by_auc: bool, given: &Given<'_>) -> BoostedModel {
+        fn fit(&self, rounds: RoundParams, by_auc: bool, given: &FitExtras<'_>) -> BoostedModel {
             let labels = Labels::new(&self.positive, None).unwrap();
             let (columns, interrupt) = (self.columns(), Interrupt::default());
             if by_auc {
@@ -437,7 +436,7 @@ mod tests {
         for by_auc in [true, false] {
             for subsample in [1.0, 0.3] {
                 let rounds = RoundParams { subsample, ..params(40) };
-                let model = sample.fit(rounds, by_auc, &Given::default());
+                let model = sample.fit(rounds, by_auc, &FitExtras::default());
                 assert_eq!(model.terms().len(), 40);
                 let last = stages(&model, &columns).pop().unwrap();
                 let labels = Labels::new(&sample.positive, None).unwrap();
@@ -454,7 +453,7 @@ mod tests {
         for by_auc in [true, false] {
             for subsample in [1.0, 0.4] {
                 let rounds = RoundParams { subsample, learning_rate: 0.7, ..params(25) };
-                let model = sample.fit(rounds, by_auc, &Given::default());
+                let model = sample.fit(rounds, by_auc, &FitExtras::default());
                 let stages = stages(&model, &sample.columns());
                 for (sums, means) in stages.iter().zip(model.mean_exponentials()) {
                     for class in [false, true] {
@@ -475,9 +474,9 @@ mod tests {
         let sample = sample(2);
         for by_auc in [true, false] {
             let rounds = |n| RoundParams { subsample: 0.5, max_features: Some(2), ..params(n) };
-            let whole = sample.fit(rounds(20), by_auc, &Given::default());
-            let half = sample.fit(rounds(10), by_auc, &Given::default());
-            let given = Given { earlier: Some(&half), ..Given::default() };
+            let whole = sample.fit(rounds(20), by_auc, &FitExtras::default());
+            let half = sample.fit(rounds(10), by_auc, &FitExtras::default());
+            let given = FitExtras { earlier: Some(&half), ..FitExtras::default() };
             assert_eq!(sample.fit(rounds(20), by_auc, &given), whole);
         }
     }
@@ -489,8 +488,8 @@ mod tests {
             sample.numbers[2 * row] = f64::from(u8::from(sample.positive[row]));
         }
         for by_auc in [true, false] {
-            let first = sample.fit(params(1), by_auc, &Given::default());
-            let given = Given { earlier: Some(&first), ..Given::default() };
+            let first = sample.fit(params(1), by_auc, &FitExtras::default());
+            let given = FitExtras { earlier: Some(&first), ..FitExtras::default() };
             assert_eq!(sample.fit(params(9), by_auc, &given), first);
         }
     }
@@ -510,7 +509,7 @@ mod tests {
         for rule in [HeldOutRule::Window, HeldOutRule::Patience { n_iter_no_change: 4, tol: 0.0 }] {
             let asked = HeldOutParams { fraction: 0.25, rule, refit: false };
             let rounds = RoundParams { held_out: Some(asked), ..params(60) };
-            let model = sample.fit(rounds, true, &Given::default());
+            let model = sample.fit(rounds, true, &FitExtras::default());
             let path = model.held_out().unwrap();
             assert_eq!(path.n_rounds, model.terms().len());
             for (sums, &found) in stages(&model, &columns).iter().zip(&path.auc) {
@@ -523,7 +522,7 @@ mod tests {
             let rest = Labels::new(&sample.positive, Some(&kept)).unwrap();
             let (criterion, output) = (Criterion::Sum, Output::Real);
             let plain = AucBoostParams { rounds: params(path.n_rounds), criterion, output };
-            let none = Given::default();
+            let none = FitExtras::default();
             let plain =
                 fit_auc_boost(&columns, &rest, &plain, &none, &Interrupt::default()).unwrap();
             assert_eq!(plain.terms(), model.terms());
@@ -538,10 +537,10 @@ mod tests {
         let model = sample.fit(
             RoundParams { held_out: Some(asked), ..params(40) },
             false,
-            &Given::default(),
+            &FitExtras::default(),
         );
         let n_rounds = model.held_out().unwrap().n_rounds;
-        let plain = sample.fit(params(n_rounds), false, &Given::default());
+        let plain = sample.fit(params(n_rounds), false, &FitExtras::default());
         assert_eq!((plain.terms(), plain.threshold()), (model.terms(), model.threshold()));
     }
 
@@ -554,7 +553,7 @@ mod tests {
         let rule = HeldOutRule::Patience { n_iter_no_change: 5, tol: 1e-3 };
         let asked = HeldOutParams { fraction: 0.1, rule, refit: false };
         let rounds = RoundParams { held_out: Some(asked), ..params(60) };
-        let given = Given { validation: Some((&columns, &labels)), ..Given::default() };
+        let given = FitExtras { validation: Some((&columns, &labels)), ..FitExtras::default() };
         let model = sample.fit(rounds, true, &given);
         let path = model.held_out().unwrap();
         assert!(path.auc.len() < 60, "it stopped");

@@ -88,7 +88,7 @@ impl RowValues {
             Term::Feature(term) if is_of_codes(term, sample.binned) => {
                 Ok(Self::of_feature(term, sample.binned))
             }
-            _ => Ok(Self::Rows(term.values(sample.columns, sample.outside.map(|o| o as _))?)),
+            _ => Ok(Self::Rows(term.values(sample.columns, sample.external.map(|o| o as _))?)),
         }
     }
 

@@ -11,7 +11,8 @@ pub enum RowScorer {
     /// A linear ranker.
     Linear(LinearRanker),
     /// A ranker outside the core.
-    Outside {
+    #[serde(rename = "outside")]
+    External {
         /// By which both sides know it.
         number: usize,
         /// Whether its score is negated.
@@ -32,10 +33,10 @@ pub struct ScoredTerm {
 
 impl RowScorer {
     /// The number of a ranker outside the core.
-    pub(super) fn outside_number(&self) -> Option<usize> {
+    pub(super) fn external_number(&self) -> Option<usize> {
         match self {
             Self::Linear(_) => None,
-            Self::Outside { number, .. } => Some(*number),
+            Self::External { number, .. } => Some(*number),
         }
     }
 }
@@ -72,7 +73,7 @@ impl ScoredTerm {
         }
         match &self.scorer {
             RowScorer::Linear(linear) => linear.check(n_levels),
-            RowScorer::Outside { .. } => Ok(()),
+            RowScorer::External { .. } => Ok(()),
         }
     }
 }
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_score_has_the_value_of_its_step() {
-        let scorer = RowScorer::Outside { number: 0, is_reversed: false };
+        let scorer = RowScorer::External { number: 0, is_reversed: false };
         let term = ScoredTerm::of_steps(scorer, &[0.0, 1.0, 2.0], &[-3.0, -3.0, 5.0, 7.0]);
         assert_eq!(
             (&term.thresholds[..], &term.values[..]),

@@ -56,9 +56,9 @@ impl Term {
     }
 
     /// The number of the ranker outside the core that it asks, if it does.
-    pub(super) fn outside_number(&self) -> Option<usize> {
+    pub(super) fn external_number(&self) -> Option<usize> {
         match self {
-            Self::Scored(term) => term.scorer.outside_number(),
+            Self::Scored(term) => term.scorer.external_number(),
             Self::Feature(_) | Self::Tree(_) => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::Term;
-use super::weak::outside::{RowScores, scores_of};
+use super::weak::external::{RowScores, scores_of};
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE};
 use crate::{RankError, parallel};
 
@@ -14,20 +14,20 @@ impl Term {
     pub(super) fn values(
         &self,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
         let mut values = vec![0.0; columns.n_rows()];
-        self.add_values(columns, outside, &mut values)?;
+        self.add_values(columns, external, &mut values)?;
         Ok(values)
     }
 
-    /// Adds the value of each row to `out`; `outside` has the scores of rankers that live outside.
+    /// Adds the value of each row to `out`; `external` has the scores of rankers that live outside.
     ///
     /// The columns must be those of the fit in number and kind, and finite.
     pub(super) fn add_values(
         &self,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
         out: &mut [f64],
     ) -> Result<(), RankError> {
         columns.check_interrupt()?;
@@ -42,7 +42,7 @@ impl Term {
                 Ok(())
             }
             Self::Scored(term) => {
-                let scores = term.scores(columns, outside)?;
+                let scores = term.scores(columns, external)?;
                 add_all(out, |row| term.value(scores[row]));
                 Ok(())
             }
@@ -75,14 +75,14 @@ impl ScoredTerm {
     fn scores(
         &self,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
         match &self.scorer {
             RowScorer::Linear(linear) => linear.scores(columns),
-            RowScorer::Outside { number, is_reversed } => {
-                let outside = outside.ok_or(RankError::NeedsRankers)?;
+            RowScorer::External { number, is_reversed } => {
+                let external = external.ok_or(RankError::NeedsRankers)?;
                 let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
-                let mut scores = scores_of(outside, *number, &rows)?;
+                let mut scores = scores_of(external, *number, &rows)?;
                 if *is_reversed {
                     for score in &mut scores {
                         *score = -*score;
@@ -100,7 +100,7 @@ mod tests {
     use crate::boost::WeakRankerParams;
     use crate::boost::weak::tests::{Draws, graded};
     use crate::data::Labels;
-    use crate::tree::{FitParams, GrowParams, LeafOrder, LeafRankParams, SplitRule};
+    use crate::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams};
 
     #[test]
     fn rows_are_worth_what_their_groups_are() {
@@ -111,7 +111,7 @@ mod tests {
             .collect();
         let positive: Vec<bool> =
             (0..n).map(|row| values[3 * row] + draws.number(40) > 45.0).collect();
-        let tree = FitParams::new(
+        let tree = TreeRankParams::new(
             GrowParams { max_depth: 3, leaf_order: LeafOrder::Tree, ..GrowParams::default() },
             SplitRule::Stumps(LeafRankParams::orthogonal(5)),
         );

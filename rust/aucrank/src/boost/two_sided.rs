@@ -124,7 +124,7 @@ impl TwoSided {
 ///
 /// Rows that score at least the threshold are on the high side. It is in the middle between two scores
 /// of the sample, so that rows which are not of it are not all pushed one way; it is infinite where
-/// all rows of the sample are on one side. Rows of weight zero have no say.
+/// all rows of the sample are on one side. Rows of weight zero do not contribute.
 ///
 /// # Errors
 ///

@@ -141,7 +141,7 @@ pub struct Binned {
 impl Binned {
     /// Chooses cuts and codes every row.
     ///
-    /// Rows of weight zero have no say in the cuts. The result does not depend on the order of the
+    /// Rows of weight zero do not contribute to the cuts. The result does not depend on the order of the
     /// rows up to 200,000 of them, and never on the number of threads.
     ///
     /// # Errors

@@ -157,7 +157,7 @@ impl Shrinkage {
             let share = level_pos + level_neg;
             let deviation = cell.gain(level) as f64 / (total * total);
             // What single rows add to the square whatever their category. It is taken off and its
-            // mean put in its place, so that a category of one row has no say.
+            // mean put in its place, so that a category of one row does not contribute.
             let of_rows = (unit_pos * level_pos * q * q + unit_neg * level_neg * p * p) / total;
             spread += 1.0 + (deviation * deviation - of_rows) / (share * chance);
             n_levels += 1.0;

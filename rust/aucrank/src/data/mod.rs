@@ -42,7 +42,9 @@ pub(crate) use lookup::Lookups;
 pub(crate) use mass_histogram::MassHistogram;
 pub use new_rows::NewRows;
 pub(crate) use random::{below, mix};
-pub use source::{CellId, CellSplit, CodeRule, CodeTest, MemorySource, Regroup, SumSource, Wanted};
+pub use source::{
+    CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,
+};
 pub use step_function::{FeatureTerm, Steps};
 pub use sums::{
     ClassMasses, ClassSums, CountedRows, Counts, MassRows, ReweightedRows, RowTally, Tally,

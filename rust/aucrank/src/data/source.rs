@@ -63,14 +63,14 @@ impl CodeTest {
 
 /// A histogram that a learner asks for.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct HistogramRequest {
     /// Of which cell.
     pub cell: CellId,
     /// Of which features, ascending; `None` for all.
     pub features: Option<Vec<usize>>,
 }
 
-impl Wanted {
+impl HistogramRequest {
     /// All features of a cell.
     #[must_use]
     pub fn all(cell: CellId) -> Self {
@@ -121,7 +121,10 @@ pub trait SumSource {
     /// # Errors
     ///
     /// [`RankError::Interrupted`], or what reading the data may run into.
-    fn histograms(&self, wanted: &[Wanted]) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
+    fn histograms(
+        &self,
+        wanted: &[HistogramRequest],
+    ) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
 
     /// Splits cells in two.
     ///
@@ -246,7 +249,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         self.interrupt.check()
     }
 
-    fn histogram(&self, wanted: &Wanted) -> Result<Histogram<R::Tally>, RankError> {
+    fn histogram(&self, wanted: &HistogramRequest) -> Result<Histogram<R::Tally>, RankError> {
         let rows = self.rows(wanted.cell);
         let layout = match &wanted.features {
             None => Arc::clone(&self.layout),
@@ -401,7 +404,10 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         self.binned.features()
     }
 
-    fn histograms(&self, wanted: &[Wanted]) -> Result<Vec<Histogram<R::Tally>>, RankError> {
+    fn histograms(
+        &self,
+        wanted: &[HistogramRequest],
+    ) -> Result<Vec<Histogram<R::Tally>>, RankError> {
         let of_each = parallel::map(wanted.iter().collect(), |wanted| self.histogram(wanted));
         of_each.into_iter().collect()
     }
@@ -569,7 +575,8 @@ mod tests {
         labels: &Labels<'_>,
         cells: &[CellId],
     ) {
-        let wanted: Vec<Wanted> = cells.iter().map(|&cell| Wanted::all(cell)).collect();
+        let wanted: Vec<HistogramRequest> =
+            cells.iter().map(|&cell| HistogramRequest::all(cell)).collect();
         let histograms = source.histograms(&wanted).unwrap();
         for (&cell, histogram) in cells.iter().zip(&histograms) {
             for (feature, sums) in histogram.features() {
@@ -676,15 +683,15 @@ mod tests {
                 assert!((found - sum / weight).abs() <= 1e-9 * (sum / weight).abs());
                 assert_eq!(histogram.at(1).value_sum(), Some(0));
             };
-        let whole = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+        let whole = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
         check(&source, 0, &whole);
         let rule = CodeRule::Levels(LevelSet::only([0, 1]));
         let test = CodeTest { feature: 1, rule, missing_left: true };
         source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
-        let left = source.histograms(&[Wanted::all(1)]).unwrap().remove(0);
+        let left = source.histograms(&[HistogramRequest::all(1)]).unwrap().remove(0);
         check(&source, 1, &left);
         check(&source, 2, &whole.without(&left));
-        let right = source.histograms(&[Wanted::all(2)]).unwrap().remove(0);
+        let right = source.histograms(&[HistogramRequest::all(2)]).unwrap().remove(0);
         assert_eq!(whole.without(&left).at(0).value_sum(), right.at(0).value_sum());
     }
 
@@ -705,10 +712,10 @@ mod tests {
             for n_rows in [300, N_ROWS as u32] {
                 let mut source =
                     MemorySource::new(&binned, tally, (0..n_rows).collect(), &interrupt);
-                let parent = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+                let parent = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
                 let test = CodeTest { feature: 1, rule: CodeRule::Below(2), missing_left: true };
                 source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }]).unwrap();
-                let both = source.histograms(&[1, 2].map(Wanted::all)).unwrap();
+                let both = source.histograms(&[1, 2].map(HistogramRequest::all)).unwrap();
                 let [left, right] = &both[..] else { panic!() };
                 let derived = parent.without(left);
                 for feature in 0..2 {

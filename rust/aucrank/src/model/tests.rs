@@ -10,13 +10,13 @@ use crate::aurora::{
     Selection, fit_aurora, fit_rank_opt, fit_threshold_binarizer,
 };
 use crate::boost::{
-    AucBoostParams, Criterion, Given, HeldOutParams, HeldOutRule, MartiParams, Output,
+    AucBoostParams, Criterion, FitExtras, HeldOutParams, HeldOutRule, MartiParams, Output,
     ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
 };
 use crate::data::{BinningParams, Column, Labels, NewRows, mix};
 use crate::tree::{
-    Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafOrder, LeafRankParams,
-    SplitRule, fit, fit_forest,
+    Aggregation, BootstrapParams, ForestParams, GrowParams, LeafOrder, LeafRankParams, SplitRule,
+    TreeRankParams, fit, fit_forest,
 };
 
 const VALUES: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, f64::NAN, 0.8];
@@ -28,8 +28,8 @@ fn columns() -> Columns<'static> {
     Columns::new(vec![Column::from(&VALUES[..]), column], 8).unwrap()
 }
 
-fn fit_params(split_depth: usize) -> FitParams {
-    FitParams::new(
+fn fit_params(split_depth: usize) -> TreeRankParams {
+    TreeRankParams::new(
         GrowParams {
             max_depth: 4,
             min_samples_leaf: 1,
@@ -126,7 +126,7 @@ fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
     let output = if held_out.is_some() { Output::Sign } else { Output::Real };
     let params = AucBoostParams { rounds, criterion: Criterion::Sum, output };
     let labels = Labels::new(&POSITIVE, None).unwrap();
-    let given = Given::default();
+    let given = FitExtras::default();
     let model = fit_auc_boost(&columns(), &labels, &params, &given, &Interrupt::default()).unwrap();
     assert!(model.terms().len() > usize::from(held_out.is_none()));
     document_of("AUCBoost", Model::Boosted(model))

@@ -11,7 +11,7 @@ use crate::data::{ClassSums, Labels, midpoint};
 /// The score from which on rows are best called positive: the middle between the scores on both
 /// sides of the largest TPR - FPR, the highest such place where there are several.
 ///
-/// Rows of weight zero have no say. Where all scores are equal, it is that score.
+/// Rows of weight zero do not contribute. Where all scores are equal, it is that score.
 ///
 /// # Errors
 ///

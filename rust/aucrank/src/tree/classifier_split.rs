@@ -18,7 +18,7 @@ pub trait RowDecider: Debug + Sync {
     ///
     /// # Errors
     ///
-    /// [`RankError::Outside`] where the classifier fails.
+    /// [`RankError::External`] where the classifier fails.
     fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError>;
 }
 
@@ -33,7 +33,7 @@ pub trait RowSplitter: RowDecider {
     ///
     /// # Errors
     ///
-    /// [`RankError::Outside`] where the classifier fails.
+    /// [`RankError::External`] where the classifier fails.
     fn fit(&self, seed: u64, rows: &[u32], costs: &[f64]) -> Result<(usize, Vec<bool>), RankError>;
 
     /// These classifiers are not needed any more.
@@ -155,7 +155,7 @@ fn check_answers(rows: &[u32], answers: &[bool]) -> Result<(), RankError> {
         return Ok(());
     }
     let (n_answers, n_rows) = (answers.len(), rows.len());
-    Err(RankError::Outside(format!("a classifier gave {n_answers} answers about {n_rows} rows")))
+    Err(RankError::External(format!("a classifier gave {n_answers} answers about {n_rows} rows")))
 }
 
 impl RankingTree {
@@ -288,8 +288,8 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::tree::{
-        CvParams, FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, fit,
-        fit_by_classifiers,
+        CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, TreeRankParams,
+        fit, fit_by_classifiers,
     };
 
     /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.
@@ -357,8 +357,8 @@ mod tests {
         }
     }
 
-    fn params(split: SplitRule, n_folds: Option<u16>) -> FitParams {
-        FitParams {
+    fn params(split: SplitRule, n_folds: Option<u16>) -> TreeRankParams {
+        TreeRankParams {
             pruning: n_folds.map(|n_folds| {
                 PruningRule::CrossValidation(CvParams {
                     n_folds,
@@ -366,7 +366,7 @@ mod tests {
                     seed: 1,
                 })
             }),
-            ..FitParams::new(
+            ..TreeRankParams::new(
                 GrowParams {
                     max_depth: 5,
                     min_samples_leaf: 3,
@@ -470,8 +470,8 @@ mod tests {
             let params = params(SplitRule::Classifier, None);
             fit_by_classifiers(&columns, &labels, &params, broken, &Interrupt::default())
         };
-        let outside = RankError::Outside("no".to_owned());
-        assert_eq!(by(&Broken(Err(outside.clone()))), Err(outside));
+        let external = RankError::External("no".to_owned());
+        assert_eq!(by(&Broken(Err(external.clone()))), Err(external));
         let err = by(&Broken(Ok((0, vec![true; 3])))).unwrap_err();
         assert_eq!(err.to_string(), "a classifier gave 3 answers about 400 rows");
         // One side would be empty.

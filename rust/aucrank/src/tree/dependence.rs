@@ -45,14 +45,14 @@ use crate::{Interrupt, RankError};
 ///
 /// ```
 /// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{self, FitParams, GrowParams, LeafRankParams, LeafValue, SplitRule};
+/// use aucrank::tree::{self, TreeRankParams, GrowParams, LeafRankParams, LeafValue, SplitRule};
 ///
 /// # fn main() -> Result<(), aucrank::RankError> {
 /// let columns = Columns::from_row_major(&[1.0, 5.0, 2.0, 5.0, 3.0, 6.0, 4.0, 6.0], 2)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
 /// # let split = SplitRule::Stumps(LeafRankParams { max_depth: 1, ..LeafRankParams::orthogonal(1) });
-/// # let params = FitParams::new(grow, split);
+/// # let params = TreeRankParams::new(grow, split);
 /// let interrupt = aucrank::Interrupt::default();
 /// let tree = tree::fit(&columns, &labels, &params, &interrupt)?.tree;
 /// let ranks = LeafValue::Rank.of(&tree);
@@ -471,8 +471,8 @@ mod tests {
     use super::*;
     use crate::data::{Column, Labels, MISSING_CODE};
     use crate::tree::{
-        Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafRankParams,
-        SplitRule, fit, fit_forest,
+        Aggregation, BootstrapParams, ForestParams, GrowParams, LeafRankParams, SplitRule,
+        TreeRankParams, fit, fit_forest,
     };
 
     const N_ROWS: usize = 700;
@@ -526,10 +526,10 @@ mod tests {
             fit(&self.columns(), &labels, &params, &Interrupt::default()).unwrap().tree
         }
 
-        fn params(split_depth: usize, seed: u64) -> FitParams {
-            FitParams {
+        fn params(split_depth: usize, seed: u64) -> TreeRankParams {
+            TreeRankParams {
                 seed,
-                ..FitParams::new(
+                ..TreeRankParams::new(
                     GrowParams { max_depth: 7, min_samples_leaf: 2, ..GrowParams::default() },
                     SplitRule::Stumps(LeafRankParams {
                         max_depth: split_depth,

@@ -78,7 +78,7 @@ impl PruningRule {
 /// Everything that a fit of a ranking tree can be told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FitParams {
+pub struct TreeRankParams {
     /// How finely numeric features are cut.
     pub binning: BinningParams,
     /// When the tree stops growing.
@@ -95,7 +95,7 @@ pub struct FitParams {
     pub monotonic: Vec<i8>,
 }
 
-impl FitParams {
+impl TreeRankParams {
     /// A tree that is not pruned, of bins by default, with seed 0 and all features free.
     #[must_use]
     pub fn new(grow: GrowParams, split: SplitRule) -> Self {
@@ -198,19 +198,19 @@ impl TreeRankModel {
 ///
 /// ```
 /// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{FitParams, GrowParams, LeafRankParams, SplitRule, fit};
+/// use aucrank::tree::{TreeRankParams, GrowParams, LeafRankParams, SplitRule, fit};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
 /// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
-/// let params = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let fitted = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap();
 /// assert_eq!(fitted.tree.auc(), 1.0);
 /// ```
 pub fn fit(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
-    params: &FitParams,
+    params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     fit_with(columns, labels, params, None, interrupt)
@@ -228,7 +228,7 @@ pub fn fit(
 pub fn fit_by_classifiers(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
-    params: &FitParams,
+    params: &TreeRankParams,
     classifiers: &dyn RowSplitter,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
@@ -240,7 +240,7 @@ pub fn fit_by_classifiers(
 fn fit_with(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
-    params: &FitParams,
+    params: &TreeRankParams,
     classifiers: Option<&dyn RowSplitter>,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
@@ -269,7 +269,7 @@ pub(super) struct Sample<'a, R> {
     pub(super) classifiers: Option<&'a dyn RowSplitter>,
     pub(super) row_tally: R,
     pub(super) frame: Arc<TreeFrame>,
-    pub(super) params: &'a FitParams,
+    pub(super) params: &'a TreeRankParams,
     /// Where missing values count as means.
     means: Option<Arc<CellMeans>>,
     /// For splits by cubes.
@@ -287,7 +287,7 @@ impl<'a, R> Sample<'a, R> {
         binned: &'a Binned,
         labels: &'a Labels<'a>,
         row_tally: R,
-        params: &'a FitParams,
+        params: &'a TreeRankParams,
         classifiers: Option<&'a dyn RowSplitter>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
@@ -431,7 +431,7 @@ impl<R: RowTally + Copy> Sample<'_, R> {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
-        let FitParams { grow: params, split, .. } = self.params;
+        let TreeRankParams { grow: params, split, .. } = self.params;
         let total = rows.iter().map(|&row| self.sums(row)).sum();
         let (frame, min_rows) = (Arc::clone(&self.frame), params.min_samples_leaf);
         let min_gain = params.least_gain(total);

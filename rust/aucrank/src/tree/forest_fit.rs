@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::bootstrap::{Bootstrap, BootstrapParams};
 use super::calibration::Calibration;
 use super::consensus::Consensus;
-use super::fit::{FitParams, Sample, SplitRule};
+use super::fit::{Sample, SplitRule, TreeRankParams};
 use super::forest::{Aggregation, Asked, OutOfBag, RankingForest};
 use super::scorer::{TILE_ROWS, Tile};
 use super::test::{Rule, Test};
@@ -51,7 +51,7 @@ pub struct EarlyStopping {
 #[serde(deny_unknown_fields)]
 pub struct ForestParams {
     /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
-    pub tree: FitParams,
+    pub tree: TreeRankParams,
     /// Number of trees; at least 1.
     pub n_trees: usize,
     /// How rows are drawn for each tree; `None` if each sees all of them.
@@ -110,14 +110,14 @@ impl ForestParams {
 /// ```
 /// use aucrank::data::{Columns, Labels};
 /// use aucrank::tree::{
-///     Aggregation, BootstrapParams, FitParams, ForestParams, GrowParams, LeafRankParams, SplitRule,
+///     Aggregation, BootstrapParams, TreeRankParams, ForestParams, GrowParams, LeafRankParams, SplitRule,
 ///     fit_forest,
 /// };
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1).unwrap();
 /// let labels = Labels::new(&[false, false, false, true, true, true], None).unwrap();
 /// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
-/// let tree = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let params = ForestParams {
 ///     tree,
 ///     n_trees: 20,
@@ -504,9 +504,9 @@ mod tests {
     use crate::tree::{GrowParams, LeafRankParams};
 
     fn params(aggregation: Aggregation, share: f64) -> ForestParams {
-        let tree = FitParams {
+        let tree = TreeRankParams {
             seed: 8,
-            ..FitParams::new(
+            ..TreeRankParams::new(
                 GrowParams { max_depth: 4, min_samples_leaf: 1, ..GrowParams::default() },
                 SplitRule::Stumps(LeafRankParams {
                     max_features: Some(1),

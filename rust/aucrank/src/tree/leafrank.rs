@@ -14,7 +14,8 @@ use super::split::{Stump, StumpTerms, best_stump};
 use super::splitter::{Division, Family, OpenNode, Splitter};
 use super::test::Test;
 use crate::data::{
-    CellId, CellSplit, ClassSums, FeatureBins, Histogram, SumSource, Tally, Wanted, below, mix,
+    CellId, CellSplit, ClassSums, FeatureBins, Histogram, HistogramRequest, SumSource, Tally,
+    below, mix,
 };
 use crate::{RankError, parallel};
 
@@ -189,7 +190,8 @@ impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter<'_> {
     type Kept = Option<Histogram<S::Tally>>;
 
     fn start(&self, source: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError> {
-        let wanted = if self.sees_all() { vec![Wanted::all(root.cell)] } else { Vec::new() };
+        let wanted =
+            if self.sees_all() { vec![HistogramRequest::all(root.cell)] } else { Vec::new() };
         let histogram = source.histograms(&wanted)?.pop();
         Ok(root.keeping(histogram))
     }
@@ -217,9 +219,9 @@ impl<S: SumSource + Sync> Splitter<S> for LeafRankSplitter<'_> {
         let smaller = |children: &[OpenNode<()>; 2]| {
             usize::from(children[1].sums.rows < children[0].sums.rows)
         };
-        let wanted: Vec<Wanted> = families
+        let wanted: Vec<HistogramRequest> = families
             .iter()
-            .map(|family| Wanted::all(family.children[smaller(&family.children)].cell))
+            .map(|family| HistogramRequest::all(family.children[smaller(&family.children)].cell))
             .collect();
         let counted = source.histograms(&wanted)?;
         let mut open = Vec::with_capacity(2 * families.len());
@@ -279,12 +281,15 @@ impl LeafRankParams {
             })
             .collect();
         while !waiting.is_empty() {
-            let wanted: Vec<Wanted> = waiting
+            let wanted: Vec<HistogramRequest> = waiting
                 .iter_mut()
                 .map(|(tree, part, rest)| {
                     let mut drawn = rest.split_off(rest.len().saturating_sub(n_drawn));
                     drawn.sort_unstable();
-                    Wanted { cell: growing[*tree].parts[*part].cell, features: Some(drawn) }
+                    HistogramRequest {
+                        cell: growing[*tree].parts[*part].cell,
+                        features: Some(drawn),
+                    }
                 })
                 .collect();
             let mut found = Vec::with_capacity(waiting.len());
@@ -322,7 +327,7 @@ impl LeafRankParams {
 /// as many as [`HISTOGRAM_BYTES`] hold. `n_rows` are those of the cell of each.
 fn n_counted_at_once<T>(
     features: &[FeatureBins],
-    wanted: &[Wanted],
+    wanted: &[HistogramRequest],
     n_rows: impl Fn(usize) -> usize,
 ) -> usize {
     let mut bytes = 0;
@@ -388,9 +393,9 @@ fn cut_once<S: SumSource + Sync>(
         let parts = &trees[pair.tree].parts;
         pair.left + usize::from(parts[pair.left + 1].sums.rows < parts[pair.left].sums.rows)
     };
-    let wanted: Vec<Wanted> = siblings
+    let wanted: Vec<HistogramRequest> = siblings
         .iter()
-        .map(|pair| Wanted::all(trees[pair.tree].parts[smaller(pair)].cell))
+        .map(|pair| HistogramRequest::all(trees[pair.tree].parts[smaller(pair)].cell))
         .collect();
     let counted = source.histograms(&wanted)?;
     let features = source.features();

@@ -59,7 +59,7 @@ pub use cross_validate::{CrossValidation, CvParams};
 pub use cubes::Cubes;
 pub use dependence::partial_dependence;
 pub use dyadic::DyadicParams;
-pub use fit::{FitParams, PruningRule, SplitRule, TreeRankModel, fit, fit_by_classifiers};
+pub use fit::{PruningRule, SplitRule, TreeRankModel, TreeRankParams, fit, fit_by_classifiers};
 pub use forest::{Aggregation, OutOfBag, RankingForest};
 pub use forest_fit::{EarlyStopping, ForestParams, fit_forest};
 pub use grow::{GrowParams, Missing};

@@ -128,8 +128,8 @@ mod tests {
     use super::*;
     use crate::data::{Columns, Labels};
     use crate::tree::{
-        FitParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitForm, SplitNode,
-        SplitRule, fit,
+        GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitForm, SplitNode, SplitRule,
+        TreeRankParams, fit,
     };
 
     /// Class sums of the parts of the split of the root.
@@ -167,7 +167,8 @@ mod tests {
                     leaf_order: LeafOrder::Tree,
                     ..GrowParams::default()
                 };
-                let params = FitParams { pruning, seed: 7, ..FitParams::new(grow, split) };
+                let params =
+                    TreeRankParams { pruning, seed: 7, ..TreeRankParams::new(grow, split) };
                 fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
             };
             let cv = |seed| CvParams { n_folds: 5, one_standard_error: seed % 2 == 0, seed };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fit::{FitParams, Sample};
+use super::fit::{Sample, TreeRankParams};
 use super::ranking_tree::RankingTree;
 use crate::data::{Binned, Columns, Labels, ReweightedRows};
 use crate::{Interrupt, RankError};
@@ -20,7 +20,7 @@ impl<'a> ReweightedTrees<'a> {
         columns: &'a Columns<'a>,
         binned: &'a Binned,
         labels: &'a Labels<'a>,
-        params: &'a FitParams,
+        params: &'a TreeRankParams,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         params.check_for(columns)?;

@@ -366,8 +366,8 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::data::{
-        BinningParams, Column, CountedRows, Labels, LevelRates, MISSING_CODE, MemorySource,
-        SumSource, Wanted, mix,
+        BinningParams, Column, CountedRows, HistogramRequest, Labels, LevelRates, MISSING_CODE,
+        MemorySource, SumSource, mix,
     };
 
     const MISSING: f64 = f64::NAN;
@@ -382,7 +382,7 @@ mod tests {
         let raw = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
         let binned = Binned::new(columns, &labels, raw, &interrupt).unwrap();
         let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
-        let histogram = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+        let histogram = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
         let terms = StumpTerms::default();
         (best_stump(binned.features(), &histogram, labels.total(), min_rows, terms), binned)
     }
@@ -491,7 +491,7 @@ mod tests {
             let means = CellMeans::new(&columns, &binned, &rows, &has_missing);
             let source = MemorySource::new(&binned, CountedRows(&positive), rows, &interrupt)
                 .with_values(&columns, &means.scales);
-            let histogram = source.histograms(&[Wanted::all(0)]).unwrap().remove(0);
+            let histogram = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
             let terms = StumpTerms { means: Some(&means), ..StumpTerms::default() };
             let total = labels.total();
             let stump = best_stump(binned.features(), &histogram, total, min_rows, terms);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::{FitParams, PruningRule, TreeRankModel, fit};
+use super::fit::{PruningRule, TreeRankModel, TreeRankParams, fit};
 use super::prune::{PruningPath, PruningStep};
 use super::ranking_tree::RankingTree;
 use crate::data::{ClassSums, Columns, Labels};
@@ -81,9 +81,9 @@ impl RankingTree {
     ///
     /// ```
     /// # use aucrank::data::{Columns, Labels};
-    /// # use aucrank::tree::{FitParams, GrowParams, LeafRankParams, SplitRule, fit};
+    /// # use aucrank::tree::{TreeRankParams, GrowParams, LeafRankParams, SplitRule, fit};
     /// # let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
-    /// # let params = FitParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+    /// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
     /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
     /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
     /// let tree = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap().tree;
@@ -141,7 +141,7 @@ pub fn fit_validated(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     (other_columns, other_labels): (&Columns<'_>, &Labels<'_>),
-    params: &FitParams,
+    params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     if !matches!(params.pruning, Some(PruningRule::Validation(_))) {
@@ -157,7 +157,7 @@ pub fn fit_validated(
     if let Some(err) = other_columns.infinite_value() {
         return Err(err.in_validation());
     }
-    let unpruned = FitParams { pruning: None, ..params.clone() };
+    let unpruned = TreeRankParams { pruning: None, ..params.clone() };
     let grown = fit(columns, labels, &unpruned, interrupt)?.tree;
     let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
     let (tree, found) = found.map_err(RankError::in_validation)?;

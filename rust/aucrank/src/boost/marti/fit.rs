@@ -7,7 +7,7 @@ use super::program::{BranchingProgram, Node, NodeKind};
 use super::rank_learner::RankLearner;
 use crate::boost::term::LevelBudget;
 use crate::boost::weak::WeakSample;
-use crate::boost::weak::outside::{RowRanker, RowScores, keep_rankers};
+use crate::boost::weak::external::{RowRanker, RowScores, keep_rankers};
 use crate::data::{Binned, Column, Columns, Labels};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
@@ -22,7 +22,7 @@ use crate::{Interrupt, RankError};
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, among them a noise rate that is not below the share of the
-/// rarer class; for an infinite value; from rankers that live `outside`; or when interrupted.
+/// rarer class; for an infinite value; from rankers that live `external`; or when interrupted.
 ///
 /// # Examples
 ///
@@ -56,7 +56,7 @@ pub fn fit_marti_rank(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &MartiParams,
-    outside: Option<&dyn RowRanker>,
+    external: Option<&dyn RowRanker>,
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
@@ -71,7 +71,7 @@ pub fn fit_marti_rank(
         });
     }
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let sample = WeakSample { columns, binned: &binned, labels, outside, interrupt };
+    let sample = WeakSample { columns, binned: &binned, labels, external, interrupt };
     let weak = params.weak_ranker.ranker(&sample)?;
     let is_sampled = params.sample_size.is_some();
     let learner = RankLearner {
@@ -116,8 +116,8 @@ pub fn fit_marti_rank(
         exponent: layers.exponent,
         threshold: 0.0,
     };
-    let scores = outside.map(|outside| outside as &dyn RowScores);
+    let scores = external.map(|external| external as &dyn RowScores);
     program.threshold = largest_gap(&program.score(columns, scores)?, labels)?;
-    keep_rankers(program.terms_mut(), outside);
+    keep_rankers(program.terms_mut(), external);
     Ok(program)
 }

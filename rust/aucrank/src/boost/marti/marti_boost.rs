@@ -65,7 +65,7 @@ pub trait TwoSidedLearner: Sync {
 
     /// Whether classifiers can be asked about the rows in all later layers, and [`Layer::masses`] and
     /// [`Layer::rows`] are of no use to the learner: the masses of the rows are then not remembered.
-    fn asks_in_passing(&self) -> bool {
+    fn learns_from_sums_only(&self) -> bool {
         false
     }
 
@@ -260,8 +260,8 @@ pub fn marti_boost<L: TwoSidedLearner>(
     let mut walk = if params.is_sampled {
         Walk::sampled(columns, labels, start, params.seed)
     } else {
-        let is_anew = ring.is_none() && learner.asks_in_passing();
-        Walk::expected(labels, start, n_rounds, is_anew)
+        let recomputes_masses = ring.is_none() && learner.learns_from_sums_only();
+        Walk::expected(labels, start, n_rounds, recomputes_masses)
     };
     let mut nodes: Vec<(ClassMasses, Outcome<L::Classifier>)> = Vec::new();
     let mut before: Vec<Outcome<L::Classifier>> = Vec::new();
@@ -272,7 +272,7 @@ pub fn marti_boost<L: TwoSidedLearner>(
         let (masses, sums) = walk.step(&nodes, &before, learns, interrupt)?;
         for (node, outcome) in (place(layer, 0) - before.len()..).zip(&mut before) {
             if let Outcome::Classifier(classifier) = outcome
-                && !walk.is_anew()
+                && !walk.recomputes_masses()
             {
                 learner.settle(classifier);
             }

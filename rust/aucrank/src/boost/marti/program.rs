@@ -143,9 +143,9 @@ impl BranchingProgram {
 
     /// Numbers of the rankers outside that it asks.
     #[must_use]
-    pub fn outside_rankers(&self) -> Vec<usize> {
+    pub fn external_rankers(&self) -> Vec<usize> {
         let number = |node: &Node| match &node.kind {
-            NodeKind::Ranker { term, .. } => term.outside_number(),
+            NodeKind::Ranker { term, .. } => term.external_number(),
             _ => None,
         };
         self.nodes.iter().filter_map(number).collect()

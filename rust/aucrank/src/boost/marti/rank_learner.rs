@@ -101,7 +101,7 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
         parallel::map(best, cut).into_iter().collect()
     }
 
-    fn asks_in_passing(&self) -> bool {
+    fn learns_from_sums_only(&self) -> bool {
         let binned = self.sample.binned;
         // To shrink rates takes a second look at the masses of the rows.
         self.rule.is_some()
@@ -221,12 +221,12 @@ impl<'a> RankLearner<'a> {
         let Some(ranking) = self.weak.rank(&self.sample, &task)? else { return Ok(None) };
         let natural = self.is_sampled.then(|| layer.estimates()[node]);
         let number = match &ranking.ranker {
-            Ranker::Scored { scorer, .. } => scorer.outside_number(),
+            Ranker::Scored { scorer, .. } => scorer.external_number(),
             Ranker::Feature | Ranker::Tree(_) => None,
         };
         let cut = self.cut(ranking, natural);
-        if let (None, Some(number), Some(outside)) = (&cut, number, self.sample.outside) {
-            outside.forget(&[number]);
+        if let (None, Some(number), Some(external)) = (&cut, number, self.sample.external) {
+            external.forget(&[number]);
         }
         Ok(cut)
     }

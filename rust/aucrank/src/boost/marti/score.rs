@@ -14,7 +14,7 @@ use super::program::{BranchingProgram, Node, NodeKind, place};
 use super::walk::coin_at;
 use crate::RankError;
 use crate::boost::term::Term;
-use crate::boost::weak::outside::RowScores;
+use crate::boost::weak::external::RowScores;
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_hash};
 
 /// Rows scored together.
@@ -62,17 +62,17 @@ impl BranchingProgram {
     /// # Errors
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity; or
-    /// from rankers that live `outside`.
+    /// from rankers that live `external`.
     pub fn score(
         &self,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         if let Some(err) = columns.infinite_value() {
             return Err(err);
         }
-        let scorer = Scorer::new(self, columns, outside)?;
+        let scorer = Scorer::new(self, columns, external)?;
         let mut scores = vec![0.0; columns.n_rows()];
         let tiles = scores.par_chunks_mut(TILE_ROWS).enumerate();
         tiles.try_for_each_init(Tile::default, |tile, (number, scores)| {
@@ -89,7 +89,7 @@ impl<'p> Scorer<'p> {
     fn new(
         program: &'p BranchingProgram,
         columns: &Columns<'_>,
-        outside: Option<&dyn RowScores>,
+        external: Option<&dyn RowScores>,
     ) -> Result<Self, RankError> {
         let mut features: Vec<usize> = Vec::new();
         for node in &program.nodes {
@@ -108,7 +108,7 @@ impl<'p> Scorer<'p> {
                 }
                 NodeKind::Ranker { term, .. } => {
                     let mut chances = vec![0.0; columns.n_rows()];
-                    term.add_values(columns, outside, &mut chances)?;
+                    term.add_values(columns, external, &mut chances)?;
                     Step::Rows(chances.into_par_iter().map(Chance::new).collect())
                 }
                 NodeKind::Coin => Step::Coin,

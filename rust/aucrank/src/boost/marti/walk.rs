@@ -31,7 +31,7 @@ enum Places {
     /// Everywhere, in part: tile by tile, for each node the masses of the rows.
     Spread { masses: Vec<u32>, stride: usize },
     /// The same, but not remembered.
-    Anew,
+    Recomputed,
     /// At one node each.
     Single { nodes: Vec<u32>, coins: Vec<u64> },
 }
@@ -64,16 +64,16 @@ enum TilePlaces<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// All rows at the root, to spread over the nodes; `is_anew` if nobody asks for the mass of a row
-    /// but while it passes, and all classifiers still know what they say.
+    /// All rows at the root, to spread over the nodes. Masses are recomputed in each pass if the
+    /// learner needs only their sums and every classifier can still be asked.
     pub(super) fn expected(
         labels: &Labels<'a>,
         start: Start<'a>,
         n_rounds: usize,
-        is_anew: bool,
+        recomputes_masses: bool,
     ) -> Self {
-        let places = if is_anew && n_rounds <= MOST_LAYERS_ANEW {
-            Places::Anew
+        let places = if recomputes_masses && n_rounds <= MOST_LAYERS_ANEW {
+            Places::Recomputed
         } else {
             let stride = n_rounds + 1;
             let mut masses = vec![0; labels.n_rows() * stride];
@@ -87,8 +87,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether classifiers are asked again in later layers.
-    pub(super) fn is_anew(&self) -> bool {
-        matches!(self.places, Places::Anew)
+    pub(super) fn recomputes_masses(&self) -> bool {
+        matches!(self.places, Places::Recomputed)
     }
 
     /// All rows at the root, to go one way each.
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
                 let n_rows = TILE_ROWS.min(self.n_rows() - first);
                 masses[first * stride + node * n_rows + row % TILE_ROWS]
             }
-            Places::Anew => unreachable!("nobody asks for masses that are not remembered"),
+            Places::Recomputed => unreachable!("nobody asks for masses that are not remembered"),
             Places::Single { nodes, .. } if nodes[row] as usize == node => self.start.mass(row),
             Places::Single { .. } => 0,
         };
@@ -140,7 +140,9 @@ impl<'a> Walk<'a> {
                 Places::Spread { masses, stride } => {
                     TilePlaces::Spread(&masses[rows.start * stride..rows.end * stride])
                 }
-                Places::Anew => unreachable!("nobody asks for masses that are not remembered"),
+                Places::Recomputed => {
+                    unreachable!("nobody asks for masses that are not remembered")
+                }
                 Places::Single { nodes, .. } => TilePlaces::Single { nodes: &nodes[rows.clone()] },
             };
             MassTile { start: &self.start, first, positive: &self.positive[rows], n_nodes, places }
@@ -184,7 +186,7 @@ impl<'a> Walk<'a> {
                 });
                 sums.into_iter().collect::<Result<_, RankError>>()?
             }
-            Places::Anew => {
+            Places::Recomputed => {
                 let parts = positive.chunks(part_rows).enumerate().collect();
                 let sums = parallel::map(parts, |(part, positive): (usize, &[bool])| {
                     let mut sums = empty();

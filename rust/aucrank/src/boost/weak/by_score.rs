@@ -7,7 +7,7 @@ use crate::boost::scored::RowScorer;
 use crate::data::{ClassMasses, MassRows, RowTally, midpoint};
 use crate::{RankError, parallel};
 
-/// The ranking by the scores of all rows of the sample, turned round where that has the higher AUC;
+/// The ranking by the scores of all rows of the sample, reversed where that has the higher AUC;
 /// `None` where neither direction is better than chance. `scorer` is told whether it is turned.
 pub(super) fn ranking_by_score(
     sample: &WeakSample<'_>,

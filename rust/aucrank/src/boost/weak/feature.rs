@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
 use crate::data::{
-    Binned, ClassMasses, FeatureBins, Histogram, MassRows, MemorySource, ReweightedRows, RowTally,
-    RowUnits, Shrinkage, SumSource, Tally, Wanted,
+    Binned, ClassMasses, FeatureBins, Histogram, HistogramRequest, MassRows, MemorySource,
+    ReweightedRows, RowTally, RowUnits, Shrinkage, SumSource, Tally,
 };
 
 /// The feature of the highest AUC, in either direction; categories in the order of their shares of
@@ -55,7 +55,7 @@ fn histogram(
 ) -> Result<Histogram<ClassMasses>, RankError> {
     let row_tally = MassRows { positive: sample.labels.positive(), masses: task.masses };
     let source = MemorySource::borrowing(sample.binned, row_tally, task.rows, sample.interrupt);
-    let wanted = Wanted { cell: 0, features: task.features.map(<[usize]>::to_vec) };
+    let wanted = HistogramRequest { cell: 0, features: task.features.map(<[usize]>::to_vec) };
     Ok(source.histograms(&[wanted])?.pop().expect("one was wanted"))
 }
 

@@ -2,9 +2,9 @@
 //! DECISIONS B1).
 
 mod by_score;
+pub(super) mod external;
 pub(super) mod feature;
 pub(super) mod linear;
-pub(super) mod outside;
 mod tree;
 
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::{Term, TreeTerm};
 use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels};
-use crate::tree::{FitParams, RankingTree};
+use crate::tree::{RankingTree, TreeRankParams};
 use crate::{Interrupt, RankError};
 
 use by_score::about_equal;
+use external::{ExternalRanker, RowRanker};
 use feature::{BestFeature, BestThreshold, BinRule};
 use linear::FisherRanker;
-use outside::{OutsideRanker, RowRanker};
 use tree::ShallowTree;
 
 /// Which weak ranker is boosted.
@@ -33,9 +33,9 @@ pub enum WeakRankerParams {
     Linear,
     /// A ranking tree without pruning. Rows are binned for all rounds at once and seeds are drawn
     /// for each, so that `binning` and `seed` have no part in it, but for the folds of inner trees.
-    Tree(Box<FitParams>),
+    Tree(Box<TreeRankParams>),
     /// A ranker that lives outside the core.
-    Outside,
+    External,
 }
 
 impl WeakRankerParams {
@@ -49,7 +49,7 @@ impl WeakRankerParams {
             Self::Threshold => Box::new(BestThreshold),
             Self::Linear => Box::new(FisherRanker::new(sample)?),
             Self::Tree(params) => Box::new(ShallowTree::new(params, sample)?),
-            Self::Outside => Box::new(OutsideRanker),
+            Self::External => Box::new(ExternalRanker),
         })
     }
 }
@@ -61,7 +61,7 @@ pub(super) struct WeakSample<'a> {
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
     /// What fits rankers that live outside the core.
-    pub(super) outside: Option<&'a dyn RowRanker>,
+    pub(super) external: Option<&'a dyn RowRanker>,
     pub(super) interrupt: &'a Interrupt,
 }
 
@@ -210,11 +210,11 @@ pub(super) mod tests {
         labels: &Labels<'_>,
         masses: &[u64],
         features: Option<&[usize]>,
-        outside: Option<&dyn RowRanker>,
+        external: Option<&dyn RowRanker>,
     ) -> Result<Option<Ranking>, RankError> {
         let interrupt = &Interrupt::default();
         let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt)?;
-        let sample = WeakSample { columns, binned, labels, outside, interrupt };
+        let sample = WeakSample { columns, binned, labels, external, interrupt };
         let rows = labels.rows();
         let task = WeakTask { masses, rows: &rows, features, seed: 7 };
         weak.ranker(&sample)?.rank(&sample, &task)
@@ -242,7 +242,7 @@ pub(super) mod tests {
     ) -> (Term, Vec<f64>) {
         let interrupt = &Interrupt::default();
         let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt).unwrap();
-        let sample = WeakSample { columns, binned, labels, outside: None, interrupt };
+        let sample = WeakSample { columns, binned, labels, external: None, interrupt };
         let ranking = ranked(weak, columns, labels, masses, None).unwrap().with_at_most(most);
         let values: Vec<f64> = (0..ranking.sums.len()).map(|group| group as f64).collect();
         let (term, groups) = ranking.into_term(&sample, &values, -1.0);

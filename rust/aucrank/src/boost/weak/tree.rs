@@ -3,14 +3,17 @@
 use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
 use crate::data::ClassMasses;
-use crate::tree::{FitParams, ReweightedTrees};
+use crate::tree::{ReweightedTrees, TreeRankParams};
 
 /// Grows trees that rank by their leaves.
 #[derive(Debug)]
 pub(super) struct ShallowTree<'a>(ReweightedTrees<'a>);
 
 impl<'a> ShallowTree<'a> {
-    pub(super) fn new(params: &'a FitParams, sample: &WeakSample<'a>) -> Result<Self, RankError> {
+    pub(super) fn new(
+        params: &'a TreeRankParams,
+        sample: &WeakSample<'a>,
+    ) -> Result<Self, RankError> {
         if params.pruning.is_some() {
             return Err(RankError::BadParameter {
                 name: "pruning",
@@ -55,10 +58,10 @@ mod tests {
         CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, fit,
     };
 
-    fn params(split: SplitRule, leaf_order: LeafOrder) -> FitParams {
-        FitParams {
+    fn params(split: SplitRule, leaf_order: LeafOrder) -> TreeRankParams {
+        TreeRankParams {
             seed: 4,
-            ..FitParams::new(
+            ..TreeRankParams::new(
                 GrowParams { max_depth: 3, leaf_order, ..GrowParams::default() },
                 split,
             )
@@ -141,21 +144,24 @@ mod tests {
             columns: &columns,
             binned: &binned,
             labels: &labels,
-            outside: None,
+            external: None,
             interrupt: &interrupt,
         };
         let task = WeakTask { masses: &[9, 9], rows: &[0, 1], features: None, seed: 0 };
-        let rank = |params: &FitParams| ShallowTree::new(params, &sample)?.rank(&sample, &task);
+        let rank =
+            |params: &TreeRankParams| ShallowTree::new(params, &sample)?.rank(&sample, &task);
         let stumps = params(SplitRule::Stumps(LeafRankParams::orthogonal(5)), LeafOrder::Tree);
         assert!(rank(&stumps).unwrap().is_none(), "too few rows to split");
-        let classifier = FitParams { split: SplitRule::Classifier, ..stumps.clone() };
+        let classifier = TreeRankParams { split: SplitRule::Classifier, ..stumps.clone() };
         assert_eq!(rank(&classifier).unwrap_err(), RankError::NeedsClassifiers);
         let pruning = CvParams { n_folds: 2, one_standard_error: false, seed: 0 };
         let pruning = Some(PruningRule::CrossValidation(pruning));
         let message = |params| rank(&params).unwrap_err().to_string();
-        assert!(message(FitParams { pruning, ..stumps.clone() }).starts_with("pruning is given"));
+        assert!(
+            message(TreeRankParams { pruning, ..stumps.clone() }).starts_with("pruning is given")
+        );
         let grow = GrowParams { max_depth: 0, ..stumps.grow };
-        assert!(message(FitParams { grow, ..stumps }).starts_with("max_depth is 0"));
+        assert!(message(TreeRankParams { grow, ..stumps }).starts_with("max_depth is 0"));
         let task = WeakTask { features: Some(&[0]), ..task };
         let cubes = params(SplitRule::Dyadic(DyadicParams { level: 1 }), LeafOrder::Tree);
         let err = ShallowTree::new(&cubes, &sample).unwrap().rank(&sample, &task).unwrap_err();

@@ -11,7 +11,7 @@ use crate::RankError;
 use crate::data::{below, content_hashes, mix};
 
 /// What is drawn for each round.
-pub(super) struct Draws {
+pub(super) struct Subsampling {
     /// Hash of the content of each row to learn from, and its number; nothing where all rows are
     /// taken. A row of weight k and k copies of it are drawn alike.
     hashes: Vec<(u64, u32)>,
@@ -20,7 +20,7 @@ pub(super) struct Draws {
     n_features: usize,
 }
 
-impl Draws {
+impl Subsampling {
     pub(super) fn new(
         sample: &WeakSample<'_>,
         rows: &[u32],
@@ -105,7 +105,12 @@ mod tests {
     use crate::boost::WeakRankerParams;
     use crate::data::{Binned, Columns, Labels};
 
-    fn with_draws(values: &[f64], n_features: usize, params: &RoundParams, test: impl Fn(&Draws)) {
+    fn with_draws(
+        values: &[f64],
+        n_features: usize,
+        params: &RoundParams,
+        test: impl Fn(&Subsampling),
+    ) {
         let n_rows = values.len() / n_features;
         let positive: Vec<bool> = (0..n_rows).map(|row| row % 4 == 0).collect();
         let columns = Columns::from_row_major(values, n_features).unwrap();
@@ -116,10 +121,10 @@ mod tests {
             columns: &columns,
             binned: &binned,
             labels: &labels,
-            outside: None,
+            external: None,
             interrupt: &interrupt,
         };
-        test(&Draws::new(&sample, &labels.rows(), params).unwrap());
+        test(&Subsampling::new(&sample, &labels.rows(), params).unwrap());
     }
 
     #[test]

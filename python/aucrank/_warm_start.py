@@ -10,7 +10,7 @@ from aucrank._schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class WarmStart:
     """What the last fit has left behind."""
 
     model: Any
@@ -20,7 +20,7 @@ class Earlier:
     rankers: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, estimator: Any) -> "Earlier | None":
+    def of(cls, estimator: Any) -> "WarmStart | None":
         """Return the last fit of an estimator, or None where there is none to go on from."""
         if not (estimator.warm_start and estimator.__sklearn_is_fitted__()):
             return None

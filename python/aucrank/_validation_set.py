@@ -15,7 +15,7 @@ from aucrank._validation import check_class_weight, check_weight, match_labels
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
+class ValidationSet:
     """What a user passed to ``fit`` as ``X_val``, ``y_val`` and ``sample_weight_val``."""
 
     X: Any

@@ -1,4 +1,4 @@
-"""Who watches a fit of `AURORA`: printed lines, and the callbacks of scikit-learn."""
+"""Progress of a fit of `AURORA`: printed lines, and the callbacks of scikit-learn."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _EVERY = 10
 Statistics = tuple[float, float]
 
 
-class Watch:
+class FitProgress:
     """Told by the core after each term of a search.
 
     Parameters

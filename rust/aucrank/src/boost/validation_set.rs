@@ -14,7 +14,7 @@ use crate::roc::{auc, smoothed, weighted_auc};
 #[serde(deny_unknown_fields)]
 pub struct HeldOutParams {
     /// Share of the distinct rows of each class that is held out, above 0 and below 1. Their values,
-    /// not their classes, have a say in the bins. Without effect where rows to validate on are given.
+    /// not their classes, contribute to the bins. Without effect where rows to validate on are given.
     pub fraction: f64,
     /// How the number of rounds is chosen.
     pub rule: HeldOutRule,
@@ -114,7 +114,7 @@ impl HeldOutPath {
 }
 
 /// Rows to validate on, and their scores so far.
-pub(super) struct HeldOut<'a> {
+pub(super) struct ValidationSet<'a> {
     place: Place<'a>,
     positive: Vec<bool>,
     weights: Option<Vec<f64>>,
@@ -130,8 +130,8 @@ enum Place<'a> {
     Outside(&'a Columns<'a>),
 }
 
-impl<'a> HeldOut<'a> {
-    /// Rows given to validate on; those of weight zero have no say.
+impl<'a> ValidationSet<'a> {
+    /// Rows given to validate on; those of weight zero do not contribute.
     pub(super) fn given(columns: &'a Columns<'a>, labels: &Labels<'_>) -> Self {
         let all: Vec<u32> = (0..labels.n_rows() as u32).collect();
         Self::new(Place::Outside(columns), &all, labels)

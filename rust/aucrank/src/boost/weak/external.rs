@@ -18,7 +18,7 @@ pub trait RowScores: Debug + Sync {
     ///
     /// # Errors
     ///
-    /// [`RankError::Outside`] where the ranker fails.
+    /// [`RankError::External`] where the ranker fails.
     fn score(&self, ranker: usize, rows: &[u32]) -> Result<Vec<f64>, RankError>;
 }
 
@@ -31,7 +31,7 @@ pub trait RowRanker: RowScores {
     ///
     /// # Errors
     ///
-    /// [`RankError::Outside`] where the ranker fails.
+    /// [`RankError::External`] where the ranker fails.
     fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError>;
 
     /// These rankers are not needed any more.
@@ -43,9 +43,9 @@ pub trait RowRanker: RowScores {
 
 /// Fits rankers outside.
 #[derive(Debug)]
-pub(super) struct OutsideRanker;
+pub(super) struct ExternalRanker;
 
-impl OutsideRanker {
+impl ExternalRanker {
     fn weights(sample: &WeakSample<'_>, task: &WeakTask<'_>, rows: &[u32]) -> Vec<f64> {
         let positive = sample.labels.positive();
         let (mut total, mut n_rows) = (ClassMasses::default(), 0);
@@ -64,13 +64,13 @@ impl OutsideRanker {
     }
 }
 
-impl WeakRanker for OutsideRanker {
+impl WeakRanker for ExternalRanker {
     fn rank(
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError> {
-        let rankers = sample.outside.ok_or(RankError::NeedsRankers)?;
+        let rankers = sample.external.ok_or(RankError::NeedsRankers)?;
         if let Some(features) = task.features {
             return Err(RankError::BadParameter {
                 name: "max_features",
@@ -90,7 +90,7 @@ impl WeakRanker for OutsideRanker {
         for (&row, score) in rows.iter().zip(of_rows) {
             scores[row as usize] = score;
         }
-        let scorer = |is_reversed| RowScorer::Outside { number, is_reversed };
+        let scorer = |is_reversed| RowScorer::External { number, is_reversed };
         let ranking = ranking_by_score(sample, task, scores, scorer)?;
         if ranking.is_none() {
             rankers.forget(&[number]);
@@ -108,7 +108,7 @@ pub(in crate::boost) fn scores_of(
     let mut scores = rankers.score(number, rows)?;
     if scores.len() != rows.len() {
         let (n_scores, n_rows) = (scores.len(), rows.len());
-        return Err(RankError::Outside(format!(
+        return Err(RankError::External(format!(
             "a ranker gave {n_scores} scores to {n_rows} rows"
         )));
     }
@@ -122,19 +122,19 @@ pub(in crate::boost) fn scores_of(
     Ok(scores)
 }
 
-/// Numbers the outside rankers of the terms of a model 0, 1, ... and tells their owner to keep them.
+/// Renumbers the external rankers of a model 0, 1, ... and tells the caller which to keep.
 pub(in crate::boost) fn keep_rankers<'t>(
     terms: impl Iterator<Item = &'t mut Term>,
-    outside: Option<&dyn RowRanker>,
+    external: Option<&dyn RowRanker>,
 ) {
     let mut kept = Vec::new();
     for term in terms {
-        if let Term::Scored(ScoredTerm { scorer: RowScorer::Outside { number, .. }, .. }) = term {
+        if let Term::Scored(ScoredTerm { scorer: RowScorer::External { number, .. }, .. }) = term {
             kept.push(std::mem::replace(number, kept.len()));
         }
     }
-    if let Some(outside) = outside {
-        outside.keep(&kept);
+    if let Some(external) = external {
+        external.keep(&kept);
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
         // The row of weight zero is never asked about.
         fixed.scores[0] = f64::NAN;
         masses[0] = 0;
-        let weak = WeakRankerParams::Outside;
+        let weak = WeakRankerParams::External;
         let found =
             ranked_by(&weak, &columns, &labels, &masses, None, Some(&fixed)).unwrap().unwrap();
 
@@ -219,7 +219,7 @@ mod tests {
         assert!((of_class(true) - half).abs() < 1e-9 && (of_class(false) - half).abs() < 1e-9);
 
         let Ranker::Scored { scorer, thresholds } = &found.ranker else { panic!("by score") };
-        assert_eq!(*scorer, RowScorer::Outside { number: 10, is_reversed: true });
+        assert_eq!(*scorer, RowScorer::External { number: 10, is_reversed: true });
         assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]));
         let Groups::Rows(groups) = &found.groups else { panic!("row by row") };
         let mut sums = vec![ClassMasses::default(); thresholds.len() + 1];
@@ -243,7 +243,7 @@ mod tests {
         let columns = Columns::from_row_major(&[0.0; 4], 1).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let fixed = Fixed::new(vec![3.0, 3.0, -0.0, 0.0]);
-        let weak = WeakRankerParams::Outside;
+        let weak = WeakRankerParams::External;
         let found = ranked_by(&weak, &columns, &labels, &[1; 4], None, Some(&fixed)).unwrap();
         assert!(found.is_none());
         assert_eq!(*fixed.forgotten.lock().unwrap(), [10]);
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn the_rankers_of_a_model_are_numbered_anew() {
         let term = |number| {
-            let scorer = RowScorer::Outside { number, is_reversed: false };
+            let scorer = RowScorer::External { number, is_reversed: false };
             Term::Scored(ScoredTerm::of_steps(scorer, &[0.0], &[0.0, 1.0]))
         };
         let mut terms = [term(40), term(10), term(20)];
