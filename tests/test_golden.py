@@ -11,6 +11,7 @@ import aucrank
 import numpy as np
 import pandas as pd
 import pytest
+from aucrank._registry import is_savable, public_names
 from aucrank.tree import CrossValidatedPruning, LeafRank
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -185,3 +186,41 @@ def test_sets_of_categories_of_format_3_score_the_same_bits(name, tmp_path):
     model.save(tmp_path / "again.json")
     again = json.loads((tmp_path / "again.json").read_text(encoding="utf-8"))
     assert again["body"]["model"] == json.loads(text)["body"]["model"]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return json.loads((GOLDEN / "families_v3_answers.json").read_text(encoding="utf-8"))
+
+
+FAMILIES = sorted(
+    path.stem.removeprefix("families_v3_")
+    for path in GOLDEN.glob("families_v3_*.json")
+    if path.stem != "families_v3_answers"
+)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_model_of_any_family_of_format_3_says_the_same_bits(name, answers, tmp_path):
+    model = aucrank.load(GOLDEN / f"families_v3_{name}.json")
+    X = pd.DataFrame(answers["columns"]).astype({"town": "category"})
+    if list(model.feature_names_in_) == ["amount", "age"]:
+        X = X.loc[:39, ["amount"]].assign(age=answers["ages"])
+    ask = model.decision_function if hasattr(model, "decision_function") else model.transform
+    found = np.asarray(ask(X))
+    assert np.where(np.isnan(found), None, found).tolist() == answers["answers"][name]
+    model.save(tmp_path / "again.json")
+    again, before = (
+        json.loads(file.read_text(encoding="utf-8"))["body"]
+        for file in (tmp_path / "again.json", GOLDEN / f"families_v3_{name}.json")
+    )
+    assert again["model"] == before["model"]
+    assert again["header"]["features"] == before["header"]["features"]
+
+
+def test_there_is_a_stored_model_of_every_estimator_that_saves(answers):
+    stored = {
+        type(aucrank.load(GOLDEN / f"families_v3_{name}.json")).__name__ for name in FAMILIES
+    }
+    assert stored == {name for name in public_names() if is_savable(name)}
+    assert set(FAMILIES) == set(answers["answers"])

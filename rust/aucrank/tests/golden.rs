@@ -1,0 +1,77 @@
+//! Saved models of every family, read and scored by the crate: the files that the Python tests read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use aucrank::RankError;
+use aucrank::data::{Column, Columns, MISSING_CODE};
+use aucrank::model::{Document, FeatureKind, Model};
+use serde_json::Value;
+
+/// The folder of the files, or `None` where the crate stands without the repository.
+fn folder() -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden"));
+    path.is_dir().then_some(path)
+}
+
+/// A column as the file of the answers has it, in the form that a model asks for.
+enum Held {
+    Numbers(Vec<f64>),
+    Codes(Vec<u32>, u32),
+}
+
+fn held(values: &[Value], kind: &FeatureKind) -> Held {
+    match kind {
+        FeatureKind::Numeric => {
+            Held::Numbers(values.iter().map(|v| v.as_f64().unwrap_or(f64::NAN)).collect())
+        }
+        FeatureKind::Categorical { levels } => {
+            let known = levels.values();
+            let code = |value: &Value| known.iter().position(|level| level == value);
+            let codes = values.iter().map(|v| code(v).map_or(MISSING_CODE, |c| c as u32)).collect();
+            Held::Codes(codes, levels.len())
+        }
+    }
+}
+
+#[test]
+fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
+    let Some(folder) = folder() else { return };
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let stored: Value = serde_json::from_str(&read("families_v3_answers.json")).unwrap();
+    let (rows, ages) = (&stored["columns"], stored["ages"].as_array().unwrap());
+    let mut families = BTreeSet::new();
+    for (name, answers) in stored["answers"].as_object().unwrap() {
+        let document = Document::from_json(&read(&format!("families_v3_{name}.json"))).unwrap();
+        let n_rows = answers.as_array().unwrap().len();
+        let is_complete = document.header.features.len() == 2;
+        let columns: Vec<Held> = document
+            .header
+            .features
+            .iter()
+            .map(|feature| {
+                let name = feature.name.as_deref().unwrap();
+                let values = rows[name].as_array().unwrap();
+                let values = if is_complete && name == "age" { ages } else { values };
+                held(&values[..n_rows], &feature.kind)
+            })
+            .collect();
+        let columns = columns.iter().map(|column| match column {
+            Held::Numbers(values) => Column::from(&values[..]),
+            Held::Codes(codes, n_levels) => Column::Codes { codes, n_levels: *n_levels },
+        });
+        let columns = Columns::new(columns.collect(), n_rows).unwrap();
+        let found = document.score(&columns);
+        if matches!(document.model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
+            assert_eq!(found, Err(RankError::NoScore));
+        } else {
+            let found: Vec<u64> = found.unwrap().iter().map(|score| score.to_bits()).collect();
+            let answers = answers.as_array().unwrap().iter();
+            let expected: Vec<u64> = answers.map(|v| v.as_f64().unwrap().to_bits()).collect();
+            assert_eq!(found, expected, "{name}");
+        }
+        families.insert(format!("{:?}", std::mem::discriminant(&document.model)));
+    }
+    assert_eq!(families.len(), 10);
+}
