@@ -213,15 +213,15 @@ def far_codes(levels):
 
 
 def many_nodes():
-    """Return one tree of a great many nodes, each of a few letters."""
+    """Return one tree of a great many nodes, each of as few letters as there can be."""
     n = 400_000
-    tens = [10] * (n + 1)
+    ones = [1] * (n + 1)
     tree = {
         "features": [0] * n,
         "missing": "r" * n,
-        "neg": tens,
+        "neg": ones,
         "nodes": "k." * n + ".",
-        "pos": tens,
+        "pos": ones,
         "thresholds": [],
     }
     return forest_text([tree])

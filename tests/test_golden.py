@@ -219,8 +219,6 @@ def test_a_model_of_any_family_of_format_3_says_the_same_bits(name, answers, tmp
 
 
 def test_there_is_a_stored_model_of_every_estimator_that_saves(answers):
-    stored = {
-        type(aucrank.load(GOLDEN / f"families_v3_{name}.json")).__name__ for name in FAMILIES
-    }
+    stored = {type(aucrank.load(GOLDEN / f"families_v3_{name}.json")).__name__ for name in FAMILIES}
     assert stored == {name for name in public_names() if is_savable(name)}
     assert set(FAMILIES) == set(answers["answers"])

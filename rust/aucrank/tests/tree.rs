@@ -108,8 +108,8 @@ fn the_path_holds_the_smallest_best_tree_at_every_price() {
 fn all_subtrees(tree: &RankingTree, node: usize) -> Vec<(i128, usize)> {
     let mut subtrees = vec![(0, 1)];
     if let Some(split) = &tree.nodes()[node].split {
-        let right = all_subtrees(tree, split.right);
-        for (gain, n_leaves) in all_subtrees(tree, split.left) {
+        let right = all_subtrees(tree, split.right());
+        for (gain, n_leaves) in all_subtrees(tree, split.left()) {
             let joined = right.iter().map(|(g, n)| (tree.gain(node) + gain + g, n_leaves + n));
             subtrees.extend(joined);
         }

@@ -32,8 +32,8 @@ impl BestSubtrees {
         for (node, Node { split, .. }) in tree.nodes().iter().enumerate().rev() {
             gains[node].push(0);
             let Some(split) = split else { continue };
-            let left = std::mem::take(&mut gains[split.left]);
-            let right = std::mem::take(&mut gains[split.right]);
+            let left = std::mem::take(&mut gains[split.left()]);
+            let right = std::mem::take(&mut gains[split.right()]);
             let (best, shares) = share_out(&left, &right, most_leaves, interrupt)?;
             let own = tree.gain(node);
             gains[node].extend(best.into_iter().map(|gain| own + gain));
@@ -59,10 +59,10 @@ impl BestSubtrees {
                 Some(split) if k > 1 => {
                     let on_left = match self.on_left[node].get(k - 2) {
                         Some(&share) => share as usize,
-                        None if nodes[split.left].split.is_none() => 1,
+                        None if nodes[split.left()].split.is_none() => 1,
                         None => k - 1,
                     };
-                    open.extend([(split.left, on_left), (split.right, k - on_left)]);
+                    open.extend([(split.left(), on_left), (split.right(), k - on_left)]);
                 }
                 _ => is_leaf[node] = true,
             }

@@ -211,7 +211,7 @@ impl RankingTree {
             let answers = classifiers.decide(classifier, &asked)?;
             check_answers(&asked, &answers)?;
             for (place, is_positive) in places.into_iter().zip(answers) {
-                let side = if is_positive == positive_left { split.left } else { split.right };
+                let side = if is_positive == positive_left { split.left() } else { split.right() };
                 reached[side].push(place);
             }
         }
@@ -439,7 +439,7 @@ mod tests {
         for (number, node) in tree.nodes().iter().enumerate() {
             let Some(split) = &node.split else { continue };
             let ClassSums { pos, neg, .. } = node.sums;
-            let left = tree.nodes()[split.left].sums;
+            let left = tree.nodes()[split.left()].sums;
             let error = 2 * (pos * left.neg + neg * (pos - left.pos));
             // Of all pairs, 2 PN AUC = PN + gain.
             let one_less_auc = i128::from(pos * neg) - tree.gain(number);

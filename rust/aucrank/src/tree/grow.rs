@@ -136,8 +136,7 @@ pub(super) fn grow<S: SumSource, P: Splitter<S>>(
                 (parent.sums - division.left, next_cell + 1, parent.neg_above + division.left.neg),
             ];
             next_cell += 2;
-            nodes[parent.node].split =
-                Some(NodeSplit { form: division.form, left, right: left + 1 });
+            nodes[parent.node].split = Some(NodeSplit::new(division.form, left, left + 1));
             nodes.extend(children.map(|(sums, ..)| Node { sums, split: None }));
             if !division.left_cells.is_empty() {
                 regroups.push(Regroup {

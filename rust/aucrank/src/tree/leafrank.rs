@@ -538,7 +538,7 @@ impl<'a, T: Tally> Growing<'a, T> {
             SplitNode::Part { sums, .. } => Node { sums: *sums, split: None },
             SplitNode::Cut { sums, test, left, right } => {
                 let (form, left, right) = (SplitForm::Stump(test.clone()), *left, *right);
-                Node { sums: *sums, split: Some(NodeSplit { form, left, right }) }
+                Node { sums: *sums, split: Some(NodeSplit::new(form, left, right)) }
             }
         };
         RankingTree::new(frame, self.cuts.iter().map(node).collect())
@@ -549,8 +549,9 @@ impl<'a, T: Tally> Growing<'a, T> {
 fn split_node(node: &Node) -> SplitNode {
     let sums = node.sums;
     match &node.split {
-        Some(NodeSplit { form: SplitForm::Stump(test), left, right }) => {
-            SplitNode::Cut { sums, test: test.clone(), left: *left, right: *right }
+        Some(split @ NodeSplit { form: SplitForm::Stump(test), .. }) => {
+            let (left, right) = (split.left(), split.right());
+            SplitNode::Cut { sums, test: test.clone(), left, right }
         }
         _ => SplitNode::Part { sums, goes_left: false },
     }

@@ -69,7 +69,7 @@ impl PruningPath {
     /// gain least in the mean, all that tie together, so that each tree is the smallest best one.
     pub(super) fn of(tree: &RankingTree) -> Self {
         let nodes = tree.nodes();
-        let children = |node: usize| nodes[node].split.as_ref().map(|s| (s.left, s.right));
+        let children = |node: usize| nodes[node].split.as_ref().map(|s| (s.left(), s.right()));
         let mut parents = vec![None; nodes.len()];
         let mut links: Vec<Link> = vec![Link { gain: 0, n_splits: 0 }; nodes.len()];
         for node in (0..nodes.len()).rev() {
@@ -154,8 +154,8 @@ impl PruningPath {
             // Children before parents, so that each collapse replaces two leaves by one.
             for node in collapsed.into_iter().rev() {
                 if let Some(split) = &nodes[node].split {
-                    ranking.remove(split.left);
-                    ranking.remove(split.right);
+                    ranking.remove(split.left());
+                    ranking.remove(split.right());
                     ranking.insert(node);
                 }
             }
@@ -209,7 +209,7 @@ impl RankingTree {
             }
             if let Some(split) = split {
                 let below = is_below[node] || is_leaf[node];
-                (is_below[split.left], is_below[split.right]) = (below, below);
+                (is_below[split.left()], is_below[split.right()]) = (below, below);
             }
         }
         Ok(self.cut_at(|node| is_leaf[node]))

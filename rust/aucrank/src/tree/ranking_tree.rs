@@ -81,10 +81,36 @@ pub struct NodeSplit {
     /// What sends a row left or right.
     #[serde(flatten)]
     pub form: SplitForm,
+    // Of four bytes each: there are many nodes in a forest.
+    left: u32,
+    right: u32,
+}
+
+impl NodeSplit {
+    /// A split whose sides lead to the nodes `left` and `right`, of which a tree has fewer than 2^32.
+    #[must_use]
+    pub fn new(form: SplitForm, left: usize, right: usize) -> Self {
+        debug_assert!(left.max(right) <= u32::MAX as usize);
+        Self { form, left: left as u32, right: right as u32 }
+    }
+
     /// Node of the side that ranks higher.
-    pub left: usize,
+    #[inline]
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.left as usize
+    }
+
     /// Node of the side that ranks lower.
-    pub right: usize,
+    #[inline]
+    #[must_use]
+    pub fn right(&self) -> usize {
+        self.right as usize
+    }
+
+    pub(super) fn set_right(&mut self, node: usize) {
+        self.right = node as u32;
+    }
 }
 
 /// A split as it is saved. A flattened form would be read by way of a copy that takes many times the
@@ -95,8 +121,8 @@ struct SavedSplit {
     cuts: Option<Vec<SplitNode>>,
     cubes: Option<Cubes>,
     classifier: Option<SavedClassifier>,
-    left: usize,
-    right: usize,
+    left: u32,
+    right: u32,
 }
 
 /// [`SplitForm::Classifier`] as it is saved.
@@ -224,16 +250,16 @@ impl RankingTree {
             let number = ordered.len();
             let parent = right_of.and_then(|parent: usize| ordered[parent].split.as_mut());
             if let Some(split) = parent {
-                split.right = number;
+                split.set_right(number);
             }
             let Node { sums, mut split } = std::mem::replace(
                 &mut nodes[old],
                 Node { sums: ClassSums::default(), split: None },
             );
             if let Some(split) = &mut split {
-                open.push((split.right, Some(number)));
-                open.push((split.left, None));
-                split.left = number + 1;
+                open.push((split.right(), Some(number)));
+                open.push((split.left(), None));
+                split.left = number as u32 + 1;
             }
             ordered.push(Node { sums, split });
         }
@@ -322,7 +348,7 @@ impl RankingTree {
     #[must_use]
     pub fn gain(&self, node: usize) -> i128 {
         let Node { sums, split } = &self.nodes[node];
-        split.as_ref().map_or(0, |split| sums.gain(self.nodes[split.left].sums))
+        split.as_ref().map_or(0, |split| sums.gain(self.nodes[split.left()].sums))
     }
 
     /// What a gain adds to the AUC of the whole sample.
@@ -360,7 +386,7 @@ impl RankingTree {
         let sums = self.nodes.iter().map(|node| node.sums);
         monotone::clipped_etas(sums, |node| {
             let split = self.nodes[node].split.as_ref()?;
-            Some((split.left, split.right, monotone::orders_sides(monotonic, &split.form)))
+            Some((split.left(), split.right(), monotone::orders_sides(monotonic, &split.form)))
         })
     }
 
@@ -385,8 +411,8 @@ impl RankingTree {
         let mut depths = vec![0; self.nodes.len()];
         for (node, Node { split, .. }) in self.nodes.iter().enumerate() {
             if let Some(split) = split {
-                depths[split.left] = depths[node] + 1;
-                depths[split.right] = depths[node] + 1;
+                depths[split.left()] = depths[node] + 1;
+                depths[split.right()] = depths[node] + 1;
             }
         }
         depths
@@ -553,7 +579,7 @@ impl RankingTree {
             }
             let Some(split) = &node.split else { continue };
             let sums_of = |child: usize| self.nodes.get(child).map(|node| node.sums);
-            let children = (sums_of(split.left), sums_of(split.right));
+            let children = (sums_of(split.left()), sums_of(split.right()));
             let (Some(left), Some(right)) = children else {
                 return Err(format!("a child of node {number} does not exist"));
             };
@@ -564,7 +590,7 @@ impl RankingTree {
             if node.sums.gain(left) < 0 {
                 return Err(format!("the split of node {number} ranks its sides the wrong way"));
             }
-            next.extend([split.right, split.left]);
+            next.extend([split.right(), split.left()]);
             let checked = match &split.form {
                 SplitForm::Stump(test) => self.check_test(test),
                 SplitForm::Cuts(cuts) => self.check_cuts(cuts, node.sums, left),

@@ -83,7 +83,7 @@ impl<'a, T> Router<'a, T> {
         }
         let mut steps = Vec::with_capacity(n_steps as usize);
         for split in tree.nodes().iter().filter_map(|node| node.split.as_ref()) {
-            let (left, right) = (entries[split.left], entries[split.right]);
+            let (left, right) = (entries[split.left()], entries[split.right()]);
             match &split.form {
                 SplitForm::Stump(test) => steps.push((Question::Test(form(test)), left, right)),
                 SplitForm::Cuts(cuts) => push_cuts(&mut steps, cuts, left, right, &form),

@@ -219,7 +219,16 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
 }
 
 impl SavedTree<'_> {
-    fn read(self, frame: &Arc<TreeFrame>, thresholds: &[Vec<f64>]) -> Result<RankingTree, String> {
+    fn read(
+        mut self,
+        frame: &Arc<TreeFrame>,
+        thresholds: &[Vec<f64>],
+    ) -> Result<RankingTree, String> {
+        // The lists are there until all nodes are: without the room that they did not need.
+        self.features.shrink_to_fit();
+        self.neg.shrink_to_fit();
+        self.pos.shrink_to_fit();
+        self.thresholds.shrink_to_fit();
         let mut columns = Columns {
             cuts: self.cuts.into_iter(),
             features: self.features.into_iter(),
@@ -237,14 +246,14 @@ impl SavedTree<'_> {
             let number = nodes.len();
             if nodes.last().is_some_and(|node| node.split.is_none()) {
                 let parent = open.pop().and_then(|parent| nodes[parent].split.as_mut());
-                parent.ok_or("nodes go on behind the last leaf")?.right = number;
+                parent.ok_or("nodes go on behind the last leaf")?.set_right(number);
             }
             nodes.push(if letter == LEAF {
                 Node { sums: columns.sums()?, split: None }
             } else {
                 open.push(number);
                 let form = columns.form(letter, thresholds)?;
-                let split = NodeSplit { form, left: number + 1, right: 0 };
+                let split = NodeSplit::new(form, number + 1, 0);
                 Node { sums: ClassSums::default(), split: Some(split) }
             });
         }
@@ -255,8 +264,8 @@ impl SavedTree<'_> {
             return Err("a column goes on behind the last node".to_owned());
         }
         for number in (0..nodes.len()).rev() {
-            if let Some(NodeSplit { left, right, .. }) = nodes[number].split {
-                let sums = checked_add(nodes[left].sums, nodes[right].sums);
+            if let Some(split) = &nodes[number].split {
+                let sums = checked_add(nodes[split.left()].sums, nodes[split.right()].sums);
                 nodes[number].sums = sums.ok_or("its weight is too large")?;
             }
         }

@@ -492,7 +492,7 @@ mod tests {
             self.nodes(depth - 1, thresholds, nodes);
             let right = nodes.len();
             self.nodes(depth - 1, thresholds, nodes);
-            nodes[number].split = Some(NodeSplit { form, left: number + 1, right });
+            nodes[number].split = Some(NodeSplit::new(form, number + 1, right));
         }
 
         /// Trees of up to `depth` levels, each with what a forest may hold.
@@ -594,7 +594,7 @@ mod tests {
         for case in 0..4 {
             let (left, missing_left) = (case & 1 == 1, case & 2 == 2);
             let test = Test { feature: 0, left: Rule::Known(left), missing_left };
-            let split = NodeSplit { form: SplitForm::Stump(test), left: 1, right: 2 };
+            let split = NodeSplit::new(SplitForm::Stump(test), 1, 2);
             let sums = ClassSums { pos: 1, neg: 1, rows: 2 };
             let node = |split| Node { sums, split };
             let nodes = vec![node(Some(split)), node(None), node(None)];

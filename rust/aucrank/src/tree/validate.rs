@@ -124,7 +124,7 @@ impl RankingTree {
     pub(super) fn add_up(&self, sums: &mut [ClassSums]) {
         for node in (0..sums.len()).rev() {
             if let Some(split) = &self.nodes()[node].split {
-                sums[node] = sums[split.left] + sums[split.right];
+                sums[node] = sums[split.left()] + sums[split.right()];
             }
         }
     }
