@@ -227,6 +227,11 @@ def many_nodes():
     return forest_text([tree])
 
 
+def many_letters():
+    """Return one tree of a great many letters for nodes, and nothing that they are about."""
+    return forest_text([{**LEAF, "nodes": "." * 3_000_000}])
+
+
 def many_specials():
     """Return a card with a great many special values."""
     original = document("card")
@@ -247,6 +252,7 @@ CRAFTED = {
     "far_codes": (lambda: far_codes({"only": [2**28 - 1]}), "the features are not those"),
     "far_codes_of_format_2": (lambda: far_codes([2**28 - 1]), "the features are not those"),
     "many_nodes": (many_nodes, "read"),
+    "many_letters": (many_letters, "tree 0: "),
     "many_specials": (many_specials, "not one entry for each bin"),
     "large_parts": (large_parts, "read"),
 }

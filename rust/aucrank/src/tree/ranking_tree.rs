@@ -90,7 +90,7 @@ impl NodeSplit {
     /// A split whose sides lead to the nodes `left` and `right`, of which a tree has fewer than 2^32.
     #[must_use]
     pub fn new(form: SplitForm, left: usize, right: usize) -> Self {
-        debug_assert!(left.max(right) <= u32::MAX as usize);
+        debug_assert!(u32::try_from(left.max(right)).is_ok());
         Self { form, left: left as u32, right: right as u32 }
     }
 

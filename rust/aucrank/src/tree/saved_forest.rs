@@ -239,7 +239,9 @@ impl SavedTree<'_> {
             rows: self.rows.map(Vec::into_iter),
             thresholds: self.thresholds.into_iter(),
         };
-        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
+        // A letter takes 64 bytes as a node, but a leaf has numbers as well: without them there is none.
+        let n_nodes = self.nodes.len().min((2 * columns.pos.len()).saturating_sub(1));
+        let mut nodes: Vec<Node> = Vec::with_capacity(n_nodes);
         // Nodes that wait for their right child, the last first.
         let mut open: Vec<usize> = Vec::new();
         for letter in self.nodes.chars() {
