@@ -84,7 +84,8 @@ impl PyRimarc {
         self.0.weights().to_vec().into_pyarray(py)
     }
 
-    /// Score of each bin of a feature, that of what is missing the last; `None` where it does not contribute.
+    /// Score of each bin of a feature, that of what is missing the last; `None` where it does not
+    /// contribute.
     fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         self.0.bin_scores(feature)
     }

@@ -31,6 +31,14 @@ pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync)
     map_with(items, 1, || (), |(), item| work(item))
 }
 
+/// As [`map`], for work that may fail: the results, or the first error in the order of the items.
+pub(crate) fn try_map<I: Send, T: Send, E: Send>(
+    items: Vec<I>,
+    work: impl Fn(I) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    map(items, work).into_iter().collect()
+}
+
 /// Values of a thread at once, where one is quickly found.
 const CHUNK: usize = 8192;
 

@@ -402,7 +402,7 @@ fn count<T: Value, R: RowTally, const TIES: bool>(
         }
         Ok(())
     };
-    parallel::map(shares.collect(), count_share).into_iter().collect::<Result<(), RankError>>()?;
+    parallel::try_map(shares.collect(), count_share)?;
     let (total, others) = memory.shares.split_first_mut().expect("a share");
     for share in others {
         total.any_infinite |= share.any_infinite;

@@ -36,8 +36,7 @@ impl<'a> Observations<'a> {
             columns.check_interrupt()?;
             Ok(feature.codes(column, rows))
         };
-        let codes: Vec<Vec<u16>> =
-            parallel::map(features, codes_of).into_iter().collect::<Result<_, RankError>>()?;
+        let codes: Vec<Vec<u16>> = parallel::try_map(features, codes_of)?;
         let mut hashes = vec![0_u64; rows.len()];
         for codes in &codes {
             for (hash, &code) in hashes.iter_mut().zip(codes) {

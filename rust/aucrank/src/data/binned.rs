@@ -193,8 +193,7 @@ impl Binned {
                 }
             })
         };
-        let features = parallel::map((0..columns.n_features()).collect(), of_feature);
-        let features = features.into_iter().collect::<Result<Vec<FeatureBins>, RankError>>()?;
+        let features = parallel::try_map((0..columns.n_features()).collect(), of_feature)?;
         drop((rows, sample));
         let binned = Self::with_features(columns, features, interrupt)?;
         Ok(Self { level_rates: params.level_rates, ..binned })
@@ -243,7 +242,7 @@ impl Binned {
                 Ok(())
             };
             let tiles = narrow.chunks_mut(TILE_ROWS * n_narrow).enumerate().collect();
-            parallel::map(tiles, of_tile).into_iter().collect::<Result<(), RankError>>()?;
+            parallel::try_map(tiles, of_tile)?;
         }
         let of_wide = |feature: usize| {
             interrupt.check()?;
@@ -258,8 +257,7 @@ impl Binned {
                 Ok(WideCodes::U32(codes))
             }
         };
-        let wide = parallel::map(wide_features, of_wide);
-        let wide = wide.into_iter().collect::<Result<_, RankError>>()?;
+        let wide = parallel::try_map(wide_features, of_wide)?;
         let level_rates = LevelRates::default();
         Ok(Self { n_rows, features, level_rates, slots, narrow, n_narrow, wide })
     }

@@ -288,8 +288,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             }
             Ok(bins)
         };
-        let wide = parallel::map(layout.wide_columns().iter().enumerate().collect(), of_wide);
-        let wide = wide.into_iter().collect::<Result<_, RankError>>()?;
+        let wide = parallel::try_map(layout.wide_columns().iter().enumerate().collect(), of_wide)?;
         let values = self.value_sums(rows, layout.features())?;
         Ok(Histogram::new(layout, rows.len(), narrow, wide, values))
     }
@@ -408,8 +407,7 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         &self,
         wanted: &[HistogramRequest],
     ) -> Result<Vec<Histogram<R::Tally>>, RankError> {
-        let of_each = parallel::map(wanted.iter().collect(), |wanted| self.histogram(wanted));
-        of_each.into_iter().collect()
+        parallel::try_map(wanted.iter().collect(), |wanted| self.histogram(wanted))
     }
 
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {

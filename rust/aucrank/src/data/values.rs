@@ -95,7 +95,7 @@ impl Moments {
             })
         };
         let columns: Vec<&Column<'_>> = columns.iter().collect();
-        parallel::map(columns, of_column).into_iter().collect()
+        parallel::try_map(columns, of_column)
     }
 
     fn of_values(value: impl Fn(usize) -> f64, labels: &Labels<'_>, rows: &[u32]) -> Self {

@@ -92,7 +92,7 @@ pub(super) struct RampSums {
     /// Pairs, likewise, times score.
     all: Exact,
     /// Pairs beyond the upper corner less those beyond the lower one.
-    external: i128,
+    outside: i128,
     /// Twice the pairs in the right order, a tie counting one.
     wins: u128,
 }
@@ -102,14 +102,14 @@ impl RampSums {
         self.near += other.near;
         self.central.join(other.central);
         self.all.join(other.all);
-        self.external += other.external;
+        self.outside += other.outside;
         self.wins += other.wins;
     }
 
     /// The ramp AUC of classes of this weight, negatives first.
     pub fn value(&self, ramp: &Ramp, total: [u64; 2]) -> Result<f64, RankError> {
         let pairs = pairs(total) as f64;
-        let clipped = ramp.slope() * self.central.value() + 0.5 * self.external as f64;
+        let clipped = ramp.slope() * self.central.value() + 0.5 * self.outside as f64;
         let value = 0.5
             + (1.0 - ramp.side_slope) * clipped / pairs
             + ramp.side_slope * ramp.slope() * self.all.value() / pairs
@@ -294,7 +294,7 @@ impl Partners {
             sums.near += slope * (score - nearby.score);
             nearby.central += product(pos, central.neg()) - product(neg, central.pos());
             let far_above = n_neg - below[above].neg();
-            sums.external += product(pos, below[under].neg()) - product(pos, far_above);
+            sums.outside += product(pos, below[under].neg()) - product(pos, far_above);
             sums.wins += (product(pos, tie_start.neg()) + product(pos, next.neg())) as u128;
             tie_start = next;
         }

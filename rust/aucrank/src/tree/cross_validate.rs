@@ -122,8 +122,7 @@ pub(super) fn cross_validate_by<R: RowTally + Copy>(
         sample.forget(&tree);
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
-    let fold_aucs = parallel::map(folds.to_vec(), score_fold);
-    let fold_aucs = fold_aucs.into_iter().collect::<Result<Vec<_>, RankError>>()?;
+    let fold_aucs = parallel::try_map(folds.to_vec(), score_fold)?;
     Ok(CrossValidation::new(steps, &fold_aucs, one_standard_error))
 }
 

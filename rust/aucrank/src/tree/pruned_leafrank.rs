@@ -107,7 +107,7 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
             })
         };
         let parts = nodes.iter().zip(growing).zip(rows).collect();
-        parallel::map(parts, divide).into_iter().collect()
+        parallel::try_map(parts, divide)
     }
 
     fn descend(

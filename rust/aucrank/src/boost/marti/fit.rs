@@ -22,7 +22,7 @@ use crate::{Interrupt, RankError};
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, among them a noise rate that is not below the share of the
-/// rarer class; for an infinite value; from rankers that live `external`; or when interrupted.
+/// rarer class; for an infinite value; from rankers that live outside the core; or when interrupted.
 ///
 /// # Examples
 ///

@@ -98,7 +98,7 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
             let ranking = best.into_ranking(self.sample.binned);
             self.within_budget(ranking.and_then(|ranking| self.cut(ranking, None)))
         };
-        parallel::map(best, cut).into_iter().collect()
+        parallel::try_map(best, cut)
     }
 
     fn learns_from_sums_only(&self) -> bool {
@@ -203,8 +203,8 @@ impl<'a> RankLearner<'a> {
             Ok(found)
         };
         let wide = (0..binned.features().len()).filter(|&feature| !binned.is_narrow(feature));
-        for of_feature in parallel::map(wide.collect(), best_of) {
-            best.iter_mut().zip(of_feature?).for_each(|(best, more)| best.join(more));
+        for of_feature in parallel::try_map(wide.collect(), best_of)? {
+            best.iter_mut().zip(of_feature).for_each(|(best, more)| best.join(more));
         }
         Ok(best)
     }

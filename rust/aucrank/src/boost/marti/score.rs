@@ -62,7 +62,7 @@ impl BranchingProgram {
     /// # Errors
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity; or
-    /// from rankers that live `external`.
+    /// from rankers that live outside the core.
     pub fn score(
         &self,
         columns: &Columns<'_>,

@@ -20,7 +20,7 @@ const TILE_ROWS: usize = 512;
 const PART_ROWS: usize = 16 * TILE_ROWS;
 
 /// Most layers for each of which rows walk anew: the steps of a row are as the cube of the layers.
-const MOST_LAYERS_ANEW: usize = 16;
+const MOST_LAYERS_RECOMPUTED: usize = 16;
 
 /// Node of a row whose way has ended.
 const ENDED: u32 = u32::MAX;
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
         n_rounds: usize,
         recomputes_masses: bool,
     ) -> Self {
-        let places = if recomputes_masses && n_rounds <= MOST_LAYERS_ANEW {
+        let places = if recomputes_masses && n_rounds <= MOST_LAYERS_RECOMPUTED {
             Places::Recomputed
         } else {
             let stride = n_rounds + 1;
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
             Places::Spread { masses, stride } => {
                 let stride = *stride;
                 let parts = masses.chunks_mut(part_rows * stride).enumerate().collect();
-                let sums = parallel::map(parts, |(part, masses): (usize, &mut [u32])| {
+                parallel::try_map(parts, |(part, masses): (usize, &mut [u32])| {
                     let mut sums = empty();
                     let mut chances = vec![Chance::HALF; TILE_ROWS];
                     for (tile, masses) in masses.chunks_mut(TILE_ROWS * stride).enumerate() {
@@ -183,12 +183,11 @@ impl<'a> Walk<'a> {
                         sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
                     }
                     Ok(sums)
-                });
-                sums.into_iter().collect::<Result<_, RankError>>()?
+                })?
             }
             Places::Recomputed => {
                 let parts = positive.chunks(part_rows).enumerate().collect();
-                let sums = parallel::map(parts, |(part, positive): (usize, &[bool])| {
+                parallel::try_map(parts, |(part, positive): (usize, &[bool])| {
                     let mut sums = empty();
                     let mut chances = vec![Chance::HALF; TILE_ROWS];
                     let mut all_masses = vec![0; TILE_ROWS * n_nodes];
@@ -211,12 +210,11 @@ impl<'a> Walk<'a> {
                         sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
                     }
                     Ok(sums)
-                });
-                sums.into_iter().collect::<Result<_, RankError>>()?
+                })?
             }
             Places::Single { nodes, coins } => {
                 let parts = nodes.chunks_mut(part_rows).zip(coins.chunks(part_rows)).enumerate();
-                let sums = parallel::map(parts.collect(), |(part, (nodes, coins))| {
+                parallel::try_map(parts.collect(), |(part, (nodes, coins))| {
                     let mut sums = empty();
                     let tiles = nodes.chunks_mut(TILE_ROWS).zip(coins.chunks(TILE_ROWS));
                     for (tile, (nodes, coins)) in tiles.enumerate() {
@@ -228,8 +226,7 @@ impl<'a> Walk<'a> {
                         sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
                     }
                     Ok(sums)
-                });
-                sums.into_iter().collect::<Result<_, RankError>>()?
+                })?
             }
         };
         let mut parts = parts.into_iter();

@@ -151,8 +151,7 @@ impl FisherRanker {
             };
             Ok((0..=j).map(within).collect::<Vec<f64>>())
         };
-        let rows = parallel::map((0..size).collect(), row);
-        let within = rows.into_iter().collect::<Result<Vec<_>, RankError>>()?;
+        let within = parallel::try_map((0..size).collect(), row)?;
         let difference = (0..size).map(|j| means[1][j] - means[0][j]).collect();
         Ok(solve(within, difference))
     }
