@@ -190,6 +190,9 @@ pub enum RankError {
     /// A model that turns features into others, and scores nothing.
     #[error("this model turns features into others and has no score")]
     NoScore,
+    /// A model of which a part cannot be written down.
+    #[error("this model has no formula: {0}")]
+    NoFormula(crate::formula::Opaque),
     /// What the caller's own code, such as a classifier, ran into.
     #[error("{0}")]
     External(String),

@@ -5,6 +5,7 @@
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
+//! - [`formula`]: what a fitted model computes, as data;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`additive`]: `MAD2C`, `RIMARC` and scorecards;
@@ -20,12 +21,14 @@ pub mod additive;
 pub mod aurora;
 pub mod boost;
 pub mod data;
+pub mod formula;
 pub mod model;
 pub mod roc;
 pub mod tree;
 
 mod canonical_json;
 mod error;
+mod hash;
 mod interrupt;
 mod parallel;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use aucrank::RankError;
 use aucrank::data::{Column, Columns, MISSING_CODE};
+use aucrank::formula::Opaque;
 use aucrank::model::{Document, FeatureKind, Model};
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let stored: Value = serde_json::from_str(&read("families_v3_answers.json")).unwrap();
     let (rows, ages) = (&stored["columns"], stored["ages"].as_array().unwrap());
-    let mut families = BTreeSet::new();
+    let (mut families, mut opaque_parts) = (BTreeSet::new(), Vec::new());
     for (name, answers) in stored["answers"].as_object().unwrap() {
         let document = Document::from_json(&read(&format!("families_v3_{name}.json"))).unwrap();
         let n_rows = answers.as_array().unwrap().len();
@@ -70,8 +71,18 @@ fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
             let answers = answers.as_array().unwrap().iter();
             let expected: Vec<u64> = answers.map(|v| v.as_f64().unwrap().to_bits()).collect();
             assert_eq!(found, expected, "{name}");
+            let formula = document.model.family().formula();
+            match formula.opaque() {
+                Some(opaque) => opaque_parts.push((name.clone(), opaque)),
+                None => {
+                    let values = formula.values(&columns).unwrap();
+                    let values: Vec<u64> = values.into_iter().map(f64::to_bits).collect();
+                    assert_eq!(values, expected, "the formula of {name}");
+                }
+            }
         }
         families.insert(format!("{:?}", std::mem::discriminant(&document.model)));
     }
     assert_eq!(families.len(), 10);
+    assert_eq!(opaque_parts, [("tree_rank_dyadic".to_owned(), Opaque::Cubes)]);
 }

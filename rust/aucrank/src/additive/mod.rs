@@ -12,6 +12,7 @@ mod bins;
 mod cells;
 mod draft;
 mod drift;
+mod formula;
 mod hull;
 mod log_odds;
 mod mad2c;

@@ -15,6 +15,7 @@ mod binary_feature;
 mod circle;
 mod exact_ramp;
 mod fit;
+mod formula;
 mod grid_ramp;
 mod known_values;
 mod model;

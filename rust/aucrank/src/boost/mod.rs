@@ -15,6 +15,7 @@ mod auc_boost;
 mod boosted_model;
 mod distribution;
 mod explain;
+mod formula;
 mod marti;
 mod rank_boost;
 mod rounds;

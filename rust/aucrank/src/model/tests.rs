@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::document::checksum;
 use super::*;
 use crate::Interrupt;
 use crate::additive::{Mad2cParams, fit_mad2c};
@@ -13,7 +14,8 @@ use crate::boost::{
     AucBoostParams, Criterion, FitExtras, HeldOutParams, HeldOutRule, MartiParams, Output,
     ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
 };
-use crate::data::{BinningParams, Column, Labels, NewRows, mix};
+use crate::data::{BinningParams, Column, Columns, Labels, NewRows, mix};
+use crate::formula::Opaque;
 use crate::tree::{
     Aggregation, BootstrapParams, ForestParams, GrowParams, LeafOrder, LeafRankParams, SplitRule,
     TreeRankParams, fit, fit_forest,
@@ -236,6 +238,23 @@ fn a_document_is_read_as_it_was_written() {
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         assert_eq!(Document::from_json(&pretty).unwrap(), read);
     }
+}
+
+#[test]
+fn a_formula_gives_the_score_bit_for_bit() {
+    let mut without = Vec::new();
+    for document in documents() {
+        let formula = document.model.family().formula();
+        if let Some(opaque) = formula.opaque() {
+            without.push(opaque);
+            continue;
+        }
+        let columns =
+            if matches!(document.model, Model::RankOpt(_)) { numbers() } else { columns() };
+        let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        assert_eq!(bits(formula.values(&columns).unwrap()), bits(outputs(&document)));
+    }
+    assert_eq!(without, [Opaque::NoScore, Opaque::NoScore, Opaque::NoScore, Opaque::Consensus]);
 }
 
 #[test]

@@ -110,6 +110,11 @@ impl CubeGrid {
         labels + u64::from(self.level) * u64::from(self.n_scaled)
     }
 
+    /// Cubes have sides of 2 to the power of minus this.
+    pub(super) fn level(&self) -> u32 {
+        self.level
+    }
+
     /// Number of levels at which cubes differ.
     fn n_depths(&self) -> usize {
         if self.n_scaled == 0 { 1 } else { self.level as usize }
@@ -281,6 +286,12 @@ impl Cubes {
         }
         levels.reverse();
         Self { levels }
+    }
+
+    /// Cubes of the finest level on the left, and all of them.
+    pub(super) fn count(&self) -> (usize, usize) {
+        let finest = self.finest();
+        (finest.iter().filter(|&&sided| sided & 1 == 1).count(), finest.len())
     }
 
     fn finest(&self) -> &[u64] {

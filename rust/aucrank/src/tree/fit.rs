@@ -168,6 +168,12 @@ impl TreeRankModel {
         Self { tree, cross_validation: None, penalization: None, validation: None }
     }
 
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        self.tree.n_levels()
+    }
+
     /// Whether the parts fit together: what a file is asked before it is believed.
     ///
     /// # Errors

@@ -33,6 +33,7 @@ mod dyadic;
 mod fit;
 mod forest;
 mod forest_fit;
+mod formula;
 mod grow;
 mod leaf_value;
 mod leafrank;

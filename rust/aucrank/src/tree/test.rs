@@ -32,7 +32,7 @@ pub struct Test {
 impl Test {
     /// The side of a row, given as [`Columns::read_rows`](crate::data::Columns) gives it.
     #[inline]
-    pub(super) fn goes_left(&self, row: &[f64]) -> bool {
+    pub(crate) fn goes_left(&self, row: &[f64]) -> bool {
         let value = row[self.feature];
         if value.is_nan() {
             return self.missing_left;

@@ -10,6 +10,7 @@
 
 mod chance;
 mod fit;
+mod formula;
 mod freezing;
 mod marti_boost;
 mod node_sample;

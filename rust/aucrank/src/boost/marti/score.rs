@@ -253,7 +253,7 @@ fn step_of(term: &FeatureTerm, column: usize) -> Step<'_> {
 
 impl BranchingProgram {
     /// What the end of a way adds to the score, in units of [`BranchingProgram::score_of`].
-    fn worth(&self, layer: usize, index: usize, node: &Node) -> u32 {
+    pub(super) fn worth(&self, layer: usize, index: usize, node: &Node) -> u32 {
         let twice_votes = self.twice_votes(layer, index).expect("ways end here") as u32;
         match (self.score, &node.kind) {
             (ProgramScore::Votes, _) => twice_votes,
@@ -273,10 +273,17 @@ impl BranchingProgram {
     /// scores, since sums are whole numbers.
     fn score_of(&self, sum: u64) -> f64 {
         let mean = sum as f64 / (1_u64 << self.row_bits) as f64;
+        let (factor, constant) = self.scale_of_worth();
+        factor * mean + constant
+    }
+
+    /// What the mean worth of a row is multiplied by, and what is then added to it. The product is
+    /// exact.
+    pub(in crate::boost) fn scale_of_worth(&self) -> (f64, f64) {
         match self.score {
-            ProgramScore::Votes => mean / 2.0,
-            ProgramScore::Sign => 2.0 * mean - 1.0,
-            ProgramScore::NodeRate => mean / (1_u64 << 31) as f64,
+            ProgramScore::Votes => (0.5, 0.0),
+            ProgramScore::Sign => (2.0, -1.0),
+            ProgramScore::NodeRate => (1.0 / (1_u64 << 31) as f64, 0.0),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{Interrupt, RankError, parallel};
 /// Standard deviations from the mean at which a value is clipped. Few distributions come so far, and a
 /// product of two standardised values then takes 61 bits, which times masses of 2^52 in all is less
 /// than 2^127.
-const MOST_DEVIATIONS: f64 = 1024.0;
+pub(in crate::boost) const MOST_DEVIATIONS: f64 = 1024.0;
 
 /// Units of a standardised value in fixed point to one standard deviation.
 const UNITS: f64 = (1 << 20) as f64;

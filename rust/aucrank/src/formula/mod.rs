@@ -1,0 +1,145 @@
+//! What a fitted model computes, as data: the one form that all exports are written from.
+//!
+//! A [`Formula`] is a small expression over the columns of a row, with the exact constants of the
+//! model. Every family gives its own; [`Formula::value`] evaluates one row by the plain reading of each
+//! operation, and is the oracle of both the fast scorers and the exports. What has no closed form is
+//! [`Formula::Opaque`] and says why.
+
+mod condition;
+mod evaluate;
+mod program;
+mod steps;
+mod tree;
+
+use serde::Serialize;
+
+pub use condition::{Condition, OpaqueCondition};
+pub use program::{Program, ProgramNode};
+pub use steps::{StepValues, Steps};
+pub use tree::{DecisionTree, TreeNode};
+
+/// A number computed from a row.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, StepValues, Steps};
+///
+/// let steps = StepValues::Numeric { thresholds: vec![2.0], values: vec![-1.0, 1.0], special: vec![] };
+/// let formula = Formula::Sum(vec![
+///     Formula::Steps(Steps { feature: 0, values: steps, missing: 0.0 }),
+///     Formula::Constant(-0.25),
+/// ]);
+/// assert_eq!(formula.value(&[3.0]), Ok(0.75));
+/// assert_eq!(formula.value(&[f64::NAN]), Ok(-0.25));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Formula {
+    /// The same number for every row.
+    Constant(f64),
+    /// The value of the leaf of a tree.
+    Tree(DecisionTree),
+    /// A step function of one feature.
+    Steps(Steps),
+    /// A step function of another formula.
+    StepsOf {
+        /// Its argument.
+        of: Box<Formula>,
+        /// Ascending; an argument equal to a threshold lies above it.
+        thresholds: Vec<f64>,
+        /// One more than thresholds: below the first, ..., from the last on.
+        values: Vec<f64>,
+    },
+    /// A weighted sum of numbers.
+    Linear(Linear),
+    /// A number where a condition holds, else 0.
+    Indicator {
+        /// The condition.
+        condition: Condition,
+        /// The number.
+        value: f64,
+    },
+    /// The sum from left to right, from 0 on.
+    Sum(Vec<Formula>),
+    /// A constant times a formula.
+    Product {
+        /// The constant.
+        factor: f64,
+        /// The formula.
+        of: Box<Formula>,
+    },
+    /// A quotient, or a constant where the denominator is not above 0.
+    Quotient {
+        /// Above the line.
+        numerator: Box<Formula>,
+        /// Below the line.
+        denominator: Box<Formula>,
+        /// The constant.
+        otherwise: f64,
+    },
+    /// The median; of an even number of formulas the mean of the middle two.
+    Median(Vec<Formula>),
+    /// The mean worth of the ends of a branching program.
+    Program(Program),
+    /// Something that cannot be written down.
+    Opaque(Opaque),
+}
+
+/// A weighted sum of numbers in the order of its terms, from 0 on, and then of a constant. It says
+/// nothing of numbers so large that a partial sum overflows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Linear {
+    /// The terms.
+    pub terms: Vec<LinearTerm>,
+    /// The constant.
+    pub intercept: f64,
+}
+
+/// A weighted number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinearTerm {
+    /// The feature.
+    pub feature: usize,
+    /// Its weight.
+    pub weight: f64,
+    /// How the number is standardised; `None` for one that is weighted as it is, of which a missing
+    /// value makes the sum missing too.
+    pub scale: Option<Scale>,
+}
+
+/// How a number is standardised: its distance from the mean in standard deviations, clipped; 0 where it
+/// is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Scale {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub deviation: f64,
+    /// Most standard deviations from the mean.
+    pub limit: f64,
+}
+
+/// Why a part of a model has no formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Opaque {
+    /// A split into cubes.
+    #[error("each split of a DyadicSplit is a list of cubes")]
+    Cubes,
+    /// A split by a classifier of the caller's.
+    #[error("its splits are classifiers that live outside the model")]
+    Classifier,
+    /// A weak ranker of the caller's.
+    #[error("its weak rankers live outside the model")]
+    ExternalRanker,
+    /// A consensus of rankings.
+    #[error("a consensus of rankings compares a row with the reference rows of the fit")]
+    Consensus,
+    /// One random way through a branching program.
+    #[error("a row takes one random way through the program, by a hash of its values")]
+    RandomWalk,
+    /// A transformer.
+    #[error("it transforms features and scores no rows")]
+    NoScore,
+}

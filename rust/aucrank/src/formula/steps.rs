@@ -1,0 +1,99 @@
+//! Step functions of one feature.
+
+use serde::Serialize;
+
+use crate::data::{Bins, FeatureTerm};
+
+/// A step function of one feature.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Steps {
+    /// The feature.
+    pub feature: usize,
+    /// Its known values.
+    #[serde(flatten)]
+    pub values: StepValues,
+    /// The value of rows that miss the feature.
+    pub missing: f64,
+}
+
+/// The values of a step function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepValues {
+    /// Of a number.
+    Numeric {
+        /// Ascending; a number equal to a threshold lies above it.
+        thresholds: Vec<f64>,
+        /// One more than thresholds: below the first, ..., from the last on.
+        values: Vec<f64>,
+        /// Numbers that have a value of their own, and that value.
+        special: Vec<(f64, f64)>,
+    },
+    /// Of a category: the value of each. Categories beyond the last count as missing.
+    Categorical {
+        /// By code.
+        values: Vec<f64>,
+    },
+}
+
+impl Steps {
+    /// The step function that has a value for each bin of a feature, that of what is missing the last.
+    pub(crate) fn of_bins(feature: usize, bins: &Bins, of_bin: &[f64]) -> Self {
+        let (known, missing) = (&of_bin[..bins.n_bins()], of_bin[bins.n_bins()]);
+        let values = match bins {
+            Bins::Numeric { cuts, special } => {
+                let (of_steps, of_special) = known.split_at(cuts.len() + 1);
+                StepValues::Numeric {
+                    thresholds: cuts.clone(),
+                    values: of_steps.to_vec(),
+                    special: special.iter().copied().zip(of_special.iter().copied()).collect(),
+                }
+            }
+            Bins::Categorical { bin_of_level, .. } => StepValues::Categorical {
+                values: bin_of_level.iter().map(|&bin| of_bin[bin]).collect(),
+            },
+        };
+        Self { feature, values, missing }
+    }
+
+    /// The value for a row.
+    #[expect(clippy::float_cmp, reason = "a special value is one exactly")]
+    pub(super) fn value(&self, row: &[f64]) -> f64 {
+        let raw = row[self.feature];
+        if raw.is_nan() {
+            return self.missing;
+        }
+        match &self.values {
+            StepValues::Numeric { thresholds, values, special } => {
+                match special.iter().find(|(number, _)| *number == raw) {
+                    Some((_, value)) => *value,
+                    None => step(thresholds, values, raw),
+                }
+            }
+            StepValues::Categorical { values } => {
+                values.get(raw as usize).copied().unwrap_or(self.missing)
+            }
+        }
+    }
+}
+
+impl From<&FeatureTerm> for Steps {
+    fn from(term: &FeatureTerm) -> Self {
+        let values = match &term.steps {
+            crate::data::Steps::Numeric { thresholds, values } => StepValues::Numeric {
+                thresholds: thresholds.clone(),
+                values: values.clone(),
+                special: Vec::new(),
+            },
+            crate::data::Steps::Categorical { values } => {
+                StepValues::Categorical { values: values.clone() }
+            }
+        };
+        Self { feature: term.feature, values, missing: term.missing }
+    }
+}
+
+/// The value of the step that an argument lies on.
+pub(super) fn step(thresholds: &[f64], values: &[f64], argument: f64) -> f64 {
+    values[thresholds.iter().filter(|&&threshold| threshold <= argument).count()]
+}

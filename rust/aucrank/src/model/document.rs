@@ -1,0 +1,211 @@
+//! The saved form of a fitted estimator: a header and a model in one JSON text, with a checksum.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{
+    FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, Model, ModelError, ModelRef, malformed,
+};
+use crate::canonical_json::{append_canonical, to_text};
+use crate::data::Columns;
+use crate::hash::fnv1a64;
+use crate::{Interrupt, RankError, VERSION};
+
+/// Lists and objects that the parameters of an estimator may hold in a file.
+const MOST_CONTAINERS: usize = 100_000;
+
+impl ModelRef<'_> {
+    /// The document of a fitted estimator as JSON text, the same for the same content.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`] if a part cannot be written as JSON.
+    pub fn to_json(self, header: &Header) -> Result<String, ModelError> {
+        self.to_json_heeding(header, &Interrupt::default())
+    }
+
+    /// As [`ModelRef::to_json`], for a caller who may lose patience.
+    ///
+    /// # Errors
+    ///
+    /// As [`ModelRef::to_json`], or [`ModelError::Interrupted`].
+    pub fn to_json_heeding(
+        self,
+        header: &Header,
+        interrupt: &Interrupt,
+    ) -> Result<String, ModelError> {
+        let wrong = |err| match interrupt.check() {
+            Ok(()) => malformed(err),
+            Err(_) => ModelError::Interrupted,
+        };
+        let body = to_text(&BodyRef { header, model: self }, interrupt).map_err(wrong)?;
+        let mut document = String::with_capacity(body.len() + 200);
+        document.push_str("{\"body\":");
+        let start = document.len();
+        let document = append_canonical(document, &body, interrupt).map_err(wrong)?;
+        let checksum = checksum(&document[start..]);
+        // Keys are sorted here too.
+        let rest = format!(
+            ",\"checksum\":\"{checksum}\",\"format\":\"{FORMAT}\",\
+             \"format_version\":{FORMAT_VERSION},\"library_version\":\"{VERSION}\"}}"
+        );
+        Ok(document + &rest)
+    }
+}
+
+/// The content of a document, to be written.
+#[derive(Serialize)]
+struct BodyRef<'a> {
+    header: &'a Header,
+    model: ModelRef<'a>,
+}
+
+/// The content of a document, its model still to be read.
+#[derive(Deserialize)]
+struct Body<'a> {
+    header: Header,
+    #[serde(borrow)]
+    model: &'a RawValue,
+}
+
+/// What a document holds, its content still to be read. Nothing has to be there.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    #[serde(borrow)]
+    checksum: Option<&'a RawValue>,
+    #[serde(borrow)]
+    format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    format_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    library_version: Option<&'a RawValue>,
+}
+
+/// A string or a number, if it is there and is one.
+fn plain<'de, T: Deserialize<'de>>(value: Option<&'de RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
+}
+
+/// Everything that is saved of a fitted estimator.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Document, ModelError};
+///
+/// let err = Document::from_json("{\"format\": \"other\"}").unwrap_err();
+/// assert_eq!(err, ModelError::Foreign("\"other\"".to_owned()));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// What was fitted, and on what.
+    pub header: Header,
+    /// What was learned.
+    pub model: Model,
+}
+
+impl Document {
+    /// The document as JSON text, the same for the same content.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`] if a part cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, ModelError> {
+        self.model.borrow().to_json(&self.header)
+    }
+
+    /// Reads a document; white space and the order of keys do not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`], whatever the text is: nothing in it is executed or believed unchecked.
+    pub fn from_json(text: &str) -> Result<Self, ModelError> {
+        Self::from_json_heeding(text, &Interrupt::default())
+    }
+
+    /// As [`Document::from_json`], for a caller who may lose patience.
+    ///
+    /// # Errors
+    ///
+    /// As [`Document::from_json`], or [`ModelError::Interrupted`].
+    pub fn from_json_heeding(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+        let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
+        let canonical = canonical.map_err(|err| match interrupt.check() {
+            Ok(()) => ModelError::NotJson(err.to_string()),
+            Err(_) => ModelError::Interrupted,
+        })?;
+        // What we wrote ourselves is so already: no second copy is kept.
+        let canonical = if canonical == text { Cow::Borrowed(text) } else { Cow::Owned(canonical) };
+        if !canonical.starts_with('{') {
+            return Err(ModelError::Foreign("absent".to_owned()));
+        }
+        let document: Envelope<'_> = serde_json::from_str(&canonical).map_err(malformed)?;
+        if plain(document.format) != Some(FORMAT.to_owned()) {
+            let found = document.format.map_or("absent", RawValue::get);
+            return Err(ModelError::Foreign(found.to_owned()));
+        }
+        let written_by = plain(document.library_version).unwrap_or_else(|| "unknown".to_owned());
+        let Some(found) = plain(document.format_version) else {
+            return Err(ModelError::Malformed("it has no format version".to_owned()));
+        };
+        if found > FORMAT_VERSION {
+            return Err(ModelError::Newer { found, written_by });
+        }
+        let found = plain(document.checksum).unwrap_or_else(|| "absent".to_owned());
+        let Some(body) = document.body.map(RawValue::get) else {
+            return Err(ModelError::Malformed("it has no body".to_owned()));
+        };
+        let expected = checksum(body);
+        if found != expected {
+            return Err(ModelError::Checksum { found, expected });
+        }
+        let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
+        let model = Model::from_json(model.get(), interrupt)?;
+        drop(canonical);
+        let document = Self { header, model };
+        document.check().map_err(ModelError::Malformed)?;
+        Ok(document)
+    }
+
+    /// Whether header and model belong together, and each is valid by itself.
+    fn check(&self) -> Result<(), String> {
+        let Self { header, model } = self;
+        model.family().check()?;
+        // Whoever reads the parameters needs some hundred bytes for each.
+        let found = header.estimator.params.n_containers();
+        if found > MOST_CONTAINERS {
+            return Err(format!("its parameters hold {found} lists and objects"));
+        }
+        let of_feature = |feature: &Feature| match &feature.kind {
+            FeatureKind::Numeric => None,
+            FeatureKind::Categorical { levels } => Some(levels.len()),
+        };
+        if header.classes.is_some() != model.family().has_classes() {
+            return Err("the classes are not those of the model".to_owned());
+        }
+        if header.features.iter().map(of_feature).eq(model.n_levels().iter().copied()) {
+            Ok(())
+        } else {
+            Err("the features are not those of the model".to_owned())
+        }
+    }
+
+    /// Score of each row; higher is more positive, above 0 is predicted positive.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
+    /// [`RankError::NoScore`] if the model turns features into others.
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.model.family().score(columns)
+    }
+}
+
+/// 64-bit FNV-1a of the canonical text: against a damaged file, not against an adversary.
+pub(super) fn checksum(body: &str) -> String {
+    format!("fnv1a64:{:016x}", fnv1a64(body.as_bytes()))
+}

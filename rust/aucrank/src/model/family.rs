@@ -1,0 +1,204 @@
+//! The one list of the families of models, and what every family does.
+
+use serde::{Deserialize, Serialize};
+
+use super::ModelError;
+use super::reading::read_json;
+use crate::additive::{Mad2c, Rimarc, Scorecard};
+use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
+use crate::boost::{BoostedModel, BranchingProgram};
+use crate::data::Columns;
+use crate::formula::{Formula, Opaque};
+use crate::tree::{RankingForest, TreeRankModel};
+use crate::{Interrupt, RankError};
+
+/// What a fitted model of any family does.
+pub trait Family {
+    /// For each feature its number of categories, or `None` if it is numeric.
+    fn n_levels(&self) -> &[Option<u32>];
+
+    /// Whether its parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    fn check(&self) -> Result<(), String>;
+
+    /// Score of each row; higher is more positive, above 0 is predicted positive.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
+    /// [`RankError::NoScore`] if the model turns features into others.
+    fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError>;
+
+    /// What [`Family::score`] computes.
+    fn formula(&self) -> Formula;
+
+    /// Whether it knows two classes; all that ranks rows does.
+    fn has_classes(&self) -> bool {
+        true
+    }
+}
+
+/// Declares the enums of models from one list, each with the name of its variant, the type of its model
+/// and what it is. The tag of a family in a saved model is the name of the variant in snake case.
+macro_rules! families {
+    ($($(#[$doc:meta])* $name:ident($model:ty),)*) => {
+        /// What was learned.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Model {
+            $($(#[$doc])* $name($model),)*
+        }
+
+        /// A borrowed [`Model`].
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+        #[serde(tag = "family", rename_all = "snake_case")]
+        pub enum ModelRef<'a> {
+            $($(#[$doc])* $name(&'a $model),)*
+        }
+
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Tag {
+            $($name,)*
+        }
+
+        impl Model {
+            /// Reads a model in two passes: a derived reader would hold all of it in a form that takes
+            /// many times the memory of the text, until it has found the family.
+            pub(super) fn from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+                let Tagged { family } = read_json(text, interrupt)?;
+                Ok(match family {
+                    $(Tag::$name => Self::$name(read_json(text, interrupt)?),)*
+                })
+            }
+
+            /// What every family does.
+            #[must_use]
+            pub fn family(&self) -> &dyn Family {
+                match self {
+                    $(Self::$name(model) => model,)*
+                }
+            }
+
+            pub(super) fn borrow(&self) -> ModelRef<'_> {
+                match self {
+                    $(Self::$name(model) => ModelRef::$name(model),)*
+                }
+            }
+        }
+
+        $(impl<'a> From<&'a $model> for ModelRef<'a> {
+            fn from(model: &'a $model) -> Self {
+                Self::$name(model)
+            }
+        })*
+    };
+}
+
+families! {
+    /// A ranking tree.
+    TreeRank(TreeRankModel),
+    /// A forest of ranking trees.
+    RankingForest(RankingForest),
+    /// A sum of the terms of boosting.
+    Boosted(BoostedModel),
+    /// A branching program.
+    BranchingProgram(BranchingProgram),
+    /// Features in bins.
+    Mad2c(Mad2c),
+    /// A fitted `RIMARC`.
+    Rimarc(Rimarc),
+    /// A scorecard.
+    Scorecard(Scorecard),
+    /// A linear score over binary terms.
+    Aurora(Aurora),
+    /// Features as binary terms.
+    ThresholdBinarizer(ThresholdBinarizer),
+    /// A fitted `RankOpt`.
+    RankOpt(RankOpt),
+}
+
+/// The part of a model that says how the rest is to be read.
+#[derive(Deserialize)]
+struct Tagged {
+    family: Tag,
+}
+
+impl Model {
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        self.family().n_levels()
+    }
+}
+
+/// Families that rank rows, each with its score.
+macro_rules! rankers {
+    ($($model:ty => $score:expr,)*) => {
+        $(impl Family for $model {
+            fn n_levels(&self) -> &[Option<u32>] {
+                self.n_levels()
+            }
+
+            fn check(&self) -> Result<(), String> {
+                self.check()
+            }
+
+            fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+                let score: fn(&Self, &Columns<'_>) -> Result<Vec<f64>, RankError> = $score;
+                score(self, columns)
+            }
+
+            fn formula(&self) -> Formula {
+                self.formula()
+            }
+        })*
+    };
+}
+
+rankers! {
+    TreeRankModel => |model, columns| model.tree.score(columns),
+    RankingForest => Self::score,
+    // Without the rankers of the caller's that it may ask.
+    BoostedModel => |model, columns| model.score(columns, None),
+    BranchingProgram => |program, columns| program.score(columns, None),
+    Rimarc => Self::score,
+    Scorecard => Self::score,
+    Aurora => Self::score,
+    RankOpt => Self::score,
+}
+
+/// Families that turn features into others, each with whether it knows two classes.
+macro_rules! transformers {
+    ($($model:ty => $has_classes:expr,)*) => {
+        $(impl Family for $model {
+            fn n_levels(&self) -> &[Option<u32>] {
+                self.n_levels()
+            }
+
+            fn check(&self) -> Result<(), String> {
+                self.check()
+            }
+
+            fn score(&self, _columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+                Err(RankError::NoScore)
+            }
+
+            fn formula(&self) -> Formula {
+                Formula::Opaque(Opaque::NoScore)
+            }
+
+            fn has_classes(&self) -> bool {
+                let has_classes: fn(&Self) -> bool = $has_classes;
+                has_classes(self)
+            }
+        })*
+    };
+}
+
+transformers! {
+    Mad2c => |_| true,
+    ThresholdBinarizer => Self::has_labels,
+}

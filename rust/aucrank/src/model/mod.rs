@@ -1,0 +1,26 @@
+//! The saved form of every model, and scoring from it: one JSON document with a version and a checksum.
+
+mod document;
+mod error;
+mod family;
+mod header;
+mod json;
+mod levels;
+mod reading;
+
+pub use document::Document;
+pub use error::ModelError;
+pub(crate) use error::malformed;
+pub use family::{Family, Model, ModelRef};
+pub use header::{Classes, Estimator, Feature, FeatureKind, Header};
+pub use json::Json;
+pub use levels::Levels;
+
+/// The name by which a document says what it is.
+const FORMAT: &str = "aucrank";
+
+/// Newest form of the document that this version reads, and the one it writes.
+pub const FORMAT_VERSION: u64 = 3;
+
+#[cfg(test)]
+mod tests;
