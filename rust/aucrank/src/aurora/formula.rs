@@ -6,7 +6,7 @@ use super::rank_opt::RankOpt;
 use super::term::{BinaryTerm, Literal};
 use crate::data::LevelSet;
 use crate::formula::{Condition, Formula, Linear, LinearTerm};
-use crate::tree::{Rule, Test};
+use crate::formula::{Rule, Test};
 
 impl Aurora {
     /// Its score: the weights of the terms that are on, less the threshold.

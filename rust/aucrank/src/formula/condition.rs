@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Opaque;
-use crate::tree::Test;
+use super::Test;
 
 /// Whether a row goes left.
 #[derive(Debug, Clone, PartialEq, Serialize)]

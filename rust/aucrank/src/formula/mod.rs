@@ -9,6 +9,7 @@ mod condition;
 mod evaluate;
 mod program;
 mod steps;
+mod test;
 mod tree;
 
 use serde::Serialize;
@@ -16,6 +17,7 @@ use serde::Serialize;
 pub use condition::{Condition, OpaqueCondition};
 pub use program::{Program, ProgramNode};
 pub use steps::{StepValues, Steps};
+pub use test::{Rule, Test};
 pub use tree::{DecisionTree, TreeNode};
 
 /// A number computed from a row.

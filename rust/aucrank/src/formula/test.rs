@@ -1,0 +1,113 @@
+//! A question to a row, in raw values and in codes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet};
+
+/// Which known values go left.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Numbers below the threshold.
+    Below(f64),
+    /// Numbers from the threshold on.
+    AtLeast(f64),
+    /// All of them, or none: the question is whether the value is known.
+    Known(bool),
+    /// Some categories.
+    Levels(LevelSet),
+}
+
+/// A question to a row that sends it left or right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Test {
+    /// The feature asked.
+    pub feature: usize,
+    /// Which of its known values go left.
+    pub left: Rule,
+    /// Whether rows that miss it go left.
+    pub missing_left: bool,
+}
+
+impl Test {
+    /// The side of a row, given as [`Columns::read_rows`](crate::data::Columns) gives it.
+    #[inline]
+    pub(crate) fn goes_left(&self, row: &[f64]) -> bool {
+        let value = row[self.feature];
+        if value.is_nan() {
+            return self.missing_left;
+        }
+        match &self.left {
+            Rule::Below(threshold) => value < *threshold,
+            Rule::AtLeast(threshold) => value >= *threshold,
+            Rule::Known(known) => *known,
+            Rule::Levels(left) => left.contains(value as u32),
+        }
+    }
+
+    /// Whether the question can be put to a feature of so many levels, or to a number.
+    pub(crate) fn suits(&self, n_levels: Option<u32>) -> bool {
+        match (&self.left, n_levels) {
+            (Rule::Below(threshold) | Rule::AtLeast(threshold), None) => threshold.is_finite(),
+            (Rule::Levels(left), Some(n_levels)) => left.listed().last() < Some(&n_levels),
+            (Rule::Known(_), _) => true,
+            _ => false,
+        }
+    }
+
+    /// The question that gives the same answers to raw values as `test` gives to codes.
+    pub(crate) fn of_codes(test: &CodeTest, bins: &FeatureBins) -> Self {
+        let n_bins = bins.n_bins() as u32;
+        let left = match (&test.rule, bins) {
+            (CodeRule::Below(bound), _) if *bound >= n_bins => Rule::Known(true),
+            (CodeRule::AtLeast(bound), _) if *bound >= n_bins => Rule::Known(false),
+            (CodeRule::Below(bound), FeatureBins::Numeric { cuts }) => {
+                Rule::Below(cuts[*bound as usize - 1])
+            }
+            (CodeRule::AtLeast(bound), FeatureBins::Numeric { cuts }) => {
+                Rule::AtLeast(cuts[*bound as usize - 1])
+            }
+            (CodeRule::Levels(left), _) => Rule::Levels(left.clone()),
+            (_, FeatureBins::Categorical { .. }) => unreachable!("levels have no order to cut"),
+        };
+        Self { feature: test.feature, left, missing_left: test.missing_left }
+    }
+
+    /// The question that gives the same answers to codes, where all thresholds are cuts of `bins`.
+    pub(crate) fn to_codes(&self, bins: &FeatureBins) -> CodeTest {
+        let bound = |threshold: f64| match bins {
+            FeatureBins::Numeric { cuts } => cuts.partition_point(|&cut| cut <= threshold) as u32,
+            FeatureBins::Categorical { .. } => unreachable!("levels have no order to cut"),
+        };
+        let rule = match &self.left {
+            Rule::Below(threshold) => CodeRule::Below(bound(*threshold)),
+            Rule::AtLeast(threshold) => CodeRule::AtLeast(bound(*threshold)),
+            Rule::Known(true) => CodeRule::Below(bins.n_bins() as u32),
+            Rule::Known(false) => CodeRule::AtLeast(bins.n_bins() as u32),
+            Rule::Levels(left) => CodeRule::Levels(left.clone()),
+        };
+        CodeTest { feature: self.feature, rule, missing_left: self.missing_left }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_values_and_codes_get_the_same_answer() {
+        let bins = FeatureBins::Numeric { cuts: vec![0.5, 1.5, 2.5] };
+        let values = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, f64::NAN];
+        for rule in [Rule::Below(1.5), Rule::AtLeast(2.5), Rule::Known(true), Rule::Known(false)] {
+            for missing_left in [true, false] {
+                let test = Test { feature: 0, left: rule.clone(), missing_left };
+                let in_codes = test.to_codes(&bins);
+                assert_eq!(Test::of_codes(&in_codes, &bins), test);
+                for value in values {
+                    let code = if value.is_nan() { 4 } else { (value + 0.5).floor() as u32 };
+                    assert_eq!(test.goes_left(&[value]), in_codes.goes_left(code, 4));
+                }
+            }
+        }
+    }
+}

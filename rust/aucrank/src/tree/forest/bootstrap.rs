@@ -1,0 +1,117 @@
+//! Which rows each tree of a forest sees.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Labels, below, mix};
+
+/// How rows are drawn for a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapParams {
+    /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn by itself, at least one row
+    /// of it, so that every tree sees both classes in their shares.
+    pub share: f64,
+}
+
+/// Rows of each class that may be drawn.
+#[derive(Debug)]
+pub(in crate::tree) struct Bootstrap {
+    classes: [Vec<u32>; 2],
+    n_rows: usize,
+    share: f64,
+}
+
+impl Bootstrap {
+    pub(in crate::tree) fn new(labels: &Labels<'_>, params: BootstrapParams) -> Self {
+        let (positive, negative) =
+            labels.rows().into_iter().partition(|&row| labels.positive()[row as usize]);
+        Self { classes: [negative, positive], n_rows: labels.n_rows(), share: params.share }
+    }
+
+    /// How often each row is drawn, in a buffer.
+    fn count(&self, seed: u64, counts: &mut Vec<u32>) {
+        counts.clear();
+        counts.resize(self.n_rows, 0);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(mix(seed));
+        for rows in &self.classes {
+            let n_drawn = (self.share * rows.len() as f64).round().max(1.0) as usize;
+            for _ in 0..n_drawn {
+                counts[rows[below(&mut random, rows.len())] as usize] += 1;
+            }
+        }
+    }
+
+    /// Puts the rows of a tree in a buffer, ascending, each as often as it is drawn; `counts` is for
+    /// what is known in between.
+    pub(in crate::tree) fn rows(&self, seed: u64, counts: &mut Vec<u32>, rows: &mut Vec<u32>) {
+        self.count(seed, counts);
+        rows.clear();
+        rows.reserve(counts.iter().map(|&count| count as usize).sum());
+        for (row, &count) in (0..).zip(&*counts) {
+            rows.extend(std::iter::repeat_n(row, count as usize));
+        }
+    }
+
+    /// The rows that a tree has not seen, as a set.
+    pub(in crate::tree) fn left_out(&self, seed: u64) -> RowSet {
+        let mut words = vec![0_u64; self.n_rows.div_ceil(64)];
+        let mut counts = Vec::new();
+        self.count(seed, &mut counts);
+        for (row, count) in counts.into_iter().enumerate() {
+            words[row / 64] |= u64::from(count == 0) << (row % 64);
+        }
+        RowSet(words)
+    }
+}
+
+/// A set of rows, one bit a row.
+#[derive(Debug)]
+pub(in crate::tree) struct RowSet(Vec<u64>);
+
+impl RowSet {
+    #[inline]
+    pub(in crate::tree) fn contains(&self, row: u32) -> bool {
+        self.0[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows_of(bootstrap: &Bootstrap, seed: u64) -> Vec<u32> {
+        let mut rows = Vec::new();
+        bootstrap.rows(seed, &mut Vec::new(), &mut rows);
+        rows
+    }
+
+    #[test]
+    fn each_class_is_drawn_in_its_share_and_what_is_not_drawn_is_left_out() {
+        let positive: Vec<bool> = (0..1000).map(|row| row % 10 == 0).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
+        let rows = rows_of(&bootstrap, 3);
+        let n_pos = rows.iter().filter(|&&row| positive[row as usize]).count();
+        assert_eq!((rows.len(), n_pos), (1000, 100));
+        assert!(rows.is_sorted());
+        let left_out = bootstrap.left_out(3);
+        for row in 0..1000 {
+            assert_ne!(left_out.contains(row), rows.binary_search(&row).is_ok());
+        }
+        // A row is left out with probability (1 - 1/n)^n, about 0.367.
+        let n_left_out = (0..1000).filter(|&row| left_out.contains(row)).count();
+        assert!((330..410).contains(&n_left_out), "{n_left_out}");
+        assert_ne!(rows_of(&bootstrap, 4), rows);
+    }
+
+    #[test]
+    fn rows_of_weight_zero_are_never_drawn() {
+        let labels = Labels::new(&[true, false, true, false], Some(&[1.0, 0.0, 0.0, 2.0])).unwrap();
+        let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
+        for seed in 0..20 {
+            assert_eq!(rows_of(&bootstrap, seed), [0, 3]);
+        }
+    }
+}

@@ -1,0 +1,657 @@
+//! Growing a forest: trees on bootstrap samples, judged by the rows that they have not seen.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::{Bootstrap, BootstrapParams};
+use super::calibration::Calibration;
+use super::consensus::Consensus;
+use super::ranking_forest::{Aggregation, Asked, OutOfBag, RankingForest};
+use super::scorer::{TILE_ROWS, Tile};
+use super::votes::Votes;
+use crate::data::{
+    Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
+    mix,
+};
+use crate::formula::{Rule, Test};
+use crate::roc::DeLong;
+use crate::tree::fit::{Sample, SplitRule, TreeRankParams};
+use crate::{Interrupt, RankError};
+
+/// Trees that are asked together about the rows that they have not seen; also how often early
+/// stopping looks.
+const BLOCK_TREES: usize = 10;
+
+/// Bytes that a growing tree may take without a thought to how many grow at once.
+const SMALL_BYTES: usize = 4 << 20;
+
+/// Most rows by which a consensus of rankings is ordered.
+const REFERENCE_ROWS: usize = 512;
+
+/// Most rows on which medians and consensus scores are formed after the growth: they need the
+/// answers of all trees at once.
+const SAMPLED_ROWS: usize = 20_000;
+
+/// When a forest stops growing before it has all its trees.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EarlyStopping {
+    /// Trees that may be added without the out-of-bag AUC rising by more than `tol`.
+    pub n_iter_no_change: usize,
+    /// What counts as a rise.
+    pub tol: f64,
+}
+
+/// Everything that a fit of a forest can be told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForestParams {
+    /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
+    pub tree: TreeRankParams,
+    /// Number of trees; at least 1.
+    pub n_trees: usize,
+    /// How rows are drawn for each tree; `None` if each sees all of them.
+    pub bootstrap: Option<BootstrapParams>,
+    /// How the trees make one score.
+    pub aggregation: Aggregation,
+    /// Whether the AUC on rows that trees have not seen is wanted; it needs a bootstrap.
+    pub out_of_bag: bool,
+    /// When to stop early, which needs a bootstrap too.
+    pub early_stopping: Option<EarlyStopping>,
+}
+
+impl ForestParams {
+    fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        self.tree.validate()?;
+        if self.n_trees == 0 {
+            return bad("n_trees", "0".to_owned(), "at least 1");
+        }
+        let stumps = "made of stumps in a forest";
+        match self.tree.split {
+            SplitRule::Stumps(_) => {}
+            SplitRule::Dyadic(_) => return bad("split", "dyadic".to_owned(), stumps),
+            SplitRule::Classifier => return bad("split", "a classifier".to_owned(), stumps),
+        }
+        match self.bootstrap {
+            Some(BootstrapParams { share }) if !(share > 0.0 && share <= 1.0) => {
+                bad("share", share.to_string(), "in (0, 1]")
+            }
+            None if self.out_of_bag || self.early_stopping.is_some() => {
+                bad("bootstrap", "none".to_owned(), "given where rows out of bag are asked for")
+            }
+            _ if self.early_stopping.is_some() && self.aggregation == Aggregation::Kendall => bad(
+                "aggregation",
+                "kendall".to_owned(),
+                "another one for early stopping: a consensus is formed of all trees",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Fits a forest, or adds trees to an `earlier` one until it has as many as are wanted.
+///
+/// A tree depends on the seed and its number only, so that a forest that was grown in two fits on
+/// the same rows is that of one fit, bit for bit.
+///
+/// # Errors
+///
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; if the columns are not
+/// those of the earlier forest; and if rows out of bag or ranks are asked for, and the earlier forest
+/// was grown on other rows or draws.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{
+///     Aggregation, BootstrapParams, TreeRankParams, ForestParams, GrowParams, LeafRankParams, SplitRule,
+///     fit_forest,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1).unwrap();
+/// let labels = Labels::new(&[false, false, false, true, true, true], None).unwrap();
+/// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
+/// let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let params = ForestParams {
+///     tree,
+///     n_trees: 20,
+///     bootstrap: Some(BootstrapParams { share: 1.0 }),
+///     aggregation: Aggregation::Eta,
+///     out_of_bag: false,
+///     early_stopping: None,
+/// };
+/// let interrupt = aucrank::Interrupt::default();
+/// let forest = fit_forest(&columns, &labels, &params, None, &interrupt).unwrap();
+/// let scores = forest.score(&columns).unwrap();
+/// assert!(scores[0] < 0.0 && scores[5] > 0.0);
+/// ```
+pub fn fit_forest(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &ForestParams,
+    earlier: Option<RankingForest>,
+    interrupt: &Interrupt,
+) -> Result<RankingForest, RankError> {
+    params.validate()?;
+    let columns = &columns.until(interrupt);
+    if let Some(earlier) = &earlier {
+        earlier.trees[0].check_columns(columns)?;
+    }
+    let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
+    if labels.weights().is_none() {
+        let row_tally = CountedRows(labels.positive());
+        let sample =
+            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
+        Growing::new(&sample, params, earlier).fit(interrupt)
+    } else {
+        let row_tally = WeightedRows(labels);
+        let sample =
+            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
+        Growing::new(&sample, params, earlier).fit(interrupt)
+    }
+}
+
+/// A forest while it grows.
+struct Growing<'a, R> {
+    sample: &'a Sample<'a, R>,
+    params: &'a ForestParams,
+    bootstrap: Option<Bootstrap>,
+    forest: RankingForest,
+}
+
+impl<'a, R: RowTally + Copy> Growing<'a, R> {
+    fn new(
+        sample: &'a Sample<'a, R>,
+        params: &'a ForestParams,
+        earlier: Option<RankingForest>,
+    ) -> Self {
+        let (trees, seed) = match earlier {
+            Some(earlier) => (earlier.trees, earlier.seed),
+            None => (Vec::new(), params.tree.seed),
+        };
+        Self {
+            sample,
+            params,
+            bootstrap: params.bootstrap.map(|params| Bootstrap::new(sample.labels, params)),
+            forest: RankingForest {
+                trees,
+                aggregation: params.aggregation,
+                seed,
+                consensus: None,
+                calibration: None,
+                out_of_bag: None,
+            },
+        }
+    }
+
+    fn fit(mut self, interrupt: &Interrupt) -> Result<RankingForest, RankError> {
+        let n_trees = self.params.n_trees;
+        if self.asks_rows() && !(0..self.forest.trees.len()).all(|tree| self.has_grown(tree)) {
+            return Err(RankError::BadParameter {
+                name: "the earlier forest",
+                value: "of other rows or draws".to_owned(),
+                rule: "of these where its trees are asked about rows that they have not seen",
+            });
+        }
+        let Some(stopping) = self.params.early_stopping else {
+            self.grow(n_trees, interrupt)?;
+            return self.finish(interrupt);
+        };
+        let mut judged = Judged::new(self.sample.labels.rows(), &self.forest);
+        let (mut path_trees, mut path_aucs) = (Vec::new(), Vec::<f64>::new());
+        let (mut best, mut trees_of_best) = (f64::NEG_INFINITY, 0);
+        loop {
+            let next = n_trees.min((judged.n_trees / BLOCK_TREES + 1) * BLOCK_TREES);
+            self.grow(next, interrupt)?;
+            judged.add(&self, next, interrupt)?;
+            let scored = judged.scored(&self.forest, self.sample.labels);
+            let auc = scored.auc()?.unwrap_or(0.5);
+            path_trees.push(next);
+            path_aucs.push(auc);
+            if auc > best + stopping.tol {
+                (best, trees_of_best) = (auc, next);
+            }
+            if next >= n_trees || next - trees_of_best >= stopping.n_iter_no_change {
+                break;
+            }
+        }
+        // What an earlier fit grew beyond is kept: it was asked for.
+        let mut forest = self.finish(interrupt)?;
+        if let Some(out_of_bag) = &mut forest.out_of_bag {
+            (out_of_bag.path_trees, out_of_bag.path_aucs) = (path_trees, path_aucs);
+        }
+        Ok(forest)
+    }
+
+    fn seed_of(&self, tree: usize) -> u64 {
+        mix(self.forest.seed ^ mix(tree as u64))
+    }
+
+    /// Whether trees are asked about training rows.
+    fn asks_rows(&self) -> bool {
+        self.forest.aggregation != Aggregation::Eta
+            || self.params.out_of_bag
+            || self.params.early_stopping.is_some()
+    }
+
+    /// Rows of a tree, ascending, each as often as it counts.
+    fn rows_of(&self, tree: usize) -> Vec<u32> {
+        match &self.bootstrap {
+            Some(bootstrap) => {
+                let (mut counts, mut rows) = (self.sample.buffer(), self.sample.buffer());
+                bootstrap.rows(self.seed_of(tree), &mut counts, &mut rows);
+                self.sample.leave([counts]);
+                rows
+            }
+            None => self.sample.labels.rows(),
+        }
+    }
+
+    /// Whether a tree can have been grown on what it would be grown on here, as far as its root and
+    /// its thresholds tell.
+    fn has_grown(&self, tree: usize) -> bool {
+        let Sample { labels, binned, .. } = self.sample;
+        let rows = self.rows_of(tree);
+        let total: ClassSums = rows.into_iter().map(|row| labels.sums(row as usize)).sum();
+        let tree = &self.forest.trees[tree];
+        let is_cut = |test: &Test| match (&test.left, &binned.features()[test.feature]) {
+            (Rule::Below(threshold) | Rule::AtLeast(threshold), FeatureBins::Numeric { cuts }) => {
+                cuts.binary_search_by(|cut| cut.total_cmp(threshold)).is_ok()
+            }
+            _ => true,
+        };
+        tree.total() == total && tree.exponent() == labels.exponent() && tree.tests().all(is_cut)
+    }
+
+    /// Grows trees until there are `n_trees`.
+    fn grow(&mut self, n_trees: usize, interrupt: &Interrupt) -> Result<(), RankError> {
+        let first = self.forest.trees.len();
+        if first >= n_trees {
+            return Ok(());
+        }
+        let growing = &*self;
+        let grow = |tree: usize| {
+            interrupt.check()?;
+            growing.sample.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
+        };
+        let binned = self.sample.binned;
+        // A tree keeps two row numbers for each row. Where that is much, few trees grow at once, each
+        // on several threads, so that together they take no more than half of the binned data.
+        let a_tree = 8 * binned.n_rows();
+        let at_once =
+            if a_tree > SMALL_BYTES { (binned.n_bytes() / 2 / a_tree).max(1) } else { usize::MAX };
+        let grown = run_each(first..n_trees, at_once, grow)?;
+        self.forest.trees.extend(grown);
+        Ok(())
+    }
+
+    /// Forms the consensus, judges the forest by the rows out of bag, and calibrates ranks.
+    fn finish(mut self, interrupt: &Interrupt) -> Result<RankingForest, RankError> {
+        let labels = self.sample.labels;
+        if self.forest.aggregation == Aggregation::Kendall {
+            let rows = sampled(&labels.rows(), REFERENCE_ROWS, self.forest.seed);
+            let places = self.forest.leaves_of(self.sample.binned, &rows);
+            self.forest.consensus = Some(Consensus::new(&places));
+        }
+        if !self.asks_rows() {
+            return Ok(self.forest);
+        }
+        let is_rank = self.forest.aggregation != Aggregation::Eta;
+        let stops_early = self.params.early_stopping.is_some();
+        let needs_all =
+            matches!(self.forest.aggregation, Aggregation::RankMedian | Aggregation::Kendall);
+        let mut rows = labels.rows();
+        if needs_all && rows.len() > SAMPLED_ROWS {
+            rows = sampled(&rows, SAMPLED_ROWS, mix(self.forest.seed));
+        }
+        let mut judged = Judged::new(rows, &self.forest);
+        judged.add(&self, self.forest.trees.len(), interrupt)?;
+        let scored = judged.scored(&self.forest, labels);
+        if is_rank && scored.is_mixed() {
+            self.forest.calibration = Some(scored.calibration());
+        } else if is_rank {
+            // Of so few rows that a class has none out of bag, those in the bag must do.
+            let mut judged = Judged { by_all: true, ..Judged::new(judged.rows, &self.forest) };
+            judged.add(&self, self.forest.trees.len(), interrupt)?;
+            self.forest.calibration = Some(judged.scored(&self.forest, labels).calibration());
+        }
+        if self.params.out_of_bag || stops_early {
+            self.forest.out_of_bag = scored.out_of_bag()?;
+        }
+        Ok(self.forest)
+    }
+}
+
+/// Runs `work` for each number on the threads of the current pool, at most `at_once` of them at a
+/// time, each on its share of the threads and nothing of it elsewhere: what is being grown at once,
+/// and its memory, stays bounded.
+fn run_each<T: Send>(
+    numbers: std::ops::Range<usize>,
+    at_once: usize,
+    work: impl Fn(usize) -> Result<T, RankError> + Sync + Send,
+) -> Result<Vec<T>, RankError> {
+    let n_threads = rayon::current_num_threads();
+    let n_workers = n_threads.min(at_once).min(numbers.len());
+    if n_workers <= 1 {
+        return numbers.map(work).collect();
+    }
+    let next = AtomicUsize::new(numbers.start);
+    let worker = |_| -> Result<Vec<(usize, T)>, RankError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads / n_workers).build();
+        let pool = pool.map_err(|err| RankError::NoThread { message: err.to_string() })?;
+        pool.install(|| {
+            let mut done = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= numbers.end {
+                    return Ok(done);
+                }
+                done.push((number, work(number)?));
+            }
+        })
+    };
+    let parts: Result<Vec<_>, RankError> =
+        (0..n_workers).into_par_iter().with_max_len(1).map(worker).collect();
+    let mut all: Vec<(usize, T)> = parts?.into_iter().flatten().collect();
+    all.sort_unstable_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, done)| done).collect())
+}
+
+/// Some of the rows, one at random from each of `n` equal stretches.
+fn sampled(rows: &[u32], n: usize, seed: u64) -> Vec<u32> {
+    if rows.len() <= n {
+        return rows.to_vec();
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let bound = |k: usize| k * rows.len() / n;
+    (0..n).map(|k| rows[bound(k) + below(&mut random, bound(k + 1) - bound(k))]).collect()
+}
+
+/// What trees say of training rows that they have not seen, or of all rows where each tree saw all.
+struct Judged {
+    rows: Vec<u32>,
+    /// One for each tile of rows.
+    votes: Vec<Votes>,
+    n_trees: usize,
+    /// Whether trees are asked about the rows that they have seen, too.
+    by_all: bool,
+}
+
+impl Judged {
+    fn new(rows: Vec<u32>, forest: &RankingForest) -> Self {
+        let votes = rows.chunks(TILE_ROWS).map(|rows| Votes::new(forest, rows.len())).collect();
+        Self { rows, votes, n_trees: 0, by_all: false }
+    }
+
+    /// Asks the trees up to `n_trees` that were not asked before.
+    fn add<R: RowTally + Copy>(
+        &mut self,
+        growing: &Growing<'_, R>,
+        n_trees: usize,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        while self.n_trees < n_trees {
+            interrupt.check()?;
+            let block = self.n_trees..n_trees.min(self.n_trees + BLOCK_TREES);
+            let forest = &growing.forest;
+            let bootstrap = growing.bootstrap.as_ref().filter(|_| !self.by_all);
+            let left_out = |tree| bootstrap.map(|bag| bag.left_out(growing.seed_of(tree)));
+            let left_out: Vec<_> = block.clone().into_par_iter().map(left_out).collect();
+            let asked = Asked::new(forest, block.clone());
+            let binned = growing.sample.binned;
+            let recoding = asked.scorer.recoding(binned);
+            let tiles = self.votes.par_iter_mut().zip(self.rows.par_chunks(TILE_ROWS));
+            tiles.for_each_init(
+                || (Tile::default(), vec![0; TILE_ROWS]),
+                |(tile, leaves), (votes, rows)| {
+                    asked.scorer.recode_rows(binned, &recoding, rows, tile);
+                    for (i, left_out) in left_out.iter().enumerate() {
+                        let leaves = &mut leaves[..rows.len()];
+                        asked.scorer.leaves(i, tile, leaves);
+                        let counts = |row: usize| {
+                            left_out.as_ref().is_none_or(|left_out| left_out.contains(rows[row]))
+                        };
+                        votes.add(forest, block.start + i, &asked.values[i], leaves, counts);
+                    }
+                },
+            );
+            self.n_trees = block.end;
+        }
+        Ok(())
+    }
+
+    fn scored<'l>(&self, forest: &RankingForest, labels: &'l Labels<'l>) -> Scored<'l> {
+        let scores = self.votes.par_iter().flat_map_iter(|votes| votes.scores(forest));
+        let scores: Vec<Option<f64>> = scores.collect();
+        let (rows, scores) = self
+            .rows
+            .iter()
+            .zip(scores)
+            .filter_map(|(&row, score)| score.map(|score| (row, score)))
+            .unzip();
+        Scored { labels, rows, scores }
+    }
+}
+
+/// Training rows with scores.
+struct Scored<'l> {
+    labels: &'l Labels<'l>,
+    rows: Vec<u32>,
+    scores: Vec<f64>,
+}
+
+impl Scored<'_> {
+    fn positive(&self) -> Vec<bool> {
+        self.rows.iter().map(|&row| self.labels.positive()[row as usize]).collect()
+    }
+
+    fn is_mixed(&self) -> bool {
+        let positive = self.positive();
+        positive.contains(&true) && positive.contains(&false)
+    }
+
+    fn weights(&self) -> Option<Vec<f64>> {
+        let weights = self.labels.weights()?;
+        Some(self.rows.iter().map(|&row| weights.units()[row as usize] as f64).collect())
+    }
+
+    /// `None` if a class is absent.
+    fn delong(&self) -> Result<Option<DeLong>, RankError> {
+        let positive = self.positive();
+        let models = [&self.scores[..]];
+        let delong = match self.weights() {
+            None => DeLong::new(&models, &positive),
+            Some(weights) => DeLong::weighted(&models, &positive, &weights),
+        };
+        match delong {
+            Err(RankError::OneClass { .. }) => Ok(None),
+            delong => delong.map(Some),
+        }
+    }
+
+    fn auc(&self) -> Result<Option<f64>, RankError> {
+        Ok(self.delong()?.map(|delong| delong.aucs()[0]))
+    }
+
+    fn out_of_bag(&self) -> Result<Option<OutOfBag>, RankError> {
+        Ok(self.delong()?.map(|delong| OutOfBag {
+            auc: delong.aucs()[0],
+            variance: delong.covariance(0, 0),
+            effective_rows: delong.effective_rows(),
+            path_trees: Vec::new(),
+            path_aucs: Vec::new(),
+        }))
+    }
+
+    fn calibration(&self) -> Calibration {
+        let sums = |&row: &u32| self.labels.sums(row as usize);
+        let mut scored: Vec<_> =
+            self.scores.iter().copied().zip(self.rows.iter().map(sums)).collect();
+        Calibration::new(&mut scored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roc;
+    use crate::tree::{GrowParams, LeafRankParams};
+
+    fn params(aggregation: Aggregation, share: f64) -> ForestParams {
+        let tree = TreeRankParams {
+            seed: 8,
+            ..TreeRankParams::new(
+                GrowParams { max_depth: 4, min_samples_leaf: 1, ..GrowParams::default() },
+                SplitRule::Stumps(LeafRankParams {
+                    max_features: Some(1),
+                    ..LeafRankParams::orthogonal(1)
+                }),
+            )
+        };
+        ForestParams {
+            tree,
+            n_trees: 13,
+            bootstrap: Some(BootstrapParams { share }),
+            aggregation,
+            out_of_bag: true,
+            early_stopping: None,
+        }
+    }
+
+    /// Values of two features, labels and weights, some of them 0.
+    fn sample(n_rows: usize) -> (Vec<f64>, Vec<bool>, Vec<f64>) {
+        let mut state = 29_u64;
+        let mut draw = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % n) as f64
+        };
+        let values: Vec<f64> = (0..2 * n_rows).map(|_| draw(20)).collect();
+        let positive = values.chunks(2).map(|row| draw(40) < row[0] + row[1]).collect();
+        (values, positive, (0..n_rows).map(|_| draw(4)).collect())
+    }
+
+    fn fit(
+        (values, positive, weights): &(Vec<f64>, Vec<bool>, Vec<f64>),
+        params: &ForestParams,
+        is_weighted: bool,
+    ) -> RankingForest {
+        let columns = Columns::from_row_major(values, 2).unwrap();
+        let labels = Labels::new(positive, is_weighted.then_some(&weights[..])).unwrap();
+        fit_forest(&columns, &labels, params, None, &Interrupt::default()).unwrap()
+    }
+
+    /// Values that trees give to the rows that they have not drawn, drawn again.
+    fn values_out_of_bag(
+        forest: &RankingForest,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        share: f64,
+    ) -> Vec<Vec<f64>> {
+        let bootstrap = Bootstrap::new(labels, BootstrapParams { share });
+        let mut of_rows = vec![Vec::new(); columns.n_rows()];
+        for (number, tree) in forest.trees().iter().enumerate() {
+            let mut drawn = Vec::new();
+            bootstrap.rows(mix(forest.seed ^ mix(number as u64)), &mut Vec::new(), &mut drawn);
+            let total: ClassSums = drawn.iter().map(|&row| labels.sums(row as usize)).sum();
+            assert_eq!(tree.total(), total);
+            let values = forest.leaf_values(tree);
+            for (row, leaf) in (0..).zip(tree.apply(columns).unwrap()) {
+                if !drawn.contains(&row) {
+                    of_rows[row as usize].push(values[leaf as usize]);
+                }
+            }
+        }
+        of_rows
+    }
+
+    #[test]
+    fn the_out_of_bag_auc_is_that_of_the_trees_that_have_not_seen_each_row() {
+        let sample = sample(120);
+        let (values, positive, weights) = &sample;
+        let columns = Columns::from_row_major(values, 2).unwrap();
+        for aggregation in [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian] {
+            for (share, is_weighted) in [(1.0, false), (0.4, true)] {
+                let forest = fit(&sample, &params(aggregation, share), is_weighted);
+                let labels = Labels::new(positive, is_weighted.then_some(&weights[..])).unwrap();
+                let of_rows = values_out_of_bag(&forest, &columns, &labels, share);
+                let score = |values: &[f64]| {
+                    let mut sorted = values.to_vec();
+                    sorted.sort_by(f64::total_cmp);
+                    let n = sorted.len();
+                    match aggregation {
+                        Aggregation::RankMedian => {
+                            f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2])
+                        }
+                        _ => values.iter().sum::<f64>() / n as f64,
+                    }
+                };
+                let judged =
+                    |&row: &usize| !of_rows[row].is_empty() && (!is_weighted || weights[row] > 0.0);
+                let rows: Vec<usize> = (0..positive.len()).filter(judged).collect();
+                assert!(rows.len() > 60);
+                let scores: Vec<f64> = rows.iter().map(|&row| score(&of_rows[row])).collect();
+                // A row of weight k is k rows.
+                let copies = |row: usize| if is_weighted { weights[row] as usize } else { 1 };
+                let (mut all_scores, mut all_positive) = (Vec::new(), Vec::new());
+                for (&row, &score) in rows.iter().zip(&scores) {
+                    all_scores.extend(vec![score; copies(row)]);
+                    all_positive.extend(vec![positive[row]; copies(row)]);
+                }
+                let expected = roc::auc(&all_scores, &all_positive).unwrap();
+                let found = forest.out_of_bag().unwrap();
+                assert!((found.auc - expected).abs() < 1e-14, "{} {expected}", found.auc);
+
+                let calibration = (aggregation != Aggregation::Eta).then(|| {
+                    let sums = rows.iter().map(|&row| labels.sums(row));
+                    Calibration::new(&mut scores.iter().copied().zip(sums).collect::<Vec<_>>())
+                });
+                assert_eq!(forest.calibration, calibration);
+            }
+        }
+    }
+
+    #[test]
+    fn where_no_row_is_out_of_bag_those_in_the_bag_calibrate() {
+        let columns = Columns::from_row_major(&[0.0, 5.0, 1.0, 5.0], 2).unwrap();
+        let labels = Labels::new(&[false, true], None).unwrap();
+        for aggregation in [Aggregation::RankMean, Aggregation::RankMedian, Aggregation::Kendall] {
+            let params = params(aggregation, 1.0);
+            let interrupt = Interrupt::default();
+            let forest = fit_forest(&columns, &labels, &params, None, &interrupt).unwrap();
+            assert_eq!(forest.out_of_bag(), None);
+            assert_eq!(forest.check(), Ok(()));
+            assert_eq!(forest.probability(&columns).unwrap(), [0.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn a_sample_has_a_row_of_each_stretch() {
+        let rows: Vec<u32> = (100..1100).collect();
+        assert_eq!(sampled(&rows, 1000, 1), rows);
+        let some = sampled(&rows, 300, 1);
+        assert_eq!(some.len(), 300);
+        for (k, &row) in some.iter().enumerate() {
+            assert!((100 + k * 1000 / 300..100 + (k + 1) * 1000 / 300).contains(&(row as usize)));
+        }
+        assert_ne!(sampled(&rows, 300, 2), some);
+    }
+
+    #[test]
+    fn work_on_any_number_of_threads_comes_back_in_order_or_fails() {
+        for n_threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            for n in [0, 3, 40] {
+                let squares = pool.install(|| run_each(7..7 + n, 3, |i| Ok(i * i)));
+                assert_eq!(squares, Ok((7..7 + n).map(|i| i * i).collect()));
+            }
+            let failing = |i| if i == 23 { Err(RankError::Interrupted) } else { Ok(i) };
+            assert_eq!(pool.install(|| run_each(0..40, 3, failing)), Err(RankError::Interrupted));
+        }
+    }
+}

@@ -1,0 +1,666 @@
+//! Many trees, asked about many rows.
+//!
+//! A question in raw values costs a cache miss and a branch that is often guessed wrong. Here rows
+//! are coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
+//! question compares two small integers; then each tree, which now fits the first-level cache,
+//! takes the rows of a tile eight at a time without a branch, so that their loads overlap.
+
+use std::ops::Range;
+
+use crate::data::{Binned, Columns, FeatureBins, LevelSet};
+use crate::formula::{Rule, Test};
+use crate::tree::model::RankingTree;
+use crate::tree::model::Router;
+
+/// Rows that are coded together: many, since each tree has to come to the cache for them anew.
+pub(in crate::tree) const TILE_ROWS: usize = 1024;
+
+/// Rows that walk down a tree side by side.
+const LANES: usize = 8;
+
+/// Levels that they walk before the next look whether all have arrived.
+const LEVELS: usize = 5;
+
+/// Code of a missing number.
+const MISSING: u32 = u32::MAX;
+
+/// A question in codes, or a leaf.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// The column asked, in the low bits.
+    column: u32,
+    /// Numbers whose code is below it go to the first side; for a set, where its marks begin, or its
+    /// place among the long lists.
+    bound: u32,
+    /// Where the first side leads; the second leads to the step after it, so that an answer is
+    /// added instead of looked up. A leaf leads to itself.
+    first: u32,
+}
+
+/// Marks a number whose missing value counts as the lowest: a 1 is added to its code, and brings the
+/// missing code round to 0.
+const MISSING_LOW: u32 = 1 << 31;
+
+/// Marks a question about a set of categories.
+const SET: u32 = 1 << 30;
+
+/// Marks one whose categories have no marks, but a list that is searched.
+const LISTED: u32 = 1 << 29;
+
+const COLUMN: u32 = LISTED - 1;
+
+/// Categories of a column that may have a mark each for every question.
+const FEW_LEVELS: usize = 1 << 10;
+
+/// Marks, of one bit each, that a question may have for each category that it lists: they then take
+/// about as much memory as the lists.
+const MARKS_OF_LISTED: usize = 32;
+
+#[derive(Debug)]
+struct CodedTree {
+    /// From the root on, level by level, so that the questions that every row is asked lie side by
+    /// side.
+    steps: Vec<Step>,
+    /// For each step that is a leaf, its place in the ranking.
+    leaves: Vec<u32>,
+    has_sets: bool,
+}
+
+/// What the codes of a column are.
+#[derive(Debug)]
+enum Coding {
+    /// The number of cuts that are `<=` the value.
+    Cuts(Vec<f64>),
+    /// The category; the number of categories where it is missing, and one more where it is beyond.
+    Levels(u32),
+}
+
+/// Trees in the form in which they score fast.
+#[derive(Debug)]
+pub(in crate::tree) struct Scorer {
+    /// Features that some tree asks, and how they are coded.
+    columns: Vec<(usize, Coding)>,
+    trees: Vec<CodedTree>,
+    /// Which categories go left, for each question about a set: one bit a category, one for the
+    /// missing value, and one for what is no category at all.
+    marks: Vec<u64>,
+    /// The sets of many categories of which few are listed.
+    lists: Vec<List>,
+}
+
+/// A set of categories, and where rows go that miss the feature.
+#[derive(Debug)]
+struct List {
+    levels: LevelSet,
+    missing: u32,
+    missing_left: bool,
+}
+
+/// Codes of some rows: for each group of [`LANES`] rows, column by column.
+#[derive(Debug, Default)]
+pub(in crate::tree) struct Tile {
+    codes: Vec<[u32; LANES]>,
+    raw: Vec<f64>,
+}
+
+/// Values of the leaves of trees, to be summed for each row.
+#[derive(Debug)]
+pub(crate) struct LeafSums<'t> {
+    scorer: Scorer,
+    /// For each tree, by place of the leaf in the ranking.
+    values: Vec<&'t [f64]>,
+}
+
+/// Memory that [`LeafSums::add`] uses.
+#[derive(Debug, Default)]
+pub(crate) struct LeafTile {
+    tile: Tile,
+    leaves: Vec<u32>,
+}
+
+impl<'t> LeafSums<'t> {
+    /// Of trees that ask single features, with the values of their leaves.
+    pub(crate) fn new(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
+        let (trees, values): (Vec<_>, _) = trees.unzip();
+        Self { scorer: Scorer::new(trees), values }
+    }
+
+    /// Adds the values of all trees to the sums of some rows, which hold no infinity.
+    pub(crate) fn add(
+        &self,
+        columns: &Columns<'_>,
+        rows: Range<usize>,
+        memory: &mut LeafTile,
+        sums: &mut [f64],
+    ) {
+        let LeafTile { tile, leaves } = memory;
+        if self.values.is_empty() || !self.scorer.code_rows(columns, rows, tile) {
+            return;
+        }
+        leaves.resize(sums.len(), 0);
+        for (tree, values) in self.values.iter().enumerate() {
+            self.scorer.leaves(tree, tile, leaves);
+            for (sum, &leaf) in sums.iter_mut().zip(&*leaves) {
+                *sum += values[leaf as usize];
+            }
+        }
+    }
+}
+
+impl Scorer {
+    pub(in crate::tree) fn new<'t>(trees: impl IntoIterator<Item = &'t RankingTree>) -> Self {
+        let trees: Vec<&RankingTree> = trees.into_iter().collect();
+        let routers: Vec<Router<'_, Test>> =
+            trees.iter().map(|tree| Router::new(tree, Test::clone)).collect();
+        let n_levels = trees.first().map_or(&[][..], |tree| tree.n_levels());
+        let mut asked: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
+        for (question, ..) in routers.iter().flat_map(|router| &router.steps) {
+            let test = question.stump();
+            let cuts = asked[test.feature].get_or_insert_default();
+            if let Rule::Below(threshold) | Rule::AtLeast(threshold) = test.left {
+                cuts.push(threshold);
+            }
+        }
+        let mut columns = Vec::new();
+        let mut column_of = vec![0; n_levels.len()];
+        for (feature, cuts) in asked.into_iter().enumerate() {
+            let Some(mut cuts) = cuts else { continue };
+            column_of[feature] = columns.len() as u32;
+            let coding = if let Some(n_levels) = n_levels[feature] {
+                Coding::Levels(n_levels)
+            } else {
+                cuts.sort_unstable_by(f64::total_cmp);
+                cuts.dedup();
+                Coding::Cuts(cuts)
+            };
+            columns.push((feature, coding));
+        }
+        let mut scorer = Self {
+            columns,
+            trees: Vec::with_capacity(trees.len()),
+            marks: Vec::new(),
+            lists: Vec::new(),
+        };
+        for router in &routers {
+            let coded = scorer.coded(router, &column_of);
+            scorer.trees.push(coded);
+        }
+        scorer
+    }
+
+    fn coded(&mut self, router: &Router<'_, Test>, column_of: &[u32]) -> CodedTree {
+        // Where the sides of each question begin, once they have a place; parts of a split that were
+        // merged lead to copies of one question, whose sides they share.
+        let mut sides = vec![None; router.steps.len()];
+        let mut targets = vec![router.start];
+        let (mut steps, mut leaves) = (Vec::new(), Vec::new());
+        while let Some(&target) = targets.get(steps.len()) {
+            let me = steps.len() as u32;
+            match target.resolve() {
+                Err(leaf) => {
+                    // No code is so high, once a missing one has come round to 0.
+                    steps.push(Step { column: MISSING_LOW, bound: u32::MAX, first: me });
+                    leaves.push(leaf as u32);
+                }
+                Ok(question) => {
+                    let (question_asked, left, right) = &router.steps[question];
+                    let test = question_asked.stump();
+                    let (column, bound, left_first) = self.ask(test, column_of[test.feature]);
+                    let first = *sides[question].get_or_insert_with(|| {
+                        let first = targets.len() as u32;
+                        targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
+                        first
+                    });
+                    steps.push(Step { column, bound, first });
+                    leaves.push(u32::MAX);
+                }
+            }
+        }
+        let has_sets = steps.iter().any(|step: &Step| step.column & SET != 0);
+        CodedTree { steps, leaves, has_sets }
+    }
+
+    /// The form of a question: column, bound, and whether the rows on the left are the first side.
+    fn ask(&mut self, test: &Test, column: u32) -> (u32, u32, bool) {
+        let number = |bound: u32, missing_low: bool, left_first| {
+            let column = if missing_low { column | MISSING_LOW } else { column };
+            (column, bound + u32::from(missing_low), left_first)
+        };
+        let missing_left = test.missing_left;
+        match (&self.columns[column as usize].1, &test.left) {
+            (Coding::Cuts(cuts), Rule::Below(threshold)) => {
+                number(n_below(cuts, *threshold), missing_left, true)
+            }
+            (Coding::Cuts(cuts), Rule::AtLeast(threshold)) => {
+                number(n_below(cuts, *threshold), !missing_left, false)
+            }
+            // All go left.
+            (Coding::Cuts(_), Rule::Known(true)) if missing_left => {
+                (column | MISSING_LOW, u32::MAX, true)
+            }
+            (Coding::Cuts(_), Rule::Known(true)) => number(MISSING, false, true),
+            (Coding::Cuts(_), Rule::Known(false)) if missing_left => number(MISSING, false, false),
+            (Coding::Cuts(_), Rule::Known(false)) => (column | MISSING_LOW, u32::MAX, false),
+            (Coding::Levels(n_levels), rule) => {
+                let levels = match rule {
+                    Rule::Levels(levels) => levels.clone(),
+                    Rule::Known(true) => LevelSet::all_but([]),
+                    Rule::Known(false) => LevelSet::only([]),
+                    Rule::Below(_) | Rule::AtLeast(_) => unreachable!("levels have no order"),
+                };
+                let missing = *n_levels;
+                let n_marks = missing as usize + 2;
+                if n_marks > FEW_LEVELS.max(MARKS_OF_LISTED * levels.listed().len()) {
+                    let place = self.lists.len() as u32;
+                    self.lists.push(List { levels, missing, missing_left });
+                    return (column | SET | LISTED, place, true);
+                }
+                let first_word = self.marks.len();
+                let rest = if levels.lists_others() { u64::MAX } else { 0 };
+                self.marks.resize(first_word + n_marks.div_ceil(64), rest);
+                let marks = &mut self.marks[first_word..];
+                let is_odd = missing_left != levels.lists_others();
+                for &code in levels.listed().iter().chain(is_odd.then_some(&missing)) {
+                    marks[code as usize / 64] ^= 1 << (code % 64);
+                }
+                (column | SET, first_word as u32, true)
+            }
+            (Coding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
+        }
+    }
+
+    /// Codes rows of raw values; `false` where [`Columns::refusal`] has a reason to make nothing of them.
+    pub(in crate::tree) fn code_rows(
+        &self,
+        columns: &Columns<'_>,
+        rows: Range<usize>,
+        tile: &mut Tile,
+    ) -> bool {
+        let (n_columns, n_features) = (self.columns.len(), columns.n_features());
+        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
+        tile.raw.resize(rows.len() * n_features, 0.0);
+        if columns.read_rows(rows, &mut tile.raw) {
+            return false;
+        }
+        for (column, (feature, coding)) in self.columns.iter().enumerate() {
+            let raw = tile.raw.iter().skip(*feature).step_by(n_features);
+            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
+            match coding {
+                Coding::Cuts(cuts) => codes.zip(raw).for_each(|(code, &value)| {
+                    let n_cuts = cuts.partition_point(|&cut| cut <= value);
+                    *code = if value.is_nan() { MISSING } else { n_cuts as u32 };
+                }),
+                Coding::Levels(n_levels) => codes.zip(raw).for_each(|(code, &value)| {
+                    let beyond = n_levels + 1;
+                    let level = if value < f64::from(*n_levels) { value as u32 } else { beyond };
+                    *code = if value.is_nan() { *n_levels } else { level };
+                }),
+            }
+        }
+        true
+    }
+
+    /// For each column of the codes, what the codes of `binned` become; every threshold of the
+    /// trees must be a cut of its bins.
+    pub(in crate::tree) fn recoding(&self, binned: &Binned) -> Vec<Vec<u32>> {
+        let recode =
+            |(feature, coding): &(usize, Coding)| match (coding, &binned.features()[*feature]) {
+                (Coding::Cuts(cuts), FeatureBins::Numeric { cuts: bounds }) => {
+                    let lowest = std::iter::once(0);
+                    let from = |&bound: &f64| cuts.partition_point(|&cut| cut <= bound) as u32;
+                    lowest.chain(bounds.iter().map(from)).chain([MISSING]).collect()
+                }
+                (_, bins) => (0..bins.n_codes() as u32).collect(),
+            };
+        self.columns.iter().map(recode).collect()
+    }
+
+    /// Codes rows of a binned matrix.
+    pub(in crate::tree) fn recode_rows(
+        &self,
+        binned: &Binned,
+        recoding: &[Vec<u32>],
+        rows: &[u32],
+        tile: &mut Tile,
+    ) {
+        let n_columns = self.columns.len();
+        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
+        for (column, ((feature, _), recoding)) in self.columns.iter().zip(recoding).enumerate() {
+            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
+            for (code, &row) in codes.zip(rows) {
+                *code = recoding[binned.code(row as usize, *feature) as usize];
+            }
+        }
+    }
+
+    /// Leaf of each row of a tile in one tree, as its place in the ranking.
+    pub(in crate::tree) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
+        let tree = &self.trees[tree];
+        if tree.steps.len() == 1 {
+            leaves.fill(0);
+        } else if tree.has_sets {
+            self.walk(tree, tile, leaves, |step, code| {
+                if step.column & SET == 0 {
+                    is_low(step, code)
+                } else if step.column & LISTED == 0 {
+                    self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1
+                } else {
+                    self.lists[step.bound as usize].contains(code)
+                }
+            });
+        } else {
+            self.walk(tree, tile, leaves, is_low);
+        }
+    }
+
+    #[inline]
+    fn walk(
+        &self,
+        tree: &CodedTree,
+        tile: &Tile,
+        leaves: &mut [u32],
+        is_first: impl Fn(&Step, u32) -> bool,
+    ) {
+        let steps = &tree.steps[..];
+        let groups = tile.codes.chunks_exact(self.columns.len());
+        for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
+            let mut at = [0_u32; LANES];
+            loop {
+                for _ in 0..LEVELS {
+                    for (lane, at) in at.iter_mut().enumerate() {
+                        let step = &steps[*at as usize];
+                        let code = codes[(step.column & COLUMN) as usize][lane];
+                        *at = step.first + u32::from(!is_first(step, code));
+                    }
+                }
+                if at.iter().all(|&at| steps[at as usize].first == at) {
+                    break;
+                }
+            }
+            for (leaf, at) in leaves.iter_mut().zip(at) {
+                *leaf = tree.leaves[at as usize];
+            }
+        }
+    }
+}
+
+impl List {
+    fn contains(&self, code: u32) -> bool {
+        if code == self.missing { self.missing_left } else { self.levels.contains(code) }
+    }
+}
+
+#[inline]
+fn is_low(step: &Step, code: u32) -> bool {
+    code.wrapping_add(step.column >> 31) < step.bound
+}
+
+/// Number of codes below a threshold.
+fn n_below(cuts: &[f64], threshold: f64) -> u32 {
+    cuts.partition_point(|&cut| cut <= threshold) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::{BinningParams, ClassSums, Column, Labels, LevelRates, MISSING_CODE};
+    use crate::tree::model::{LeafOrder, Node, NodeSplit, SplitForm, SplitNode, TreeFrame};
+
+    /// One has so many categories that a question has a list of them instead of marks.
+    const N_LEVELS: [Option<u32>; 6] = [None, Some(3), None, Some(5000), None, None];
+
+    fn frame(leaf_order: LeafOrder) -> TreeFrame {
+        TreeFrame {
+            n_levels: N_LEVELS.to_vec(),
+            has_missing: vec![true; N_LEVELS.len()],
+            exponent: 0,
+            leaf_order,
+            monotonic: Vec::new(),
+            grid: None,
+        }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (self.0 >> 33) as usize % n
+        }
+
+        fn coin(&mut self) -> bool {
+            self.below(2) == 0
+        }
+
+        fn sums(&mut self) -> ClassSums {
+            let (pos, neg) = (self.below(9) as u64 + 1, self.below(9) as u64 + 1);
+            ClassSums { pos, neg, rows: pos + neg }
+        }
+
+        /// A question to one of the features but the last, which no tree asks.
+        fn test(&mut self, thresholds: &[Vec<f64>]) -> Test {
+            let feature = self.below(N_LEVELS.len() - 1);
+            let left = match (self.below(5), N_LEVELS[feature]) {
+                (0, _) => Rule::Known(self.coin()),
+                (_, Some(n_levels)) => {
+                    let listed: Vec<u32> = match n_levels {
+                        ..10 => (0..n_levels).filter(|_| self.coin()).collect(),
+                        _ => (0..8).map(|_| self.below(12) as u32).collect(),
+                    };
+                    Rule::Levels(if self.coin() {
+                        LevelSet::only(listed)
+                    } else {
+                        LevelSet::all_but(listed)
+                    })
+                }
+                (kind, None) => {
+                    let threshold = thresholds[feature][self.below(thresholds[feature].len())];
+                    if kind < 3 { Rule::Below(threshold) } else { Rule::AtLeast(threshold) }
+                }
+            };
+            Test { feature, left, missing_left: self.coin() }
+        }
+
+        fn cuts(&mut self, depth: usize, thresholds: &[Vec<f64>], cuts: &mut Vec<SplitNode>) {
+            let (place, sums) = (cuts.len(), self.sums());
+            if depth == 0 || (place > 0 && self.below(4) == 0) {
+                cuts.push(SplitNode::Part { sums, goes_left: self.coin() });
+                return;
+            }
+            let test = self.test(thresholds);
+            cuts.push(SplitNode::Part { sums, goes_left: true });
+            self.cuts(depth - 1, thresholds, cuts);
+            let right = cuts.len();
+            self.cuts(depth - 1, thresholds, cuts);
+            cuts[place] = SplitNode::Cut { sums, test, left: place + 1, right };
+        }
+
+        fn nodes(&mut self, depth: usize, thresholds: &[Vec<f64>], nodes: &mut Vec<Node>) {
+            let number = nodes.len();
+            nodes.push(Node { sums: self.sums(), split: None });
+            if depth == 0 || (number > 0 && self.below(5) == 0) {
+                return;
+            }
+            let form = if self.coin() {
+                SplitForm::Stump(self.test(thresholds))
+            } else {
+                let mut cuts = Vec::new();
+                self.cuts(3, thresholds, &mut cuts);
+                SplitForm::Cuts(cuts)
+            };
+            self.nodes(depth - 1, thresholds, nodes);
+            let right = nodes.len();
+            self.nodes(depth - 1, thresholds, nodes);
+            nodes[number].split = Some(NodeSplit::new(form, number + 1, right));
+        }
+
+        /// Trees of up to `depth` levels, each with what a forest may hold.
+        fn trees(&mut self, depths: &[usize], thresholds: &[Vec<f64>]) -> Vec<RankingTree> {
+            let tree = |&depth: &usize| {
+                let frame = frame(if self.coin() { LeafOrder::Tree } else { LeafOrder::Eta });
+                let mut nodes = Vec::new();
+                self.nodes(depth, thresholds, &mut nodes);
+                RankingTree::new(frame, nodes)
+            };
+            depths.iter().map(tree).collect()
+        }
+    }
+
+    /// Rows of all features; `n_beyond` more categories than the trees know.
+    struct Data {
+        numbers: Vec<Vec<f64>>,
+        codes: Vec<Vec<u32>>,
+        count: usize,
+    }
+
+    impl Data {
+        fn new(random: &mut Random, n_rows: usize, n_beyond: u32) -> Self {
+            let mut number = || match random.below(8) {
+                0 => f64::NAN,
+                1 => -0.0,
+                n => (n as f64 - 4.0) * 0.5,
+            };
+            let numbers = N_LEVELS.map(|_| (0..n_rows).map(|_| number()).collect()).to_vec();
+            // The first ones and the last.
+            let mut code = |n_codes: u32| match random.below(n_codes.min(14) as usize + 1) as u32 {
+                code if code == n_codes.min(14) => MISSING_CODE,
+                13 => n_codes - 1,
+                code => code,
+            };
+            let codes = N_LEVELS.map(|n_levels| {
+                let n_codes = n_levels.unwrap_or(0) + n_beyond;
+                (0..n_rows).map(|_| code(n_codes)).collect()
+            });
+            Self { numbers, codes: codes.to_vec(), count: n_rows }
+        }
+
+        fn columns(&self) -> Columns<'_> {
+            let column = |feature: usize| match N_LEVELS[feature] {
+                None => Column::from(&self.numbers[feature][..]),
+                Some(n_levels) => Column::Codes { codes: &self.codes[feature], n_levels },
+            };
+            Columns::new((0..N_LEVELS.len()).map(column).collect(), self.count).unwrap()
+        }
+    }
+
+    /// Leaves of rows in one tree, in tiles of several sizes whose last lanes hold old codes.
+    fn coded_leaves(scorer: &Scorer, columns: &Columns<'_>, tree: usize) -> Vec<u32> {
+        let mut tile = Tile::default();
+        let mut leaves = vec![u32::MAX; columns.n_rows()];
+        let mut start = 0;
+        for size in [LANES * 2, 1, LANES - 1, LANES + 3].into_iter().cycle() {
+            let end = columns.n_rows().min(start + size);
+            assert!(scorer.code_rows(columns, start..end, &mut tile));
+            scorer.leaves(tree, &tile, &mut leaves[start..end]);
+            if end == columns.n_rows() {
+                return leaves;
+            }
+            start = end;
+        }
+        unreachable!("the sizes never end")
+    }
+
+    fn some_thresholds() -> Vec<Vec<f64>> {
+        vec![vec![-1.5, -0.75, -0.0, 0.0, 0.5, 1.0, 7.0]; N_LEVELS.len()]
+    }
+
+    #[test]
+    fn coded_trees_lead_to_the_leaves_of_the_trees() {
+        let mut random = Random(7);
+        for round in 0..60 {
+            let trees = random.trees(&[0, 1, 2, 4, 6, 9][round % 3..], &some_thresholds());
+            let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
+            let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
+            for (number, tree) in trees.iter().enumerate() {
+                let expected = tree.apply(&columns).unwrap();
+                assert_eq!(coded_leaves(&scorer, &columns, number), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn trees_of_one_leaf_ask_nothing() {
+        let mut random = Random(3);
+        let trees = random.trees(&[0, 0], &some_thresholds());
+        let rows = Data::new(&mut random, 20, 0);
+        let scorer = Scorer::new(&trees);
+        assert!(scorer.columns.is_empty());
+        assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
+    }
+
+    #[test]
+    fn questions_that_all_or_none_pass_are_answered() {
+        for case in 0..4 {
+            let (left, missing_left) = (case & 1 == 1, case & 2 == 2);
+            let test = Test { feature: 0, left: Rule::Known(left), missing_left };
+            let split = NodeSplit::new(SplitForm::Stump(test), 1, 2);
+            let sums = ClassSums { pos: 1, neg: 1, rows: 2 };
+            let node = |split| Node { sums, split };
+            let nodes = vec![node(Some(split)), node(None), node(None)];
+            let tree = RankingTree::new(frame(LeafOrder::Tree), nodes);
+            let rows = Data::new(&mut Random(2), 30, 0);
+            let leaves = coded_leaves(&Scorer::new([&tree]), &rows.columns(), 0);
+            for (leaf, value) in leaves.into_iter().zip(&rows.numbers[0]) {
+                let is_left = if value.is_nan() { missing_left } else { left };
+                assert_eq!(leaf, u32::from(!is_left));
+            }
+        }
+    }
+
+    #[test]
+    fn binned_rows_have_the_codes_of_their_raw_values() {
+        let mut random = Random(11);
+        for max_bins in [None, Some(3), Some(255)] {
+            let rows = Data::new(&mut random, 90, 0);
+            let positive: Vec<bool> = (0..90).map(|row| row % 3 == 0).collect();
+            let labels = Labels::new(&positive, None).unwrap();
+            let params = BinningParams {
+                max_bins,
+                level_rates: LevelRates::Raw,
+                ..BinningParams::default()
+            };
+            let columns = rows.columns();
+            let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
+            let thresholds: Vec<Vec<f64>> = binned
+                .features()
+                .iter()
+                .map(|bins| match bins {
+                    FeatureBins::Numeric { cuts } => cuts.clone(),
+                    FeatureBins::Categorical { .. } => Vec::new(),
+                })
+                .collect();
+            let trees = random.trees(&[1, 3, 5, 0], &thresholds);
+            let scorer = Scorer::new(&trees);
+            let recoding = scorer.recoding(&binned);
+
+            let (mut raw, mut coded) = (Tile::default(), Tile::default());
+            assert!(scorer.code_rows(&columns, 0..90, &mut raw));
+            let all: Vec<u32> = (0..90).collect();
+            scorer.recode_rows(&binned, &recoding, &all, &mut coded);
+            assert_eq!(raw.codes, coded.codes);
+
+            // Any rows, in any order, some twice.
+            let some: Vec<u32> = (0..43).map(|_| random.below(90) as u32).collect();
+            scorer.recode_rows(&binned, &recoding, &some, &mut coded);
+            for (number, tree) in trees.iter().enumerate() {
+                let mut leaves = vec![0; some.len()];
+                scorer.leaves(number, &coded, &mut leaves);
+                let of_all = tree.apply(&columns).unwrap();
+                let expected: Vec<u32> = some.iter().map(|&row| of_all[row as usize]).collect();
+                assert_eq!(leaves, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn infinity_is_told() {
+        let trees = Random(5).trees(&[3], &some_thresholds());
+        let mut rows = Data::new(&mut Random(6), 20, 0);
+        // Also in a column that no tree asks.
+        rows.numbers[5][7] = f64::INFINITY;
+        let scorer = Scorer::new(&trees);
+        assert!(!scorer.code_rows(&rows.columns(), 0..20, &mut Tile::default()));
+        assert!(scorer.code_rows(&rows.columns(), 8..20, &mut Tile::default()));
+    }
+}

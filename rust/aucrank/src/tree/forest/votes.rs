@@ -1,0 +1,174 @@
+//! What the trees of a forest say of a few rows, put together.
+
+use super::consensus::Consensus;
+use super::ranking_forest::{Aggregation, RankingForest};
+
+/// Answers of trees about some rows, as far as the aggregation has to keep them.
+#[derive(Debug)]
+pub(in crate::tree) struct Votes {
+    /// Sum of the values of the leaves of each row, and the number of trees that voted.
+    sums: Vec<f64>,
+    n_trees: Vec<u32>,
+    /// For medians: all values.
+    values: Vec<Vec<f64>>,
+    /// For a consensus: the leads of each row over the reference rows, row by row.
+    leads: Vec<i32>,
+}
+
+impl Votes {
+    pub(in crate::tree) fn new(forest: &RankingForest, n_rows: usize) -> Self {
+        let n_references = forest.consensus.as_ref().map_or(0, Consensus::n_rows);
+        let keeps_values = forest.aggregation == Aggregation::RankMedian;
+        Self {
+            sums: vec![0.0; n_rows],
+            n_trees: vec![0; n_rows],
+            values: if keeps_values { vec![Vec::new(); n_rows] } else { Vec::new() },
+            leads: vec![0; n_rows * n_references],
+        }
+    }
+
+    /// Adds what one tree says of the rows that count for it, given its leaf of each row and the
+    /// values of its leaves.
+    pub(in crate::tree) fn add(
+        &mut self,
+        forest: &RankingForest,
+        tree: usize,
+        values: &[f64],
+        leaves: &[u32],
+        counts: impl Fn(usize) -> bool,
+    ) {
+        if self.values.is_empty() && forest.consensus.is_none() {
+            let sums = self.sums.iter_mut().zip(&mut self.n_trees);
+            for (row, ((sum, n_trees), &leaf)) in sums.zip(leaves).enumerate() {
+                let counts = counts(row);
+                *sum += if counts { values[leaf as usize] } else { 0.0 };
+                *n_trees += u32::from(counts);
+            }
+            return;
+        }
+        for (row, &leaf) in leaves.iter().enumerate() {
+            if !counts(row) {
+                continue;
+            }
+            let value = values[leaf as usize];
+            self.sums[row] += value;
+            self.n_trees[row] += 1;
+            if let Some(all) = self.values.get_mut(row) {
+                all.push(value);
+            }
+            if let Some(consensus) = &forest.consensus {
+                let n = consensus.n_rows();
+                consensus.add(tree, leaf, &mut self.leads[row * n..(row + 1) * n]);
+            }
+        }
+    }
+
+    /// Score of each row before it is shifted, `None` for a row on which no tree voted.
+    pub(in crate::tree) fn scores(
+        &self,
+        forest: &RankingForest,
+    ) -> impl Iterator<Item = Option<f64>> {
+        (0..self.sums.len()).map(move |row| {
+            let mean = self.sums[row] / f64::from(self.n_trees[row]);
+            (self.n_trees[row] > 0).then(|| match &forest.consensus {
+                Some(consensus) => {
+                    let n = consensus.n_rows();
+                    Consensus::score(&self.leads[row * n..(row + 1) * n], mean)
+                }
+                None if self.values.is_empty() => mean,
+                None => median(&self.values[row]),
+            })
+        })
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    let middle = values.len() / 2;
+    let is_odd = values.len() % 2 == 1;
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if is_odd {
+        return upper;
+    }
+    f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forest(aggregation: Aggregation) -> RankingForest {
+        RankingForest {
+            trees: Vec::new(),
+            aggregation,
+            seed: 0,
+            consensus: None,
+            calibration: None,
+            out_of_bag: None,
+        }
+    }
+
+    /// Votes of trees on three rows, `None` for a row that does not count for the tree.
+    fn scores(aggregation: Aggregation, trees: &[[Option<f64>; 3]]) -> Vec<Option<f64>> {
+        let forest = forest(aggregation);
+        let mut votes = Votes::new(&forest, 3);
+        for (number, tree) in trees.iter().enumerate() {
+            let values = tree.map(|value| value.unwrap_or(99.0));
+            votes.add(&forest, number, &values, &[0, 1, 2], |row| tree[row].is_some());
+        }
+        votes.scores(&forest).collect()
+    }
+
+    const TREES: [[Option<f64>; 3]; 4] = [
+        [Some(0.5), None, Some(0.75)],
+        [Some(0.125), None, Some(0.25)],
+        [Some(1.0), None, None],
+        [None, None, Some(0.0)],
+    ];
+
+    #[test]
+    fn means_are_over_the_trees_that_count() {
+        for aggregation in [Aggregation::Eta, Aggregation::RankMean] {
+            let expected = [Some(1.625 / 3.0), None, Some(1.0 / 3.0)];
+            assert_eq!(scores(aggregation, &TREES), expected);
+            assert_eq!(scores(aggregation, &[]), [None; 3]);
+        }
+    }
+
+    #[test]
+    fn medians_are_the_middle_value_or_the_mean_of_the_two() {
+        let of = |n_trees: usize| scores(Aggregation::RankMedian, &TREES[..n_trees]);
+        assert_eq!(of(1), [Some(0.5), None, Some(0.75)]);
+        assert_eq!(of(2), [Some(0.3125), None, Some(0.5)]);
+        assert_eq!(of(3), [Some(0.5), None, Some(0.5)]);
+        assert_eq!(of(4), [Some(0.5), None, Some(0.25)]);
+        assert_eq!(median(&[3.0, 1.0, 2.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 0.0, 1.0, 0.0, 4.0, 0.0]), 0.5);
+    }
+
+    #[test]
+    fn a_row_is_given_the_value_of_its_leaf() {
+        let forest = forest(Aggregation::RankMedian);
+        let mut votes = Votes::new(&forest, 4);
+        votes.add(&forest, 0, &[0.9, 0.2], &[1, 0, 0, 1], |row| row != 2);
+        let scores: Vec<_> = votes.scores(&forest).collect();
+        assert_eq!(scores, [Some(0.2), Some(0.9), None, Some(0.2)]);
+    }
+
+    #[test]
+    fn a_consensus_is_asked_for_the_trees_that_count() {
+        // Two reference rows, the first above the second in both trees.
+        let consensus = Consensus::new(&[vec![0, 2], vec![1, 1]]);
+        let forest = RankingForest { consensus: Some(consensus), ..forest(Aggregation::Kendall) };
+        let mut votes = Votes::new(&forest, 3);
+        votes.add(&forest, 0, &[1.0, 0.5, 0.0], &[1, 0, 2], |_| true);
+        votes.add(&forest, 1, &[0.8, 0.2], &[0, 0, 1], |row| row == 1);
+        let expected = [
+            Consensus::score(&[-1, 1], 0.5),
+            // It ties with the first in the first tree, and leads elsewhere.
+            Consensus::score(&[1, 2], 0.9),
+            Consensus::score(&[-1, 0], 0.0),
+        ];
+        assert_eq!(votes.scores(&forest).collect::<Vec<_>>(), expected.map(Some));
+    }
+}

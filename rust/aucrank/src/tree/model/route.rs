@@ -1,0 +1,256 @@
+//! Rows to leaves.
+
+use rayon::prelude::*;
+
+use super::cubes::{CubeGrid, Cubes, NO_CUBE};
+use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
+use crate::data::Columns;
+use crate::formula::Test;
+use crate::tree::fit::Sample;
+use crate::{RankError, parallel};
+
+/// Rows that are read together: in any layout their values then lie side by side in the cache.
+pub(in crate::tree) const TILE_ROWS: usize = 128;
+
+/// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
+/// by bit, so that both fit one word).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::tree) struct Target(i64);
+
+impl Target {
+    /// The number of the next question, or the place of the leaf in the ranking.
+    #[inline]
+    pub(in crate::tree) fn resolve(self) -> Result<usize, usize> {
+        usize::try_from(self.0).map_err(|_| !self.0 as usize)
+    }
+}
+
+/// What a row is asked.
+#[derive(Debug)]
+pub(in crate::tree) enum Question<'a, T> {
+    Test(T),
+    /// Its cube.
+    Cubes(&'a CubeGrid, &'a Cubes),
+}
+
+impl<T> Question<'_, T> {
+    /// The stump, in a tree that splits by questions to single features.
+    pub(in crate::tree) fn stump(&self) -> &T {
+        match self {
+            Self::Test(test) => test,
+            Self::Cubes(..) => unreachable!("cubes ask all features"),
+        }
+    }
+}
+
+/// All questions of a ranking tree, the stumps inside its splits joined to one graph: a part of a
+/// split leads straight to the first question of the side that it was merged into.
+#[derive(Debug)]
+pub(in crate::tree) struct Router<'a, T> {
+    pub(in crate::tree) start: Target,
+    /// Questions, and where a yes (left) and a no lead.
+    pub(in crate::tree) steps: Vec<(Question<'a, T>, Target, Target)>,
+}
+
+impl<'a, T> Router<'a, T> {
+    /// A question by its number, in a tree that splits by questions to single features.
+    pub(in crate::tree) fn stump(&self, step: usize) -> &T {
+        self.steps[step].0.stump()
+    }
+
+    /// Where the answers to a question lead: left and right.
+    pub(in crate::tree) fn sides(&self, step: usize) -> (Target, Target) {
+        (self.steps[step].1, self.steps[step].2)
+    }
+
+    /// `form` gives the stumps the form in which they will be asked.
+    pub(in crate::tree) fn new(tree: &'a RankingTree, form: impl Fn(&Test) -> T) -> Self {
+        let mut places = vec![0; tree.nodes().len()];
+        for (place, leaf) in tree.leaves().into_iter().enumerate() {
+            places[leaf] = place;
+        }
+        // First question of every node, counting stumps in the order of the nodes.
+        let mut entries = Vec::with_capacity(places.len());
+        let mut n_steps = 0;
+        for (node, &place) in tree.nodes().iter().zip(&places) {
+            entries.push(Target(if node.split.is_some() { n_steps } else { !(place as i64) }));
+            n_steps += match node.split.as_ref().map(|split| &split.form) {
+                None => 0,
+                Some(SplitForm::Stump(_) | SplitForm::Cubes(_)) => 1,
+                Some(SplitForm::Cuts(cuts)) => cuts.iter().filter(|cut| is_cut(cut)).count() as i64,
+                Some(SplitForm::Classifier { .. }) => unreachable!("it asks no stumps"),
+            };
+        }
+        let mut steps = Vec::with_capacity(n_steps as usize);
+        for split in tree.nodes().iter().filter_map(|node| node.split.as_ref()) {
+            let (left, right) = (entries[split.left()], entries[split.right()]);
+            match &split.form {
+                SplitForm::Stump(test) => steps.push((Question::Test(form(test)), left, right)),
+                SplitForm::Cuts(cuts) => push_cuts(&mut steps, cuts, left, right, &form),
+                SplitForm::Cubes(cubes) => {
+                    let grid = tree.grid().expect("checked when the tree was read");
+                    steps.push((Question::Cubes(grid, cubes), left, right));
+                }
+                SplitForm::Classifier { .. } => unreachable!("it asks no stumps"),
+            }
+        }
+        Self { start: entries[0], steps }
+    }
+
+    /// Place in the ranking of the leaf that the answers of a row lead to, given the number of its
+    /// cube and its answers to stumps.
+    #[inline]
+    pub(in crate::tree) fn leaf(&self, cube: u64, goes_left: impl Fn(&T) -> bool) -> usize {
+        let mut target = self.start;
+        while let Ok(step) = usize::try_from(target.0) {
+            let (question, left, right) = &self.steps[step];
+            let is_left = match question {
+                Question::Test(test) => goes_left(test),
+                Question::Cubes(grid, cubes) => grid.goes_left(cubes, cube),
+            };
+            target = if is_left { *left } else { *right };
+        }
+        !target.0 as usize
+    }
+}
+
+impl Router<'_, Test> {
+    /// Puts the value of the leaf of each row into its place.
+    // In a function of its own `out` is known to be nobody else's, so that the walk reads nothing twice.
+    #[inline(never)]
+    fn put_values<'r, V: Copy>(
+        &self,
+        grid: Option<&CubeGrid>,
+        rows: impl Iterator<Item = &'r [f64]>,
+        values: &[V],
+        out: &mut [V],
+    ) {
+        for (row, out) in rows.zip(out) {
+            let cube = grid.map_or(NO_CUBE, |grid| grid.key(row));
+            *out = values[self.leaf(cube, |test| test.goes_left(row))];
+        }
+    }
+}
+
+/// Adds the stumps of one split, whose sides lead to `left_entry` and `right_entry`.
+fn push_cuts<T>(
+    steps: &mut Vec<(Question<'_, T>, Target, Target)>,
+    cuts: &[SplitNode],
+    left_entry: Target,
+    right_entry: Target,
+    form: impl Fn(&Test) -> T,
+) {
+    let mut number = vec![0; cuts.len()];
+    let places = (0..cuts.len()).filter(|&place| is_cut(&cuts[place]));
+    for (step, place) in (steps.len() as i64..).zip(places) {
+        number[place] = step;
+    }
+    let target = |place: usize| match cuts[place] {
+        SplitNode::Cut { .. } => Target(number[place]),
+        SplitNode::Part { goes_left: true, .. } => left_entry,
+        SplitNode::Part { goes_left: false, .. } => right_entry,
+    };
+    for cut in cuts {
+        if let SplitNode::Cut { test, left, right, .. } = cut {
+            steps.push((Question::Test(form(test)), target(*left), target(*right)));
+        }
+    }
+}
+
+fn is_cut(cut: &SplitNode) -> bool {
+    matches!(cut, SplitNode::Cut { .. })
+}
+
+impl RankingTree {
+    /// Place in the ranking of the leaf of each row, 0 for the leaf that ranks highest.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity, or
+    /// if the tree asks classifiers ([`RankingTree::apply_by`]).
+    pub fn apply(&self, columns: &Columns<'_>) -> Result<Vec<u32>, RankError> {
+        self.of_rows(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
+    }
+
+    /// Score of each row: [`RankingTree::leaf_scores`] of its leaf.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply`].
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.of_rows(columns, &self.leaf_scores())
+    }
+
+    /// Probability of the positive class of each row: [`RankingTree::probabilities`] of its leaf.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply`].
+    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        self.of_rows(columns, &self.probabilities())
+    }
+
+    /// For each row one of the values, which are those of the leaves in ranking order.
+    pub(crate) fn values_of_rows(
+        &self,
+        columns: &Columns<'_>,
+        values: &[f64],
+    ) -> Result<Vec<f64>, RankError> {
+        self.of_rows(columns, values)
+    }
+
+    pub(in crate::tree) fn of_rows<V>(
+        &self,
+        columns: &Columns<'_>,
+        values: &[V],
+    ) -> Result<Vec<V>, RankError>
+    where
+        V: Copy + Default + Send + Sync,
+    {
+        self.check_columns(columns)?;
+        if !self.classifiers().is_empty() {
+            return Err(RankError::NeedsClassifiers);
+        }
+        let router = Router::new(self, Test::clone);
+        let n_features = columns.n_features();
+        if n_features == 0 {
+            return Ok(vec![values[0]; columns.n_rows()]);
+        }
+        let mut out = vec![V::default(); columns.n_rows()];
+        let of_tile = |tile: &mut Vec<f64>, (chunk, out): (usize, &mut [V])| {
+            let rows = chunk * TILE_ROWS..chunk * TILE_ROWS + out.len();
+            tile.resize(out.len() * n_features, 0.0);
+            if columns.read_rows(rows, tile) {
+                return true;
+            }
+            router.put_values(self.grid(), tile.chunks_exact(n_features), values, out);
+            false
+        };
+        let tiles = out.chunks_mut(TILE_ROWS).enumerate().collect();
+        if parallel::map_with(tiles, 16, Vec::new, of_tile).contains(&true) {
+            return Err(columns.refusal());
+        }
+        Ok(out)
+    }
+
+    pub(in crate::tree) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        columns.check_kinds(self.n_levels())
+    }
+}
+
+impl<R: Sync> Sample<'_, R> {
+    /// Place in the ranking of the leaf of each of some rows of the sample, asked in codes.
+    pub(in crate::tree) fn places(&self, tree: &RankingTree, rows: &[u32]) -> Vec<u32> {
+        let features = self.binned.features();
+        let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
+        let place = |&row: &u32| {
+            let row = row as usize;
+            let cube = self.cubes.as_ref().map_or(NO_CUBE, |cubes| cubes.of_row[row]);
+            router.leaf(cube, |test| {
+                let missing = features[test.feature].n_bins() as u32;
+                test.goes_left(self.binned.code(row, test.feature), missing)
+            }) as u32
+        };
+        rows.par_iter().with_min_len(TILE_ROWS).map(place).collect()
+    }
+}

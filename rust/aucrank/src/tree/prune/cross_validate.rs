@@ -1,0 +1,148 @@
+//! Which subtree to keep, by cross-validation of the price of a leaf (paper 2 sec. 4.1).
+
+use serde::{Deserialize, Serialize};
+
+use super::path::{PruningPath, PruningStep};
+use crate::data::{ClassSums, Folds, NO_FOLD, RowTally};
+use crate::tree::fit::Sample;
+use crate::tree::model::RankingTree;
+use crate::{Interrupt, RankError, parallel};
+
+/// How the price of a leaf is cross-validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CvParams {
+    /// Number of folds; at least 2. Fewer are used where a class has fewer distinct rows.
+    pub n_folds: u16,
+    /// Keep the smallest tree whose mean AUC is within one standard error of the best.
+    pub one_standard_error: bool,
+    /// Seed by which rows are dealt into folds.
+    pub seed: u64,
+}
+
+impl CvParams {
+    pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
+        if self.n_folds < 2 {
+            return Err(RankError::BadParameter {
+                name: "n_folds",
+                value: self.n_folds.to_string(),
+                rule: "at least 2",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What cross-validation found for each tree of the nested path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CrossValidation {
+    /// Number of folds.
+    pub n_folds: usize,
+    /// The trees of the path of the full sample.
+    pub steps: Vec<PruningStep>,
+    /// For each, the mean over the folds of the AUC on the fold left out of the tree that was grown
+    /// without it and pruned at the same price; with a `max_fpr` below 1 the partial AUC up to it,
+    /// standardised to 1/2 for a ranking that tells nothing.
+    pub mean_auc: Vec<f64>,
+    /// Standard errors of the means.
+    pub standard_error: Vec<f64>,
+    /// Index of the step that was kept.
+    pub chosen: usize,
+}
+
+impl CrossValidation {
+    /// Summarises the AUCs of each fold, one for each step, and chooses: the largest mean, ties to
+    /// the smaller tree; or the smallest tree within one standard error of it.
+    fn new(steps: Vec<PruningStep>, fold_aucs: &[Vec<f64>], one_standard_error: bool) -> Self {
+        let n_folds = fold_aucs.len();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / n_folds as f64;
+        let (mut mean_auc, mut standard_error) = (Vec::new(), Vec::new());
+        for step in 0..steps.len() {
+            let aucs: Vec<f64> = fold_aucs.iter().map(|aucs| aucs[step]).collect();
+            let centre = mean(&aucs);
+            let squares: f64 = aucs.iter().map(|auc| (auc - centre).powi(2)).sum();
+            mean_auc.push(centre);
+            standard_error.push((squares / (n_folds as f64 - 1.0) / n_folds as f64).sqrt());
+        }
+        let last_from = |bound: f64| mean_auc.iter().rposition(|&mean| mean >= bound).unwrap_or(0);
+        let mut chosen = last_from(mean_auc.iter().copied().fold(0.0, f64::max));
+        if one_standard_error {
+            chosen = last_from(mean_auc[chosen] - standard_error[chosen]);
+        }
+        Self { n_folds, steps, mean_auc, standard_error, chosen }
+    }
+}
+
+/// Grows a tree without each fold, prunes it along its path and scores every pruned tree on the fold
+/// left out (DECISIONS E18, T13, T14). The folds share the binned data.
+pub(in crate::tree) fn cross_validate<R: RowTally + Copy>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    folds: &Folds,
+    params: &CvParams,
+    interrupt: &Interrupt,
+) -> Result<CrossValidation, RankError> {
+    let rows = |fold: u16, inside: bool| {
+        let of_row = folds.of_row.iter().enumerate();
+        of_row
+            .filter(|&(_, &of)| of != NO_FOLD && (of == fold) == inside)
+            .map(|(row, _)| row as u32)
+            .collect()
+    };
+    let all: Vec<u16> = (0..folds.n_folds).collect();
+    let grow = |_, rows| sample.grow(rows, params.seed, interrupt);
+    let max_fpr = sample.params.grow.max_fpr;
+    cross_validate_by(sample, tree, &all, rows, grow, max_fpr, params.one_standard_error)
+}
+
+/// The same for a tree that `grow` grows, on folds whose rows `rows` gives: those inside the fold, and
+/// those outside. What is averaged is the AUC up to `max_fpr`.
+pub(in crate::tree) fn cross_validate_by<R: RowTally + Copy>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    folds: &[u16],
+    rows: impl Fn(u16, bool) -> Vec<u32> + Sync,
+    grow: impl Fn(u16, Vec<u32>) -> Result<RankingTree, RankError> + Sync,
+    max_fpr: f64,
+    one_standard_error: bool,
+) -> Result<CrossValidation, RankError> {
+    let steps = tree.pruning_path();
+    // Between two prices the tree is the same, so their geometric mean stands for all of them.
+    let prices: Vec<f64> = (0..steps.len())
+        .map(|i| match steps.get(i + 1) {
+            Some(next) => (steps[i].alpha * next.alpha).sqrt(),
+            None => f64::INFINITY,
+        })
+        .collect();
+    let score_fold = |fold: u16| -> Result<Vec<f64>, RankError> {
+        let tree = grow(fold, rows(fold, false))?;
+        let path = PruningPath::of(&tree);
+        let held_out = held_out_sums(sample, &tree, &rows(fold, true))?;
+        let aucs = path.aucs_up_to(max_fpr, &tree, &held_out);
+        sample.forget(&tree);
+        Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
+    };
+    let fold_aucs = parallel::try_map(folds.to_vec(), score_fold)?;
+    Ok(CrossValidation::new(steps, &fold_aucs, one_standard_error))
+}
+
+/// Class sums of other rows in every node of a tree.
+pub(in crate::tree) fn held_out_sums<R: RowTally + Copy>(
+    sample: &Sample<'_, R>,
+    tree: &RankingTree,
+    rows: &[u32],
+) -> Result<Vec<ClassSums>, RankError> {
+    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
+    if let Some(classifiers) = sample.classifiers.filter(|_| !tree.classifiers().is_empty()) {
+        for (leaf, &row) in tree.leaf_of_rows(rows, classifiers)?.into_iter().zip(rows) {
+            sums[leaf] += sample.sums(row);
+        }
+    } else {
+        let leaves = tree.leaves();
+        for (place, &row) in sample.places(tree, rows).into_iter().zip(rows) {
+            sums[leaves[place as usize]] += sample.sums(row);
+        }
+    }
+    tree.add_up(&mut sums);
+    Ok(sums)
+}

@@ -1,0 +1,221 @@
+//! Subtrees: the nested path of cost-complexity pruning, and those that are asked for by their leaves.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ranking::Ranking;
+use crate::RankError;
+use crate::data::ClassSums;
+use crate::tree::model::RankingTree;
+
+/// One tree of the nested path.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PruningStep {
+    /// From this price of a leaf on, in units of AUC, the tree is the best (paper 2 (13)).
+    pub alpha: f64,
+    /// Its number of leaves.
+    pub n_leaves: usize,
+    /// Its AUC on the training rows.
+    pub auc: f64,
+}
+
+/// Mean gain of the splits of a branch, compared exactly.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    gain: u128,
+    n_splits: u64,
+}
+
+impl Ord for Link {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Whole parts first, then what is left of both, so that no product overflows.
+        let parts = |link: &Self| {
+            let n = u128::from(link.n_splits);
+            (link.gain / n, link.gain % n)
+        };
+        let ((whole_a, rest_a), (whole_b, rest_b)) = (parts(self), parts(other));
+        let cross = |rest: u128, link: &Self| rest * u128::from(link.n_splits);
+        whole_a.cmp(&whole_b).then_with(|| cross(rest_a, other).cmp(&cross(rest_b, self)))
+    }
+}
+
+impl PartialOrd for Link {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Link {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Link {}
+
+/// The nested path of subtrees that are best for some price of a leaf (paper 2 Theorem 3).
+#[derive(Debug)]
+pub(in crate::tree) struct PruningPath {
+    /// Prices from which on each tree is best: 0 for the whole tree, then rising strictly.
+    pub(in crate::tree) alphas: Vec<f64>,
+    /// Step at which each node has lost its split; 0 for leaves.
+    collapsed_at: Vec<usize>,
+}
+
+impl PruningPath {
+    /// Collapses the weakest links until the root is left (DECISIONS T12): the branch whose splits
+    /// gain least in the mean, all that tie together, so that each tree is the smallest best one.
+    pub(in crate::tree) fn of(tree: &RankingTree) -> Self {
+        let nodes = tree.nodes();
+        let children = |node: usize| nodes[node].split.as_ref().map(|s| (s.left(), s.right()));
+        let mut parents = vec![None; nodes.len()];
+        let mut links: Vec<Link> = vec![Link { gain: 0, n_splits: 0 }; nodes.len()];
+        for node in (0..nodes.len()).rev() {
+            if let Some((left, right)) = children(node) {
+                (parents[left], parents[right]) = (Some(node), Some(node));
+                links[node] = Link {
+                    gain: tree.gain(node) as u128 + links[left].gain + links[right].gain,
+                    n_splits: 1 + links[left].n_splits + links[right].n_splits,
+                };
+            }
+        }
+        // An entry whose link is no longer that of its node is out of date.
+        let is_split = |node: &usize| nodes[*node].split.is_some();
+        let mut heap: BinaryHeap<Reverse<(Link, usize, u64)>> = (0..nodes.len())
+            .filter(is_split)
+            .map(|node| Reverse((links[node], node, links[node].n_splits)))
+            .collect();
+        let mut collapsed_at = vec![0; nodes.len()];
+        let mut alphas = vec![0.0];
+        let mut weakest: Option<Link> = None;
+        while let Some(Reverse((link, node, n_splits))) = heap.pop() {
+            if collapsed_at[node] > 0 || links[node].n_splits != n_splits {
+                continue;
+            }
+            if weakest != Some(link) {
+                weakest = Some(link);
+                alphas.push(tree.auc_of_gain(link.gain as i128) / link.n_splits as f64);
+            }
+            let mut branch = vec![node];
+            while let Some(inner) = branch.pop() {
+                if let Some((left, right)) = children(inner).filter(|_| collapsed_at[inner] == 0) {
+                    collapsed_at[inner] = alphas.len() - 1;
+                    branch.extend([left, right]);
+                }
+            }
+            let mut above = parents[node];
+            while let Some(ancestor) = above {
+                links[ancestor].gain -= link.gain;
+                links[ancestor].n_splits -= link.n_splits;
+                heap.push(Reverse((links[ancestor], ancestor, links[ancestor].n_splits)));
+                above = parents[ancestor];
+            }
+        }
+        Self { alphas, collapsed_at }
+    }
+
+    /// Step of the tree that is best at a price.
+    pub(in crate::tree) fn step_at(&self, alpha: f64) -> usize {
+        self.alphas.partition_point(|&from| from <= alpha).max(1) - 1
+    }
+
+    /// The tree of a step.
+    pub(in crate::tree) fn tree(&self, tree: &RankingTree, step: usize) -> RankingTree {
+        tree.cut_at(|node| (1..=step).contains(&self.collapsed_at[node]))
+    }
+
+    /// AUC of the tree of every step on a sample given by its class sums in each node, and the
+    /// number of its leaves.
+    pub(in crate::tree) fn aucs(
+        &self,
+        tree: &RankingTree,
+        sums: &[ClassSums],
+    ) -> Vec<(f64, usize)> {
+        self.aucs_up_to(1.0, tree, sums)
+    }
+
+    /// The same for the standardised partial AUC up to a false positive rate.
+    pub(in crate::tree) fn aucs_up_to(
+        &self,
+        max_fpr: f64,
+        tree: &RankingTree,
+        sums: &[ClassSums],
+    ) -> Vec<(f64, usize)> {
+        let nodes = tree.nodes();
+        let mut ranking = Ranking::new(tree, sums);
+        let mut by_step: Vec<Vec<usize>> = vec![Vec::new(); self.alphas.len()];
+        for (node, &step) in self.collapsed_at.iter().enumerate() {
+            if nodes[node].split.is_some() {
+                by_step[step].push(node);
+            } else {
+                ranking.insert(node);
+            }
+        }
+        let mut aucs = vec![(ranking.auc_up_to(max_fpr), ranking.n_leaves)];
+        for collapsed in by_step.into_iter().skip(1) {
+            // Children before parents, so that each collapse replaces two leaves by one.
+            for node in collapsed.into_iter().rev() {
+                if let Some(split) = &nodes[node].split {
+                    ranking.remove(split.left());
+                    ranking.remove(split.right());
+                    ranking.insert(node);
+                }
+            }
+            aucs.push((ranking.auc_up_to(max_fpr), ranking.n_leaves));
+        }
+        aucs
+    }
+}
+
+impl RankingTree {
+    /// The nested path of subtrees, from the whole tree to its root.
+    #[must_use]
+    pub fn pruning_path(&self) -> Vec<PruningStep> {
+        let path = PruningPath::of(self);
+        let sums: Vec<ClassSums> = self.nodes().iter().map(|node| node.sums).collect();
+        let aucs = path.aucs(self, &sums);
+        path.alphas
+            .iter()
+            .zip(aucs)
+            .map(|(&alpha, (auc, n_leaves))| PruningStep { alpha, n_leaves, auc })
+            .collect()
+    }
+
+    /// The smallest subtree of largest AUC less `alpha` per leaf (paper 2 (13)).
+    #[must_use]
+    pub fn prune(&self, alpha: f64) -> Self {
+        let path = PruningPath::of(self);
+        path.tree(self, path.step_at(alpha))
+    }
+
+    /// The subtree in which the given nodes are leaves; the rest of the tree stays.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] for a node that does not exist or lies below another of them.
+    pub fn subtree(&self, leaves: &[usize]) -> Result<Self, RankError> {
+        let bad = |node: usize, rule| {
+            Err(RankError::BadParameter { name: "a leaf", value: node.to_string(), rule })
+        };
+        let mut is_leaf = vec![false; self.nodes().len()];
+        for &node in leaves {
+            match is_leaf.get_mut(node) {
+                Some(mark) => *mark = true,
+                None => return bad(node, "the number of a node of the tree"),
+            }
+        }
+        let mut is_below = vec![false; self.nodes().len()];
+        for (node, split) in self.nodes().iter().map(|node| &node.split).enumerate() {
+            if is_below[node] && is_leaf[node] {
+                return bad(node, "no node below another leaf");
+            }
+            if let Some(split) = split {
+                let below = is_below[node] || is_leaf[node];
+                (is_below[split.left()], is_below[split.right()]) = (below, below);
+            }
+        }
+        Ok(self.cut_at(|node| is_leaf[node]))
+    }
+}

@@ -1,0 +1,165 @@
+//! Which subtree to keep, by rows that the tree was not grown on (DECISIONS T21).
+
+use serde::{Deserialize, Serialize};
+
+use super::path::{PruningPath, PruningStep};
+use crate::data::{ClassSums, Columns, Labels};
+use crate::tree::fit::{PruningRule, TreeRankModel, TreeRankParams, fit};
+use crate::tree::model::RankingTree;
+use crate::{Interrupt, RankError};
+
+/// Which of the training rows are held out, where no others are given.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValidationParams {
+    /// Share of the distinct rows of each class that is held out; between 0 and 1.
+    pub fraction: f64,
+    /// Seed by which rows are dealt.
+    pub seed: u64,
+}
+
+impl ValidationParams {
+    pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
+        if self.fraction > 0.0 && self.fraction < 1.0 {
+            return Ok(());
+        }
+        Err(RankError::BadParameter {
+            name: "fraction",
+            value: self.fraction.to_string(),
+            rule: "between 0 and 1",
+        })
+    }
+}
+
+/// What was found for each tree of the nested path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// The trees of the path.
+    pub steps: Vec<PruningStep>,
+    /// AUC of each on the rows held out.
+    pub auc: Vec<f64>,
+    /// Index of the step that was kept: the largest AUC, ties to the smaller tree.
+    pub chosen: usize,
+}
+
+impl Validation {
+    /// Scores the trees of the path on rows given by their class sums in each node of the largest, by
+    /// their AUC up to `max_fpr`.
+    pub(in crate::tree) fn on_sums(
+        tree: &RankingTree,
+        sums: &[ClassSums],
+        max_fpr: f64,
+    ) -> (RankingTree, Self) {
+        let path = PruningPath::of(tree);
+        let auc: Vec<f64> =
+            path.aucs_up_to(max_fpr, tree, sums).into_iter().map(|(auc, _)| auc).collect();
+        let best = auc.iter().copied().fold(0.0, f64::max);
+        let chosen = auc.iter().rposition(|&auc| auc >= best).unwrap_or(0);
+        (path.tree(tree, chosen), Self { steps: tree.pruning_path(), auc, chosen })
+    }
+
+    pub(in crate::tree) fn check(&self, tree: &RankingTree) -> Result<(), String> {
+        let chosen = self.steps.get(self.chosen).map(|step| step.n_leaves);
+        if self.auc.len() == self.steps.len() && chosen == Some(tree.n_leaves()) {
+            Ok(())
+        } else {
+            Err("the table of the validation does not suit the tree".to_owned())
+        }
+    }
+}
+
+impl RankingTree {
+    /// The tree of the nested path that has the largest AUC on the given rows, ties to the smaller
+    /// one, and the AUCs of all.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, hold infinity, or
+    /// have another number of rows than the labels.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use aucrank::data::{Columns, Labels};
+    /// # use aucrank::tree::{TreeRankParams, GrowParams, LeafRankParams, SplitRule, fit};
+    /// # let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
+    /// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+    /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
+    /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+    /// let tree = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap().tree;
+    /// assert_eq!(tree.n_leaves(), 4);
+    ///
+    /// let others = Labels::new(&[false, false, true, true], None).unwrap();
+    /// let (best, found) = tree.best_on(&columns, &others).unwrap();
+    /// assert_eq!((best.n_leaves(), found.auc[found.chosen]), (2, 0.75));
+    /// ```
+    pub fn best_on(
+        &self,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+    ) -> Result<(Self, Validation), RankError> {
+        self.best_up_to(1.0, columns, labels)
+    }
+
+    fn best_up_to(
+        &self,
+        max_fpr: f64,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+    ) -> Result<(Self, Validation), RankError> {
+        let (found, expected) = (columns.n_rows(), labels.n_rows());
+        if found != expected {
+            return Err(RankError::LengthMismatch { name: "X", found, expected });
+        }
+        let leaves = self.leaves();
+        let mut sums = vec![ClassSums::default(); self.nodes().len()];
+        for (row, place) in self.apply(columns)?.into_iter().enumerate() {
+            sums[leaves[place as usize]] += labels.sums(row);
+        }
+        self.add_up(&mut sums);
+        Ok(Validation::on_sums(self, &sums, max_fpr))
+    }
+
+    /// Fills in the sums of nodes from those of the leaves.
+    pub(in crate::tree) fn add_up(&self, sums: &mut [ClassSums]) {
+        for node in (0..sums.len()).rev() {
+            if let Some(split) = &self.nodes()[node].split {
+                sums[node] = sums[split.left()] + sums[split.right()];
+            }
+        }
+    }
+}
+
+/// As [`fit`], with other rows to prune by than training rows held out: of the nested path the tree
+/// of largest AUC on them is kept.
+///
+/// # Errors
+///
+/// [`RankError`] as of [`fit`]; [`RankError::InValidation`] for what is wrong with the other rows;
+/// [`RankError::BadParameter`] unless the pruning rule is [`PruningRule::Validation`].
+pub fn fit_validated(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    (other_columns, other_labels): (&Columns<'_>, &Labels<'_>),
+    params: &TreeRankParams,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    if !matches!(params.pruning, Some(PruningRule::Validation(_))) {
+        return Err(RankError::BadParameter {
+            name: "pruning",
+            value: "another rule".to_owned(),
+            rule: "validation where rows to validate on are given",
+        });
+    }
+    params.validate()?;
+    let (columns, other_columns) = (&columns.until(interrupt), &other_columns.until(interrupt));
+    // Before the tree is grown, which may take long.
+    if let Some(err) = other_columns.infinite_value() {
+        return Err(err.in_validation());
+    }
+    let unpruned = TreeRankParams { pruning: None, ..params.clone() };
+    let grown = fit(columns, labels, &unpruned, interrupt)?.tree;
+    let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
+    let (tree, found) = found.map_err(RankError::in_validation)?;
+    Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
+}

@@ -1,0 +1,516 @@
+//! Splits by classifiers that live outside the core: weighted empirical risk minimisation (paper 2
+//! Fig. 6).
+//!
+//! The core tells a classifier from another by a number. It decides which rows a classifier learns
+//! from, what each row costs and whether the answers are worth a split; how it learns is left to a
+//! [`RowSplitter`].
+
+use std::fmt::Debug;
+
+use crate::RankError;
+use crate::data::{CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two};
+use crate::tree::grow::{Division, Family, OpenNode, Splitter};
+use crate::tree::model::{NodeSplit, RankingTree, SplitForm};
+
+/// Answers of fitted classifiers about rows, which both sides know by their numbers.
+pub trait RowDecider: Debug + Sync {
+    /// Which of the `rows` the classifier calls positive: one answer for each.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::External`] where the classifier fails.
+    fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError>;
+}
+
+/// Fits classifiers. Trees that are grown without a fold are grown in parallel, so that the calls of
+/// one tree are in order and those of several are not: what is learned must not depend on it.
+pub trait RowSplitter: RowDecider {
+    /// Fits a classifier to the rows of a node and returns its number, of the caller's choice but
+    /// used once, with its answers about these rows.
+    ///
+    /// A row may come more than once. `costs` has what a mistake about each row costs: both classes
+    /// cost the same in all. `seed` is for what is random in the classifier.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::External`] where the classifier fails.
+    fn fit(&self, seed: u64, rows: &[u32], costs: &[f64]) -> Result<(usize, Vec<bool>), RankError>;
+
+    /// These classifiers are not needed any more.
+    fn forget(&self, classifiers: &[usize]);
+
+    /// At the end of a fit: the classifiers of the tree, in the order of their new numbers 0, 1, ...
+    fn keep(&self, classifiers: &[usize]);
+}
+
+/// Splits nodes by classifiers.
+#[derive(Debug)]
+pub(in crate::tree) struct ClassifierSplitter<'a> {
+    classifiers: &'a dyn RowSplitter,
+    labels: &'a Labels<'a>,
+    /// Rows that each side of a split keeps.
+    min_side_rows: u64,
+    /// What a split must gain, as [`ClassSums::gain`].
+    min_gain: f64,
+}
+
+impl<'a> ClassifierSplitter<'a> {
+    pub(in crate::tree) fn new(
+        classifiers: &'a dyn RowSplitter,
+        labels: &'a Labels<'a>,
+        min_side_rows: u64,
+        min_gain: f64,
+    ) -> Self {
+        Self { classifiers, labels, min_side_rows, min_gain }
+    }
+
+    /// What a mistake about each row costs: the share of the other class in the node (paper 2 sec.
+    /// 3.3, the asymmetry factor omega being that of the positives), times the weight of the row.
+    fn costs(&self, node: ClassSums, rows: &[u32]) -> Vec<f64> {
+        let total = (node.pos + node.neg) as f64;
+        let (of_pos, of_neg) = (node.neg as f64 / total, node.pos as f64 / total);
+        let cost = |&row: &u32| {
+            let ClassSums { pos, neg, .. } = self.labels.sums(row as usize);
+            let units = pos as f64 * of_pos + neg as f64 * of_neg;
+            times_power_of_two(units, self.labels.exponent())
+        };
+        rows.iter().map(cost).collect()
+    }
+
+    /// The side that ranks first: the rows that are called positive or, where that would lose, the
+    /// others. `None` where neither gains enough.
+    fn side(&self, node: ClassSums, positive: ClassSums) -> Option<(bool, ClassSums)> {
+        let positive_left = node.gain(positive) > 0;
+        let left = if positive_left { positive } else { node - positive };
+        let is_split = node.gain(left) as f64 > self.min_gain
+            && left.rows.min(node.rows - left.rows) >= self.min_side_rows;
+        is_split.then_some((positive_left, left))
+    }
+}
+
+impl<R: RowTally> Splitter<MemorySource<'_, R>> for ClassifierSplitter<'_> {
+    type Kept = ();
+
+    fn start(
+        &self,
+        _: &MemorySource<'_, R>,
+        root: OpenNode<()>,
+    ) -> Result<OpenNode<()>, RankError> {
+        Ok(root)
+    }
+
+    fn divide(
+        &self,
+        source: &mut MemorySource<'_, R>,
+        nodes: &[OpenNode<()>],
+        next_cell: &mut CellId,
+    ) -> Result<Vec<Option<Division>>, RankError> {
+        let mut divisions = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            source.check_interrupt()?;
+            let rows = source.rows(node.cell);
+            let costs = self.costs(node.sums, rows);
+            let (classifier, mut goes_left) = self.classifiers.fit(node.seed, rows, &costs)?;
+            check_answers(rows, &goes_left)?;
+            let answers = rows.iter().zip(&goes_left).filter(|&(_, &is_positive)| is_positive);
+            let positive = answers.map(|(&row, _)| self.labels.sums(row as usize)).sum();
+            let Some((positive_left, left)) = self.side(node.sums, positive) else {
+                self.classifiers.forget(&[classifier]);
+                divisions.push(None);
+                continue;
+            };
+            if !positive_left {
+                for answer in &mut goes_left {
+                    *answer = !*answer;
+                }
+            }
+            let cells = (*next_cell, *next_cell + 1);
+            *next_cell += 2;
+            source.split_by_mask(node.cell, &goes_left, cells.0, cells.1);
+            divisions.push(Some(Division {
+                form: SplitForm::Classifier { number: classifier, positive_left },
+                left_cells: vec![cells.0],
+                right_cells: vec![cells.1],
+                left,
+            }));
+        }
+        Ok(divisions)
+    }
+
+    fn descend(
+        &self,
+        _: &MemorySource<'_, R>,
+        families: Vec<Family<()>>,
+    ) -> Result<Vec<OpenNode<()>>, RankError> {
+        Ok(families.into_iter().flat_map(Family::splittable).collect())
+    }
+
+    fn n_bytes(&self, (): &()) -> usize {
+        0
+    }
+}
+
+fn check_answers(rows: &[u32], answers: &[bool]) -> Result<(), RankError> {
+    if rows.len() == answers.len() {
+        return Ok(());
+    }
+    let (n_answers, n_rows) = (answers.len(), rows.len());
+    Err(RankError::External(format!("a classifier gave {n_answers} answers about {n_rows} rows")))
+}
+
+impl RankingTree {
+    /// Numbers of the classifiers that split its nodes, in the order of the nodes; none in a tree of
+    /// stumps.
+    #[must_use]
+    pub fn classifiers(&self) -> Vec<usize> {
+        let splits = self.nodes().iter().filter_map(|node| node.split.as_ref());
+        let number = |split: &NodeSplit| match split.form {
+            SplitForm::Classifier { number, .. } => Some(number),
+            SplitForm::Stump(_) | SplitForm::Cuts(_) | SplitForm::Cubes(_) => None,
+        };
+        splits.filter_map(number).collect()
+    }
+
+    /// Numbers the classifiers anew, 0, 1, ... in the order of the nodes, and returns their old
+    /// numbers.
+    pub(in crate::tree) fn number_classifiers(&mut self) -> Vec<usize> {
+        let mut old = Vec::new();
+        for split in self.splits_mut() {
+            if let SplitForm::Classifier { number, .. } = &mut split.form {
+                old.push(std::mem::replace(number, old.len()));
+            }
+        }
+        old
+    }
+
+    /// Number of the leaf of each row. From the root down, every classifier is asked once, about the
+    /// rows that reach its node.
+    pub(in crate::tree) fn leaf_of_rows(
+        &self,
+        rows: &[u32],
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<usize>, RankError> {
+        let mut leaf_of = vec![0; rows.len()];
+        let mut reached: Vec<Vec<usize>> = vec![Vec::new(); self.nodes().len()];
+        reached[0] = (0..rows.len()).collect();
+        for (number, node) in self.nodes().iter().enumerate() {
+            let places = std::mem::take(&mut reached[number]);
+            let Some(split) = &node.split else {
+                for place in places {
+                    leaf_of[place] = number;
+                }
+                continue;
+            };
+            let SplitForm::Classifier { number: classifier, positive_left } = split.form else {
+                unreachable!("either all splits are classifiers or none is");
+            };
+            if places.is_empty() {
+                continue;
+            }
+            let asked: Vec<u32> = places.iter().map(|&place| rows[place]).collect();
+            let answers = classifiers.decide(classifier, &asked)?;
+            check_answers(&asked, &answers)?;
+            for (place, is_positive) in places.into_iter().zip(answers) {
+                let side = if is_positive == positive_left { split.left() } else { split.right() };
+                reached[side].push(place);
+            }
+        }
+        Ok(leaf_of)
+    }
+
+    /// [`RankingTree::apply`] for a tree that asks classifiers, about the rows of `columns`.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply`], and what the classifiers run into.
+    pub fn apply_by(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<u32>, RankError> {
+        self.leaf_values_by(columns, classifiers, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
+    }
+
+    /// [`RankingTree::score`] for a tree that asks classifiers.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply_by`].
+    pub fn score_by(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<f64>, RankError> {
+        self.leaf_values_by(columns, classifiers, &self.leaf_scores())
+    }
+
+    /// [`RankingTree::probability`] for a tree that asks classifiers.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankingTree::apply_by`].
+    pub fn probability_by(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+    ) -> Result<Vec<f64>, RankError> {
+        self.leaf_values_by(columns, classifiers, &self.probabilities())
+    }
+
+    fn leaf_values_by<V: Copy + Default + Send + Sync>(
+        &self,
+        columns: &Columns<'_>,
+        classifiers: &dyn RowDecider,
+        values: &[V],
+    ) -> Result<Vec<V>, RankError> {
+        if self.classifiers().is_empty() {
+            return self.of_rows(columns, values);
+        }
+        self.check_columns(columns)?;
+        if let Some(err) = columns.infinite_value() {
+            return Err(err);
+        }
+        let mut value_of = vec![V::default(); self.nodes().len()];
+        for (leaf, &value) in self.leaves().into_iter().zip(values) {
+            value_of[leaf] = value;
+        }
+        let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
+        let leaf_of = self.leaf_of_rows(&rows, classifiers)?;
+        Ok(leaf_of.into_iter().map(|leaf| value_of[leaf]).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::Interrupt;
+    use crate::tree::{
+        CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, TreeRankParams,
+        fit, fit_by_classifiers,
+    };
+
+    /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.
+    #[derive(Debug)]
+    struct Halves<'a> {
+        values: &'a [f64],
+        positive: &'a [bool],
+        is_turned: bool,
+        bounds: Mutex<BTreeMap<usize, f64>>,
+        kept: Mutex<Vec<usize>>,
+    }
+
+    impl<'a> Halves<'a> {
+        fn new(values: &'a [f64], positive: &'a [bool], is_turned: bool) -> Self {
+            let (bounds, kept) = (Mutex::default(), Mutex::default());
+            Self { values, positive, is_turned, bounds, kept }
+        }
+
+        fn answers(&self, bound: f64, rows: &[u32]) -> Vec<bool> {
+            rows.iter().map(|&row| (self.values[row as usize] >= bound) != self.is_turned).collect()
+        }
+    }
+
+    impl RowDecider for Halves<'_> {
+        fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError> {
+            // After a fit, classifiers go by their new numbers.
+            let kept = self.kept.lock().unwrap();
+            let number = kept.get(classifier).copied().unwrap_or(classifier);
+            Ok(self.answers(self.bounds.lock().unwrap()[&number], rows))
+        }
+    }
+
+    impl RowSplitter for Halves<'_> {
+        fn fit(
+            &self,
+            _: u64,
+            rows: &[u32],
+            costs: &[f64],
+        ) -> Result<(usize, Vec<bool>), RankError> {
+            let of_class = |class: bool| -> f64 {
+                let rows = rows.iter().zip(costs);
+                rows.filter(|&(&row, _)| self.positive[row as usize] == class).map(|r| r.1).sum()
+            };
+            assert!((of_class(true) / of_class(false) - 1.0).abs() < 1e-9);
+            let total: f64 = costs.iter().sum();
+            let bound = rows.iter().zip(costs).map(|(&row, c)| self.values[row as usize] * c);
+            let bound = bound.sum::<f64>() / total;
+            let mut bounds = self.bounds.lock().unwrap();
+            // Gaps between the numbers, as another caller may leave them.
+            let number = bounds.keys().last().map_or(7, |last| last + 3);
+            bounds.insert(number, bound);
+            Ok((number, self.answers(bound, rows)))
+        }
+
+        fn forget(&self, classifiers: &[usize]) {
+            let mut bounds = self.bounds.lock().unwrap();
+            for number in classifiers {
+                bounds.remove(number).expect("it is forgotten once");
+            }
+        }
+
+        fn keep(&self, classifiers: &[usize]) {
+            *self.kept.lock().unwrap() = classifiers.to_vec();
+            self.bounds.lock().unwrap().retain(|number, _| classifiers.contains(number));
+        }
+    }
+
+    fn params(split: SplitRule, n_folds: Option<u16>) -> TreeRankParams {
+        TreeRankParams {
+            pruning: n_folds.map(|n_folds| {
+                PruningRule::CrossValidation(CvParams {
+                    n_folds,
+                    one_standard_error: false,
+                    seed: 1,
+                })
+            }),
+            ..TreeRankParams::new(
+                GrowParams {
+                    max_depth: 5,
+                    min_samples_leaf: 3,
+                    leaf_order: LeafOrder::Tree,
+                    ..GrowParams::default()
+                },
+                split,
+            )
+        }
+    }
+
+    fn sample() -> (Vec<f64>, Vec<bool>, Vec<f64>) {
+        let number = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let values: Vec<f64> = (0..400).map(|i| (number(i) % 100) as f64).collect();
+        let positive =
+            (0..400).map(|i| (number(i + 1000) % 100) as f64 + 20.0 < values[i as usize]).collect();
+        let weights = (0..400).map(|i| (number(i + 2000) % 5) as f64 / 4.0).collect();
+        (values, positive, weights)
+    }
+
+    #[test]
+    fn a_tree_scores_with_its_classifiers_as_it_was_grown() {
+        let (values, positive, weights) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        for (weights, n_folds, is_turned) in [
+            (None, None, false),
+            (None, Some(5), true),
+            (Some(&weights[..]), None, true),
+            (Some(&weights[..]), Some(5), false),
+        ] {
+            let labels = Labels::new(&positive, weights).unwrap();
+            let halves = Halves::new(&values, &positive, is_turned);
+            let params = params(SplitRule::Classifier, n_folds);
+            let tree =
+                fit_by_classifiers(&columns, &labels, &params, &halves, &Interrupt::default())
+                    .unwrap()
+                    .tree;
+            tree.check().unwrap();
+            assert!(tree.n_leaves() > 2);
+            assert!(tree.nodes().iter().all(|node| node.sums.rows >= 3));
+            let n_splits = tree.n_leaves() - 1;
+            assert_eq!(tree.classifiers(), (0..n_splits).collect::<Vec<_>>());
+            assert_eq!(halves.bounds.lock().unwrap().len(), n_splits);
+            // Leaves hold the rows that they held in the fit.
+            let mut sums = vec![ClassSums::default(); tree.n_leaves()];
+            let leaves = tree.apply_by(&columns, &halves).unwrap();
+            for row in labels.rows() {
+                sums[leaves[row as usize] as usize] += labels.sums(row as usize);
+            }
+            assert_eq!(sums, tree.leaf_sums());
+            // The left side is the upper half, whichever way the classifier calls it.
+            let scores = tree.score_by(&columns, &halves).unwrap();
+            let low = (0..400).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+            let high = (0..400).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+            assert!(scores[low] < scores[high]);
+            assert_eq!(tree.score(&columns), Err(RankError::NeedsClassifiers));
+        }
+    }
+
+    #[test]
+    fn the_weighted_error_of_a_split_is_that_of_its_auc() {
+        // (9) of paper 2, in integers: n^2 L = 2 (P FP + N FN) and n^2 4 p (1 - p) (1 - AUC).
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let halves = Halves::new(&values, &positive, false);
+        let params = params(SplitRule::Classifier, None);
+        let tree = fit_by_classifiers(&columns, &labels, &params, &halves, &Interrupt::default());
+        let tree = tree.unwrap().tree;
+        for (number, node) in tree.nodes().iter().enumerate() {
+            let Some(split) = &node.split else { continue };
+            let ClassSums { pos, neg, .. } = node.sums;
+            let left = tree.nodes()[split.left()].sums;
+            let error = 2 * (pos * left.neg + neg * (pos - left.pos));
+            // Of all pairs, 2 PN AUC = PN + gain.
+            let one_less_auc = i128::from(pos * neg) - tree.gain(number);
+            assert_eq!(i128::from(error), 2 * one_less_auc);
+        }
+    }
+
+    #[test]
+    fn what_a_classifier_runs_into_ends_the_fit() {
+        #[derive(Debug)]
+        struct Broken(Result<(usize, Vec<bool>), RankError>);
+        impl RowDecider for Broken {
+            fn decide(&self, _: usize, _: &[u32]) -> Result<Vec<bool>, RankError> {
+                unreachable!("nothing was fitted")
+            }
+        }
+        impl RowSplitter for Broken {
+            fn fit(&self, _: u64, _: &[u32], _: &[f64]) -> Result<(usize, Vec<bool>), RankError> {
+                self.0.clone()
+            }
+            fn forget(&self, _: &[usize]) {}
+            fn keep(&self, _: &[usize]) {}
+        }
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let by = |broken: &Broken| {
+            let params = params(SplitRule::Classifier, None);
+            fit_by_classifiers(&columns, &labels, &params, broken, &Interrupt::default())
+        };
+        let external = RankError::External("no".to_owned());
+        assert_eq!(by(&Broken(Err(external.clone()))), Err(external));
+        let err = by(&Broken(Ok((0, vec![true; 3])))).unwrap_err();
+        assert_eq!(err.to_string(), "a classifier gave 3 answers about 400 rows");
+        // One side would be empty.
+        assert_eq!(by(&Broken(Ok((0, vec![true; 400])))).unwrap().tree.n_leaves(), 1);
+        let params = params(SplitRule::Classifier, None);
+        let without = fit(&columns, &labels, &params, &Interrupt::default());
+        assert_eq!(without, Err(RankError::NeedsClassifiers));
+    }
+
+    #[test]
+    fn a_tree_of_stumps_needs_no_classifier() {
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let halves = Halves::new(&values, &positive, false);
+        let params = params(SplitRule::Stumps(LeafRankParams::orthogonal(1)), Some(3));
+        let interrupt = Interrupt::default();
+        let by = fit_by_classifiers(&columns, &labels, &params, &halves, &interrupt).unwrap();
+        assert_eq!(by, fit(&columns, &labels, &params, &interrupt).unwrap());
+        assert_eq!(by.tree.score_by(&columns, &halves), by.tree.score(&columns));
+    }
+
+    #[test]
+    fn numbers_that_do_not_rise_are_refused() {
+        let (values, positive, _) = sample();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let halves = Halves::new(&values, &positive, false);
+        let params = params(SplitRule::Classifier, None);
+        let model = fit_by_classifiers(&columns, &labels, &params, &halves, &Interrupt::default());
+        let tree = model.unwrap().tree;
+        let forged = |from: &str, to: &str| -> RankingTree {
+            serde_json::from_str(&tree.to_json().unwrap().replacen(from, to, 1)).unwrap()
+        };
+        forged("x", "x").check().unwrap();
+        let err = forged("\"number\":1,", "\"number\":2,").check().unwrap_err();
+        assert_eq!(err, "the numbers of the classifiers do not rise");
+        let stump = "{\"stump\":{\"feature\":0,\"left\":{\"below\":50.0},\"missing_left\":false},";
+        let err = forged("{\"classifier\":{\"number\":0,\"positive_left\":true},", stump);
+        assert_eq!(err.check().unwrap_err(), "classifiers split some of the nodes only");
+    }
+}

@@ -1,0 +1,142 @@
+//! A split by the partition-based rule on dyadic cubes (paper 2 sec. 3.2).
+//!
+//! Only cubes that rows occupy are ever looked at, never all `2^(level q)`. Their class sums are
+//! taken once for a tree, and the cubes are brought into the order of eta once: a side of a split is
+//! a leading or a trailing run of its node's cubes, so every node is a run of that list, whatever
+//! the splits above it. That also shows why the training curve is concave at one level (paper 2
+//! Remark 8): from the first leaf to the last, no cube is passed by one of larger eta.
+//!
+//! A row keeps its cube on its way down. Where missing values would be filled anew in each node,
+//! `start` and `descend` would have to take class sums from the rows of the node instead.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::partition::best_prefix;
+use crate::data::{CellId, ClassSums, SumSource};
+use crate::tree::grow::{Division, Family, OpenNode, Splitter};
+use crate::tree::model::SplitForm;
+use crate::tree::model::{CubeGrid, CubeKeys, Cubes};
+use crate::{RankError, parallel};
+
+/// How fine the cubes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DyadicParams {
+    /// Cubes have sides of `2^-level`, the features being scaled to `[0, 1]`; at least 1. The number
+    /// of a cube, of `level` binary digits for each feature, must fit 63.
+    pub level: u32,
+}
+
+impl DyadicParams {
+    pub(in crate::tree) fn validate(self) -> Result<(), RankError> {
+        match self.level {
+            1..=63 => Ok(()),
+            level => Err(RankError::BadParameter {
+                name: "level",
+                value: level.to_string(),
+                rule: "from 1 to 63",
+            }),
+        }
+    }
+}
+
+/// Splits nodes by dyadic cubes.
+#[derive(Debug)]
+pub(in crate::tree) struct DyadicSplitter<'a> {
+    grid: &'a CubeGrid,
+    /// The occupied cubes by eta, the largest first; of equal ones the one of the lower number.
+    cubes: Vec<(u64, ClassSums)>,
+    /// Rows that each side of a split keeps.
+    min_side_rows: u64,
+    /// What a split must gain, as [`ClassSums::gain`].
+    min_gain: f64,
+}
+
+impl<'a> DyadicSplitter<'a> {
+    pub(in crate::tree) fn new(
+        keys: &'a CubeKeys,
+        sums: impl Fn(u32) -> ClassSums,
+        rows: &[u32],
+        min_side_rows: u64,
+        min_gain: f64,
+    ) -> Self {
+        let mut rows: Vec<(u64, u32)> =
+            rows.iter().map(|&row| (keys.of_row[row as usize], row)).collect();
+        rows.par_sort_unstable();
+        let cube = |rows: &[(u64, u32)]| (rows[0].0, rows.iter().map(|&(_, row)| sums(row)).sum());
+        let mut cubes: Vec<(u64, ClassSums)> = rows.chunk_by(|a, b| a.0 == b.0).map(cube).collect();
+        cubes.par_sort_unstable_by(|a, b| b.1.cmp_eta(a.1).then(a.0.cmp(&b.0)));
+        Self { grid: &keys.grid, cubes, min_side_rows, min_gain }
+    }
+
+    fn sums(&self, cubes: Range<usize>) -> impl Iterator<Item = ClassSums> {
+        self.cubes[cubes].iter().map(|&(_, sums)| sums)
+    }
+
+    fn division(&self, node: &OpenNode<Range<usize>>) -> Option<Division> {
+        let cubes = node.kept.clone();
+        let (n_left, left) = best_prefix(node.sums, self.sums(cubes.clone()), self.min_side_rows)?;
+        if node.sums.gain(left) as f64 <= self.min_gain {
+            return None;
+        }
+        let sided = self.cubes[cubes].iter().enumerate();
+        let sided = sided.map(|(place, &(key, sums))| (key, sums, place < n_left));
+        Some(Division {
+            form: SplitForm::Cubes(Cubes::new(self.grid, node.sums, sided)),
+            // The rows stay where they are: nothing is asked of them again.
+            left_cells: Vec::new(),
+            right_cells: Vec::new(),
+            left,
+        })
+    }
+}
+
+impl<S: SumSource> Splitter<S> for DyadicSplitter<'_> {
+    /// Which cubes make up the node.
+    type Kept = Range<usize>;
+
+    fn start(&self, _: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError> {
+        Ok(root.keeping(0..self.cubes.len()))
+    }
+
+    fn divide(
+        &self,
+        _: &mut S,
+        nodes: &[OpenNode<Self::Kept>],
+        _: &mut CellId,
+    ) -> Result<Vec<Option<Division>>, RankError> {
+        Ok(parallel::map(nodes.iter().collect(), |node| self.division(node)))
+    }
+
+    fn descend(
+        &self,
+        _: &S,
+        families: Vec<Family<Self::Kept>>,
+    ) -> Result<Vec<OpenNode<Self::Kept>>, RankError> {
+        let mut open = Vec::with_capacity(2 * families.len());
+        for family in families {
+            let (cubes, left_rows) = (family.parent.kept.clone(), family.children[0].sums.rows);
+            let mut rows = 0;
+            let is_left = |sums: &ClassSums| {
+                rows += sums.rows;
+                rows <= left_rows
+            };
+            let middle = cubes.start + self.sums(cubes.clone()).take_while(is_left).count();
+            let kept = [cubes.start..middle, middle..cubes.end];
+            let children = family.children.into_iter().zip(family.may_split).zip(kept);
+            open.extend(
+                children.filter_map(|((child, may_split), kept)| {
+                    may_split.then(|| child.keeping(kept))
+                }),
+            );
+        }
+        Ok(open)
+    }
+
+    fn n_bytes(&self, _: &Self::Kept) -> usize {
+        size_of::<Self::Kept>()
+    }
+}

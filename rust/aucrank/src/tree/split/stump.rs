@@ -1,0 +1,567 @@
+//! The best stump of a cell, from its histogram.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::partition::{best_run, best_union};
+use crate::data::{
+    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram, LevelSet,
+    RowUnits, Shrinkage, Tally, ValueScale,
+};
+use crate::tree::model::direction;
+
+/// A stump and what it does to its cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::tree) struct Stump {
+    pub(in crate::tree) test: CodeTest,
+    pub(in crate::tree) left: ClassSums,
+    /// [`ClassSums::gain`] of the left side; positive.
+    pub(in crate::tree) gain: i128,
+    /// What of the gain is believed: all of it, but for a set of categories that was chosen by the
+    /// rows it gains on.
+    pub(in crate::tree) merit: i128,
+}
+
+impl Stump {
+    /// Larger merit first, then the larger left side (paper 1 Remark 9). Of equal stumps the one met
+    /// first stays: lower feature, lower threshold, "below goes left" (DECISIONS T3).
+    fn beats(&self, other: Option<&Self>) -> bool {
+        let key = |stump: &Self| (stump.merit, stump.left.rows);
+        other.is_none_or(|other| key(self).cmp(&key(other)) == Ordering::Greater)
+    }
+}
+
+/// What the mean of a cell is told by, and where it lies among the values of the cell.
+#[derive(Debug, Clone)]
+pub(in crate::tree) struct CellMeans {
+    /// The unit in which each feature's values are summed.
+    pub(in crate::tree) scales: Vec<ValueScale>,
+    /// Of each feature that has missing values, the least and the greatest value of each bin.
+    ranges: Vec<Vec<(f64, f64)>>,
+}
+
+impl CellMeans {
+    /// Those of some rows; `has_missing` tells which features they miss.
+    pub(in crate::tree) fn new(
+        columns: &Columns<'_>,
+        binned: &Binned,
+        rows: &[u32],
+        has_missing: &[bool],
+    ) -> Self {
+        Self {
+            scales: ValueScale::of(columns, rows),
+            ranges: binned.value_ranges(columns, rows, has_missing),
+        }
+    }
+
+    /// The codes that missing values may be given where they count as `mean`, whose bin is `code`.
+    ///
+    /// One where the cell has values on both sides of the mean in that bin, or none in it. Where the
+    /// mean lies between the values of two bins that follow one another in the cell, a cut may fall on
+    /// either side of it: they may be given the code of the one or of the other, the upper one first.
+    fn codes_of_missing(
+        &self,
+        feature: usize,
+        bins: &[(u32, ClassSums)],
+        mean: f64,
+        code: u32,
+    ) -> impl Iterator<Item = u32> {
+        let neighbour =
+            bins.binary_search_by_key(&code, |(code, _)| *code).ok().and_then(|place| {
+                let (low, high) = self.ranges[feature][code as usize];
+                let neighbour = if mean < low {
+                    place.checked_sub(1)?
+                } else if mean > high {
+                    place + 1
+                } else {
+                    return None;
+                };
+                bins.get(neighbour).map(|(neighbour, _)| *neighbour)
+            });
+        let upper = neighbour.map_or(code, |neighbour| neighbour.max(code));
+        let lower = neighbour.map(|neighbour| neighbour.min(code));
+        std::iter::once(upper).chain(lower)
+    }
+}
+
+/// What stumps heed beside their gain.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::tree) struct StumpTerms<'a> {
+    /// Where a missing value counts as the mean of its cell.
+    pub(in crate::tree) means: Option<&'a CellMeans>,
+    /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
+    pub(in crate::tree) monotonic: &'a [i8],
+    /// Features that may be asked, ascending; `None` for all.
+    pub(in crate::tree) features: Option<&'a [usize]>,
+    /// What chance can do to the rates of categories; `None` where they are taken as they are.
+    pub(in crate::tree) level_units: Option<&'a RowUnits>,
+}
+
+impl StumpTerms<'_> {
+    /// Whether a feature may be asked.
+    pub(in crate::tree) fn may_ask(self, feature: usize) -> bool {
+        self.features.is_none_or(|features| features.binary_search(&feature).is_ok())
+    }
+}
+
+/// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
+pub(in crate::tree) fn best_stump<T: Tally>(
+    features: &[FeatureBins],
+    histogram: &Histogram<T>,
+    cell: ClassSums,
+    min_rows: u64,
+    terms: StumpTerms<'_>,
+) -> Option<Stump> {
+    let mut best: Option<Stump> = None;
+    for (feature, sums) in histogram.features().filter(|(feature, _)| terms.may_ask(*feature)) {
+        let direction = direction(terms.monotonic, feature);
+        let found = match (&features[feature], terms.means) {
+            (FeatureBins::Numeric { cuts }, None) => {
+                best_threshold(feature, cuts, sums.occupied(), cell, min_rows, direction)
+            }
+            (FeatureBins::Numeric { cuts }, Some(means)) => {
+                best_threshold_by_mean(feature, cuts, means, sums, cell, min_rows, direction)
+            }
+            (bins @ FeatureBins::Categorical { .. }, scales) => {
+                let levels = LevelSets { feature, bins, units: terms.level_units, cell, min_rows };
+                match scales {
+                    None => levels.best(sums.occupied(), None),
+                    Some(_) => levels.best_by_mode(sums),
+                }
+            }
+        };
+        if let Some(stump) = found
+            && stump.beats(best.as_ref())
+        {
+            best = Some(stump);
+        }
+    }
+    best
+}
+
+/// Known values below or from a threshold on; missing ones on the side where they gain, or with the
+/// larger side where there are none to learn from (DECISIONS T18).
+///
+/// `bins` are the occupied codes; `direction` is as in [`StumpTerms::monotonic`].
+fn best_threshold(
+    feature: usize,
+    cuts: &[f64],
+    bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
+    cell: ClassSums,
+    min_rows: u64,
+    direction: i8,
+) -> Option<Stump> {
+    let missing_code = cuts.len() as u32 + 1;
+    let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
+    let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
+    let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
+
+    let mut best: Option<(Stump, (u32, u32))> = None;
+    let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
+        let left = if missing_gains { known_left + missing } else { known_left };
+        let gain = cell.gain(left);
+        if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
+            return;
+        }
+        let missing_left =
+            if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
+        let test = CodeTest { feature, rule: rule(gap.0), missing_left };
+        let stump = Stump { test, left, gain, merit: gain };
+        if stump.beats(best.as_ref().map(|(best, _)| best)) {
+            best = Some((stump, gap));
+        }
+    };
+
+    let mut below = ClassSums::default();
+    let mut previous = None;
+    for (code, bin) in bins {
+        // The missing code comes last: all known values then lie below it.
+        if let Some(previous) = previous {
+            if code == missing_code {
+                let beyond = (missing_code, missing_code);
+                consider(below, CodeRule::Below, beyond);
+                consider(ClassSums::default(), CodeRule::AtLeast, beyond);
+                break;
+            }
+            let gap = (previous + 1, code);
+            if direction <= 0 {
+                consider(below, CodeRule::Below, gap);
+            }
+            if direction >= 0 {
+                consider(cell - missing - below, CodeRule::AtLeast, gap);
+            }
+        }
+        below += bin;
+        previous = Some(code);
+    }
+    best.map(|(mut stump, gap)| {
+        match &mut stump.test.rule {
+            CodeRule::Below(bound) | CodeRule::AtLeast(bound) => *bound = middle_of(gap, cuts),
+            CodeRule::Levels(_) => {}
+        }
+        stump
+    })
+}
+
+/// The same where missing values count as the mean of the known ones: they have its place in the order
+/// of the values, and go where its answer leads.
+fn best_threshold_by_mean<T: Tally>(
+    feature: usize,
+    cuts: &[f64],
+    means: &CellMeans,
+    sums: FeatureSums<'_, T>,
+    cell: ClassSums,
+    min_rows: u64,
+    direction: i8,
+) -> Option<Stump> {
+    let missing_code = cuts.len() as u32 + 1;
+    let (bins, missing) = known_and_missing(sums, missing_code);
+    let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
+    if bins.len() < 2 {
+        return None;
+    }
+    let sum = sums.value_sum().expect("the source sums values where means are wanted");
+    let mean = means.scales[feature].mean(sum, known.pos + known.neg);
+    let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
+    let stump_with = |code: u32| {
+        let mut bins = bins.clone();
+        add_to_bin(&mut bins, code, missing);
+        let mut stump = best_threshold(feature, cuts, bins.into_iter(), cell, min_rows, direction)?;
+        stump.test.missing_left = stump.test.goes_left(code, missing_code);
+        Some(stump)
+    };
+    if missing.rows == 0 {
+        return stump_with(mean_code);
+    }
+    let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
+    // Of equal ones the lower threshold.
+    stumps.reduce(|best, other| {
+        let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
+        if other.beats(Some(&best)) || is_equal { other } else { best }
+    })
+}
+
+/// Where a stump cuts the codes of a number.
+fn bound(stump: &Stump) -> u32 {
+    match stump.test.rule {
+        CodeRule::Below(bound) | CodeRule::AtLeast(bound) => bound,
+        CodeRule::Levels(_) => unreachable!("levels have no order to cut"),
+    }
+}
+
+/// The occupied bins of known values, and what the missing ones hold.
+fn known_and_missing<T: Tally>(
+    sums: FeatureSums<'_, T>,
+    missing_code: u32,
+) -> (Vec<(u32, ClassSums)>, ClassSums) {
+    let mut bins: Vec<(u32, ClassSums)> = sums.occupied().collect();
+    let missing = bins.pop_if(|(code, _)| *code == missing_code);
+    (bins, missing.map_or(ClassSums::default(), |(_, sums)| sums))
+}
+
+fn add_to_bin(bins: &mut Vec<(u32, ClassSums)>, code: u32, more: ClassSums) {
+    if more.rows == 0 {
+        return;
+    }
+    match bins.binary_search_by_key(&code, |(code, _)| *code) {
+        Ok(place) => bins[place].1 += more,
+        Err(place) => bins.insert(place, (code, more)),
+    }
+}
+
+/// A gap of empty bins leaves a choice of cuts; the one nearest to its middle is taken, as for a
+/// midpoint between values.
+fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
+    if first == last {
+        return first;
+    }
+    // Bound b stands for cut b - 1.
+    let cuts = &cuts[first as usize - 1..last as usize];
+    let (low, high) = (cuts[0], cuts[cuts.len() - 1]);
+    let middle = low / 2.0 + high / 2.0;
+    let above = cuts.partition_point(|&cut| cut < middle).min(cuts.len() - 1);
+    let below = above.saturating_sub(1);
+    let nearest = if middle - cuts[below] <= cuts[above] - middle { below } else { above };
+    first + nearest as u32
+}
+
+/// The sets of levels of a feature that may go left.
+struct LevelSets<'a> {
+    feature: usize,
+    bins: &'a FeatureBins,
+    units: Option<&'a RowUnits>,
+    cell: ClassSums,
+    min_rows: u64,
+}
+
+impl LevelSets<'_> {
+    /// The best union of levels (DECISIONS T24), of shrunken rates (G11). A level that this cell does
+    /// not hold counts as missing.
+    ///
+    /// `bins` are the occupied codes; missing values go with the level `like`, if there is one.
+    fn best(
+        &self,
+        bins: impl Iterator<Item = (u32, ClassSums)>,
+        like: Option<u32>,
+    ) -> Option<Stump> {
+        let Self { feature, cell, .. } = *self;
+        let n_levels = self.bins.n_bins() as u32;
+        let (codes, parts): (Vec<u32>, Vec<ClassSums>) = bins.unzip();
+        let (is_left, left, merit) = self.best_union(&parts)?;
+        let missing_is_left = match codes.binary_search(&like.unwrap_or(n_levels)) {
+            Ok(place) => is_left[place],
+            Err(_) => 2 * left.rows >= cell.rows,
+        };
+        let known = || codes.iter().zip(&is_left).filter(|(code, _)| **code < n_levels);
+        let asks_missing = known().all(|(_, left)| *left != missing_is_left)
+            && codes.contains(&n_levels)
+            && !self.bins.pools_levels();
+        let rule = if asks_missing {
+            // All known levels on one side: the question is whether the value is known.
+            if missing_is_left { CodeRule::AtLeast(n_levels) } else { CodeRule::Below(n_levels) }
+        } else {
+            // Those that the cell does not hold go with the missing, as rare ones do.
+            let others = known().filter(|(_, left)| **left != missing_is_left);
+            let others = others.map(|(code, _)| *code);
+            let levels = if missing_is_left { LevelSet::all_but } else { LevelSet::only };
+            CodeRule::Levels(levels(others))
+        };
+        let test = CodeTest { feature, rule, missing_left: missing_is_left };
+        Some(Stump { test, left, gain: cell.gain(left), merit })
+    }
+
+    /// The union of levels of the largest merit: which go left, their sums, and the merit.
+    fn best_union(&self, parts: &[ClassSums]) -> Option<(Vec<bool>, ClassSums, i128)> {
+        let Self { cell, min_rows, .. } = *self;
+        let masses = parts.iter().map(|&part| part.into());
+        let shrinkage = match self.units {
+            Some(units) => Shrinkage::of(masses, units)?,
+            None => Shrinkage::none(cell.into()),
+        };
+        if shrinkage.is_none() {
+            let (is_left, left) = best_union(cell, parts, min_rows)?;
+            return Some((is_left, left, cell.gain(left)));
+        }
+        let excess: Vec<f64> = parts.iter().map(|&part| shrinkage.excess(part.into())).collect();
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        order.sort_by(|&a, &b| excess[b].total_cmp(&excess[a]));
+        let (is_left, left) = best_run(cell, parts, &order, min_rows)?;
+        let mine = parts.iter().zip(&is_left).filter(|(_, is_left)| **is_left);
+        let believed = mine.map(|(&part, _)| shrinkage.kept(part.into()) * cell.gain(part) as f64);
+        let merit = believed.sum::<f64>() as i128;
+        (merit > 0).then_some((is_left, left, merit))
+    }
+
+    /// The same where missing values count as the level of largest class weight, the first of several.
+    fn best_by_mode<T: Tally>(&self, sums: FeatureSums<'_, T>) -> Option<Stump> {
+        let (mut bins, missing) = known_and_missing(sums, self.bins.n_bins() as u32);
+        let weight = |(code, sums): &(u32, ClassSums)| (sums.pos + sums.neg, Reverse(*code));
+        let mode = bins.iter().max_by_key(|bin| weight(bin))?.0;
+        add_to_bin(&mut bins, mode, missing);
+        self.best(bins.into_iter(), Some(mode))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::{
+        BinningParams, Column, CountedRows, HistogramRequest, Labels, LevelRates, MISSING_CODE,
+        MemorySource, SumSource, mix,
+    };
+
+    const MISSING: f64 = f64::NAN;
+
+    fn stump_of(
+        columns: &Columns<'_>,
+        positive: &[bool],
+        min_rows: u64,
+    ) -> (Option<Stump>, Binned) {
+        let labels = Labels::new(positive, None).unwrap();
+        let interrupt = Interrupt::default();
+        let raw = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
+        let binned = Binned::new(columns, &labels, raw, &interrupt).unwrap();
+        let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
+        let histogram = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
+        let terms = StumpTerms::default();
+        (best_stump(binned.features(), &histogram, labels.total(), min_rows, terms), binned)
+    }
+
+    /// Gain of the best stump on numbers, by trying every threshold, side and place of the missing.
+    fn best_gain_by_trial(values: &[f64], positive: &[bool]) -> i128 {
+        let total = Labels::new(positive, None).unwrap().total();
+        let mut best = 0;
+        for &threshold in values.iter().chain(&[f64::INFINITY]) {
+            for (low_left, missing_left) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let goes_left = |value: f64| {
+                    let known_left = (value < threshold) == (low_left == 1);
+                    if value.is_nan() { missing_left == 1 } else { known_left }
+                };
+                let part = (0..values.len())
+                    .filter(|&row| goes_left(values[row]))
+                    .map(|row| ClassSums {
+                        pos: positive[row].into(),
+                        neg: (!positive[row]).into(),
+                        rows: 1,
+                    })
+                    .sum();
+                best = best.max(total.gain(part));
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn no_threshold_side_or_place_of_the_missing_gains_more() {
+        let mut state = 9_u64;
+        let mut draw = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % n
+        };
+        for _ in 0..400 {
+            let n_rows = 3 + draw(8) as usize;
+            let values: Vec<f64> =
+                (0..n_rows).map(|_| if draw(4) == 0 { MISSING } else { draw(4) as f64 }).collect();
+            let mut positive: Vec<bool> = (0..n_rows).map(|_| draw(2) == 0).collect();
+            (positive[0], positive[1]) = (true, false);
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let (stump, binned) = stump_of(&columns, &positive, 1);
+            let expected = best_gain_by_trial(&values, &positive);
+            assert_eq!(stump.as_ref().map_or(0, |stump| stump.gain), expected);
+            // The stump does to the rows what it says.
+            if let Some(stump) = stump {
+                let labels = Labels::new(&positive, None).unwrap();
+                let missing = binned.features()[0].n_bins() as u32;
+                let left = (0..n_rows)
+                    .filter(|&row| stump.test.goes_left(binned.code(row, 0), missing))
+                    .map(|row| labels.sums(row))
+                    .sum();
+                assert_eq!(stump.left, left);
+            }
+        }
+    }
+
+    /// Gain of the best stump on numbers that are all known, by trying every threshold and side.
+    fn best_gain_of_filled(filled: &[f64], positive: &[bool], min_rows: u64) -> i128 {
+        let total = Labels::new(positive, None).unwrap().total();
+        let mut best = 0;
+        for &threshold in filled {
+            for low_left in [true, false] {
+                let part: ClassSums = (0..filled.len())
+                    .filter(|&row| (filled[row] < threshold) == low_left)
+                    .map(|row| ClassSums {
+                        pos: positive[row].into(),
+                        neg: (!positive[row]).into(),
+                        rows: 1,
+                    })
+                    .sum();
+                if part.rows >= min_rows && total.rows - part.rows >= min_rows {
+                    best = best.max(total.gain(part));
+                }
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn no_threshold_gains_more_on_values_that_are_filled_with_the_mean() {
+        let (mut n_inside, interrupt) = (0, Interrupt::default());
+        for seed in 0..600_u64 {
+            let draw = |row: usize, what: u64, below: u64| {
+                mix(seed ^ mix(row as u64 ^ what << 32)) % below
+            };
+            let n_rows = 4 + draw(0, 1, 20) as usize;
+            let min_rows = 1 + draw(0, 2, 3);
+            // Whole numbers, so that their sum is exact in any order.
+            let values: Vec<f64> = (0..n_rows)
+                .map(|row| if draw(row, 3, 4) == 0 { MISSING } else { draw(row, 4, 12) as f64 })
+                .collect();
+            let mut positive: Vec<bool> = (0..n_rows).map(|row| draw(row, 5, 2) == 0).collect();
+            (positive[0], positive[1]) = (true, false);
+            let known = || values.iter().filter(|value| !value.is_nan());
+            let mean = known().sum::<f64>() / known().count() as f64;
+            let fill = |value: &f64| if value.is_nan() { mean } else { *value };
+            let filled: Vec<f64> = values.iter().map(fill).collect();
+
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let labels = Labels::new(&positive, None).unwrap();
+            let params = BinningParams { max_bins: None, ..BinningParams::default() };
+            let binned = Binned::new(&columns, &labels, params, &interrupt).unwrap();
+            let (rows, has_missing) = (labels.rows(), binned.has_missing(&labels.rows()));
+            let means = CellMeans::new(&columns, &binned, &rows, &has_missing);
+            let source = MemorySource::new(&binned, CountedRows(&positive), rows, &interrupt)
+                .with_values(&columns, &means.scales);
+            let histogram = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
+            let terms = StumpTerms { means: Some(&means), ..StumpTerms::default() };
+            let total = labels.total();
+            let stump = best_stump(binned.features(), &histogram, total, min_rows, terms);
+            let expected = best_gain_of_filled(&filled, &positive, min_rows);
+            assert_eq!(stump.as_ref().map_or(0, |stump| stump.gain), expected, "{values:?}");
+            // The stump does to the rows what it says, by their codes and by their values, and what is
+            // missing goes with the known values on one side of the mean.
+            let Some(stump) = stump else { continue };
+            let missing = binned.features()[0].n_bins() as u32;
+            let raw = crate::tree::Test::of_codes(&stump.test, &binned.features()[0]);
+            let is_left: Vec<bool> =
+                (0..n_rows).map(|row| stump.test.goes_left(binned.code(row, 0), missing)).collect();
+            assert!((0..n_rows).all(|row| raw.goes_left(&values[row..=row]) == is_left[row]));
+            let left = (0..n_rows).filter(|&row| is_left[row]).map(|row| labels.sums(row)).sum();
+            assert_eq!(stump.left, left);
+            for (&a, &a_left) in filled.iter().zip(&is_left) {
+                for (&b, &b_left) in filled.iter().zip(&is_left) {
+                    let same_order = match stump.test.rule {
+                        CodeRule::Below(_) => a_left || !b_left,
+                        _ => !a_left || b_left,
+                    };
+                    assert!(a > b || same_order, "{values:?}");
+                }
+            }
+            n_inside += u32::from(values.iter().any(|value| value.is_nan()));
+        }
+        assert!(n_inside > 200);
+    }
+
+    #[test]
+    fn equal_gains_go_to_the_larger_left_side_then_to_the_first_feature() {
+        // Two equal features; below 2 lie 2 positives, below 3 one more and a negative.
+        let values = [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0];
+        let positive = [true, true, true, false, false, false];
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let (stump, _) = stump_of(&columns, &positive, 1);
+        let stump = stump.unwrap();
+        assert_eq!((stump.gain, stump.test.feature), (6, 0));
+        assert_eq!(stump.test.rule, CodeRule::Below(2));
+    }
+
+    #[test]
+    fn a_gap_in_the_cell_is_cut_at_its_middle() {
+        let cuts = [0.5, 1.5, 2.5, 9.0];
+        assert_eq!(middle_of((2, 2), &cuts), 2);
+        assert_eq!(middle_of((1, 3), &cuts), 2);
+        // The middle of 0.5 and 9.0 is 4.75, and 2.5 is the nearest cut.
+        assert_eq!(middle_of((1, 4), &cuts), 3);
+    }
+
+    #[test]
+    fn levels_are_split_by_eta_and_the_unseen_go_with_the_missing() {
+        let codes = [0, 0, 1, 1, 2, 2, MISSING_CODE, MISSING_CODE];
+        let positive = [true, false, true, true, false, false, true, true];
+        let column = Column::Codes { codes: &codes, n_levels: 4 };
+        let columns = Columns::new(vec![column], 8).unwrap();
+        let (stump, _) = stump_of(&columns, &positive, 1);
+        let stump = stump.unwrap();
+        assert_eq!(stump.left, ClassSums { pos: 4, neg: 0, rows: 4 });
+        assert_eq!(stump.test.rule, CodeRule::Levels(LevelSet::all_but([0, 2])));
+        assert!(stump.test.missing_left);
+    }
+
+    #[test]
+    fn a_least_size_of_the_sides_is_kept() {
+        let values: Vec<f64> = (0..8).map(f64::from).collect();
+        let positive = [true, false, false, false, false, false, false, false];
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let (stump, _) = stump_of(&columns, &positive, 3);
+        assert_eq!(stump.unwrap().test.rule, CodeRule::Below(3));
+        assert_eq!(stump_of(&columns, &positive, 5).0, None);
+    }
+}
