@@ -9,6 +9,11 @@ use crate::data::{
 };
 use crate::tree::model::direction;
 
+/// Share of the gain of a set of categories that has to be believed for the set to be taken. Measured by
+/// `benches/studies/levels_study.py`: at one half a column of 300 levels of noise costs boosted trees
+/// 0.004 of AUC on bank marketing (10 % positives), at one third 0.020, without a bound 0.022.
+const LEAST_BELIEVED: f64 = 0.5;
+
 /// A stump and what it does to its cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tree) struct Stump {
@@ -347,8 +352,11 @@ impl LevelSets<'_> {
         let (is_left, left) = best_run(cell, parts, &order, min_rows)?;
         let mine = parts.iter().zip(&is_left).filter(|(_, is_left)| **is_left);
         let believed = mine.map(|(&part, _)| shrinkage.kept(part.into()) * cell.gain(part) as f64);
-        let merit = believed.sum::<f64>() as i128;
-        (merit > 0).then_some((is_left, left, merit))
+        let merit = believed.sum::<f64>();
+        // The nodes below and the values of the leaves take the rows of the set at their face value, so a
+        // set that is chance for the greater part is left alone.
+        let is_mostly_law = merit > 0.0 && merit >= LEAST_BELIEVED * cell.gain(left) as f64;
+        is_mostly_law.then_some((is_left, left, merit as i128))
     }
 
     /// The same where missing values count as the level of largest class weight, the first of several.
