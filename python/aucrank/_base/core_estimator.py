@@ -12,27 +12,27 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._as_frame import as_frame
-from aucrank._doubts import inner_fits_are_silent
-from aucrank._files import write_atomically
-from aucrank._input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
-from aucrank._params import check_verbose
-from aucrank._persistence import (
+from aucrank._base.persistence import (
     Header,
     decode_params,
     encode_params,
     is_public,
     read_document,
 )
-from aucrank._sample import Sample
-from aucrank._schema import Schema, errors_by_name
-from aucrank._threads import effective_n_threads, threads_for
-from aucrank._validation import (
+from aucrank._data.as_frame import as_frame
+from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
+from aucrank._data.labels import (
     check_class_weight,
     check_seed,
     check_weight,
     encode_binary,
 )
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._utils.files import write_atomically
+from aucrank._utils.params import check_verbose
+from aucrank._utils.threads import effective_n_threads, threads_for
 
 
 class CoreModel(Protocol):

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank import _core, _registry
-from aucrank._schema import Schema
+from aucrank import _core
+from aucrank._base import registry
+from aucrank._data.schema import Schema
 
 # Types of Python that name a dtype of numpy.
 _TYPES: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float}
@@ -40,7 +41,7 @@ def persistable(cls: _Class) -> _Class:
 
 def is_public(cls: type[Any]) -> bool:
     """Tell whether ``cls`` is an estimator that a saved file can name."""
-    return _registry.is_savable(cls.__name__) and _registry.get_estimator(cls.__name__) is cls
+    return registry.is_savable(cls.__name__) and registry.get_estimator(cls.__name__) is cls
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +165,11 @@ def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
         header, model = read_document(text)
-        if not _registry.is_savable(header.estimator):
+        if not registry.is_savable(header.estimator):
             raise _core.ModelFormatError(
                 f"it holds a {header.estimator!r}, which this version of aucrank does not know"
             )
-        return _registry.get_estimator(header.estimator)._from_document(header, model)
+        return registry.get_estimator(header.estimator)._from_document(header, model)
     except _core.ModelFormatError as err:
         raise _core.ModelFormatError(f"{os.fspath(path)}: {err}") from err
 
@@ -252,8 +253,8 @@ def _decode(value: Any) -> Any:
             return _decode_array(array)
         case {"__class__": str(name), **params} if name in _parts:
             return _parts[name](**decode_params(params))
-        case {"__class__": str(name), **params} if _registry.is_savable(name):
-            return _registry.get_estimator(name)(**decode_params(params))
+        case {"__class__": str(name), **params} if registry.is_savable(name):
+            return registry.get_estimator(name)(**decode_params(params))
         case dict():
             raise ValueError(f"a parameter is of an unknown class: {value.get('__class__')!r}")
     return value

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from aucrank._core_estimator import CoreEstimator, CoreModel
-from aucrank._input import Columns
-from aucrank._validation import match_labels
+from aucrank._base.core_estimator import CoreEstimator, CoreModel
+from aucrank._data.input import Columns
+from aucrank._data.labels import match_labels
 
 
 class RankerModel(CoreModel, Protocol):

@@ -8,10 +8,10 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from aucrank._input import count_rows, read_columns
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._validation import check_class_weight, check_weight, match_labels
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.labels import check_class_weight, check_weight, match_labels
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._schema import Schema
+from aucrank._data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._core import MISSING_CODE
-from aucrank._schema import Feature, Level, column_label
-from aucrank._warn import warn_caller
+from aucrank._data.schema import Feature, Level, column_label
+from aucrank._utils.warn import warn_caller
 
 # An identifier has fewer known rows for a category than this, on average. Columns of real data sets
 # have 45 and more, identifiers 1, or 2 where the same customer comes twice.

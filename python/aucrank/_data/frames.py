@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._schema import Factor, is_missing
+from aucrank._data.schema import Factor, is_missing
 
 Numbers = NDArray[np.float64] | NDArray[np.float32]
 

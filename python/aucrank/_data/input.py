@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from aucrank import _frames
-from aucrank._as_frame import as_frame
-from aucrank._doubts import Doubts
-from aucrank._schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
+from aucrank._data import frames
+from aucrank._data.as_frame import as_frame
+from aucrank._data.column_warnings import Doubts
+from aucrank._data.schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
 
@@ -232,17 +232,17 @@ class _FrameTable:
         return column_label(self.frame.columns[index], index)
 
     def is_categorical(self, index: int) -> bool:
-        return _frames.is_categorical(self.columns[index])
+        return frames.is_categorical(self.columns[index])
 
     def is_declared(self, index: int) -> bool:
         # An ordered categorical of pandas is one, too.
         return self.columns[index].dtype == nw.Enum
 
     def numbers(self, index: int) -> NDArray[Any]:
-        return _frames.to_numbers(self.columns[index], self._label(index))
+        return frames.to_numbers(self.columns[index], self._label(index))
 
     def factors(self, index: int) -> list[Factor]:
-        return _frames.to_factors(self.columns[index], self._label(index))
+        return frames.to_factors(self.columns[index], self._label(index))
 
     def matrix(self) -> Matrix | None:
         """Return the one block behind a pandas frame that was made from a row-major array.
@@ -303,7 +303,7 @@ class _ArrayTable:
         return np.ascontiguousarray(values)
 
     def factors(self, index: int) -> list[Factor]:
-        return [_frames.array_factor(self.X[:, index], str(index))]
+        return [frames.array_factor(self.X[:, index], str(index))]
 
     def matrix(self) -> Matrix | None:
         if self.X.dtype not in (np.float32, np.float64):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import assert_all_finite, check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from aucrank._schema import is_missing
+from aucrank._data.schema import is_missing
 
 
 def plain_vector(values: Any) -> Any:

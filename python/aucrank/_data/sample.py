@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._input import Columns
-from aucrank._schema import Schema
+from aucrank._data.input import Columns
+from aucrank._data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)

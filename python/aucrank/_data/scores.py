@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._threads import effective_n_threads
+from aucrank._utils.threads import effective_n_threads
 
 _T = TypeVar("_T")
 

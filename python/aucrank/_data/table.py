@@ -29,7 +29,7 @@ class Table(dict[str, NDArray[Any]]):
 
     Examples
     --------
-    >>> from aucrank._table import Table
+    >>> from aucrank._data.table import Table
     >>> Table(rule=["age <= 30", "otherwise"], size=[12, 104], lift=[2.5, 0.83])
     rule       size  lift
     age <= 30    12  2.50

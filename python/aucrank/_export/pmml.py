@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import inf
 from xml.etree import ElementTree
 
-from aucrank._schema import Level
-from aucrank.additive._card_bins import CardBin, CardFeature
+from aucrank._data.schema import Level
+from aucrank.additive._scorecard.bins import CardBin, CardFeature
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 from math import inf
 from typing import Any
 
-from aucrank._schema import Schema
+from aucrank._data.schema import Schema
 
 # A list of categories longer than this is told by what it leaves out, if that is shorter.
 _LONG_LIST = 4

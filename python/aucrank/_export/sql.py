@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from aucrank._rules import level_codes
-from aucrank._schema import Level, Schema
+from aucrank._data.schema import Level, Schema
+from aucrank._export.rules import level_codes
 
 Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
 

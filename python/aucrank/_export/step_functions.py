@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from aucrank._rules import Restriction, Words
-from aucrank._schema import Schema
-from aucrank._sql import SqlWriter
-from aucrank._table import Table
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._export.rules import Restriction, Words
+from aucrank._export.sql import SqlWriter
 
 StepFunction = dict[str, Any]
 

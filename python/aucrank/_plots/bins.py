@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from aucrank._pyplot import import_pyplot
-from aucrank._rules import number
+from aucrank._export.rules import number
+from aucrank._plots.pyplot import import_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aucrank._pyplot import given_axes, import_pyplot
-from aucrank._table import Table
+from aucrank._data.table import Table
+from aucrank._plots.pyplot import given_axes, import_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._params import check_bool
-from aucrank._pyplot import import_pyplot
-from aucrank._tree_plot import readable_on, wrap_rule
+from aucrank._plots.pyplot import import_pyplot
+from aucrank._plots.tree import readable_on, wrap_rule
+from aucrank._utils.params import check_bool
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-    from aucrank._table import Table
+    from aucrank._data.table import Table
     from aucrank.boosting._branching_program import BranchingProgram
 
 # Lengths in inches, for text of 8 points.

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aucrank._params import check_int
-from aucrank._pyplot import given_axes, import_pyplot
-from aucrank._rules import in_full
-from aucrank._schema import Schema
+from aucrank._data.schema import Schema
+from aucrank._export.rules import in_full
+from aucrank._plots.pyplot import given_axes, import_pyplot
+from aucrank._utils.params import check_int
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from aucrank._params import check_bool, check_int
-from aucrank._pyplot import import_pyplot
+from aucrank._plots.pyplot import import_pyplot
+from aucrank._utils.params import check_bool, check_int
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.text import Annotation, Text
 
-    from aucrank._ranking_tree import RankingTree
-    from aucrank._table import Table
+    from aucrank._data.table import Table
+    from aucrank.tree._ranking_tree import RankingTree
 
 # Lengths in inches, for text of 8 points.
 _FONT_SIZE = 8.0

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._row_models import RowModelLearner, RowModels
+from aucrank._base.row_models import RowModelLearner, RowModels
 
 
 class RowRankers(RowModels):

@@ -11,17 +11,17 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucrank import _core
-from aucrank._as_frame import as_frame
-from aucrank._params import check_choice, check_real
-from aucrank._row_models import set_random_states, weight_parameter
-from aucrank._threads import threads_for
-from aucrank._validation import (
+from aucrank._base.row_models import set_random_states, weight_parameter
+from aucrank._data.as_frame import as_frame
+from aucrank._data.labels import (
     check_class_weight,
     check_seed,
     check_weight,
     encode_binary,
     match_labels,
 )
+from aucrank._utils.params import check_choice, check_real
+from aucrank._utils.threads import threads_for
 
 
 class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from aucrank._base import BaseRanker
-from aucrank._input import Columns
-from aucrank._monotonic import monotonic_directions
-from aucrank._row_models import KeepsModels, check_weighted_estimator
-from aucrank._schema import Schema
+from aucrank._base.monotonic import monotonic_directions
+from aucrank._base.ranker import BaseRanker
+from aucrank._base.row_models import KeepsModels, check_weighted_estimator
+from aucrank._data.input import Columns
+from aucrank._data.schema import Schema
 from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank

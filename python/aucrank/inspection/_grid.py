@@ -12,10 +12,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank import _frames
-from aucrank._as_frame import as_frame
-from aucrank._params import check_int
-from aucrank._schema import column_label, is_missing
+from aucrank._data import frames
+from aucrank._data.as_frame import as_frame
+from aucrank._data.schema import column_label, is_missing
+from aucrank._utils.params import check_int
 
 #: A column by its position or by its name.
 Column = int | str
@@ -158,7 +158,7 @@ class _FrameRows:
                 f"column {self.label(index)} has dtype {series.dtype}; level sets are drawn over"
                 " numeric features"
             )
-        return _frames.to_numbers(series, self.label(index)).astype(np.float64, copy=False)
+        return frames.to_numbers(series, self.label(index)).astype(np.float64, copy=False)
 
     def with_columns(
         self, laid: dict[int, NDArray[np.float64]], held: int | dict[int, Any], n: int

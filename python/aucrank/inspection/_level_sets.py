@@ -8,32 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucrank._grid import Column, make_grid
-from aucrank._params import check_bool, check_int
-from aucrank._pyplot import import_pyplot
-from aucrank._term_plot import TermsDisplay
-from aucrank._tree_plot import RankingTreeDisplay
-from aucrank._validation import encode_binary, match_labels
-from aucrank.additive._bin_plot import FeatureDisplay
-from aucrank.additive._drift import DriftDisplay
-from aucrank.boosting._program_plot import BranchingProgramDisplay
-from aucrank.ramp._path_plot import PathDisplay
+from aucrank._data.labels import encode_binary, match_labels
+from aucrank._plots.pyplot import import_pyplot
+from aucrank._utils.params import check_bool, check_int
+from aucrank.inspection._grid import Column, make_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, QuadMesh
     from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure, SubFigure
-
-__all__ = [
-    "BranchingProgramDisplay",
-    "DriftDisplay",
-    "FeatureDisplay",
-    "LevelSetDisplay",
-    "PathDisplay",
-    "RankingTreeDisplay",
-    "TermsDisplay",
-]
 
 # Lines between level sets are drawn up to so many of them; beyond, colours run into each other.
 _MOST_OUTLINED = 64

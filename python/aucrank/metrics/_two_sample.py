@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, check_scalar
 
-from aucrank._as_frame import as_frame
+from aucrank._data.as_frame import as_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,11 +12,11 @@ from sklearn.utils.extmath import cartesian
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._input import Columns, count_rows, read_columns
-from aucrank._params import check_choice, check_int, check_real
-from aucrank._schema import Factor, Schema, errors_by_name, is_missing
-from aucrank._threads import threads_for
-from aucrank._validation import check_weight
+from aucrank._data.input import Columns, count_rows, read_columns
+from aucrank._data.labels import check_weight
+from aucrank._data.schema import Factor, Schema, errors_by_name, is_missing
+from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.threads import threads_for
 
 #: What a leaf may stand for: `LeafValue` of the core.
 LeafValue = Literal["rank", "eta", "score", "probability"]

@@ -12,21 +12,21 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
-from aucrank._as_frame import as_frame
-from aucrank._dependence import LEAF_VALUES, LeafValue
-from aucrank._input import count_rows, read_columns
-from aucrank._params import check_choice, check_int, check_real
-from aucrank._row_classifiers import RowClassifiers
-from aucrank._rules import Region, Words, cubes_in_words
-from aucrank._sample import Sample
-from aucrank._schema import Schema, errors_by_name
-from aucrank._shap import shap_model
-from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank._table import Table, whole
-from aucrank._threads import threads_for
-from aucrank._tree_plot import RankingTreeDisplay, draw_tree
-from aucrank._validation import check_class_weight, check_weight, encode_binary
+from aucrank._data.as_frame import as_frame
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.labels import check_class_weight, check_weight, encode_binary
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.table import Table, whole
+from aucrank._export.rules import Region, Words, cubes_in_words
+from aucrank._export.shap import shap_model
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._plots.tree import RankingTreeDisplay, draw_tree
+from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve
+from aucrank.tree._dependence import LEAF_VALUES, LeafValue
+from aucrank.tree._row_classifiers import RowClassifiers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

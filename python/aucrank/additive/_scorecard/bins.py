@@ -5,8 +5,8 @@ from itertools import pairwise
 from math import inf, ldexp
 from typing import Any, Literal
 
-from aucrank._rules import Restriction, Words, in_full
-from aucrank._schema import Level, Schema
+from aucrank._data.schema import Level, Schema
+from aucrank._export.rules import Restriction, Words, in_full
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,15 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._input import count_rows, read_columns
-from aucrank._params import check_int
-from aucrank._pyplot import given_axes, import_pyplot
-from aucrank._sample import Sample
-from aucrank._schema import Schema, errors_by_name
-from aucrank._table import Table
-from aucrank._threads import threads_for
-from aucrank._validation import check_weight, match_labels
-from aucrank.additive._card_bins import CardFeature, card_features
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.table import Table
+from aucrank._plots.pyplot import given_axes, import_pyplot
+from aucrank._utils.params import check_int
+from aucrank._utils.threads import threads_for
+from aucrank.additive._scorecard.bins import CardFeature, card_features
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import interval_of
 

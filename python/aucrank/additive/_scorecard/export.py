@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._params import check_choice, check_int
-from aucrank._schema import Schema
-from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank.additive._card_bins import CardBin, CardFeature, card_features
-from aucrank.additive._pmml import PmmlCard, write_pmml
+from aucrank._data.schema import Schema
+from aucrank._export.pmml import PmmlCard, write_pmml
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._utils.params import check_choice, check_int
+from aucrank.additive._scorecard.bins import CardBin, CardFeature, card_features
 
 #: What `CardExportMixin.to_json` says of its form.
 JSON_FORMAT = "aucrank-scorecard"
@@ -167,8 +167,6 @@ class CardExportMixin:
         check_int(n_reasons, "n_reasons", low=0)
         if timestamp is not None and not isinstance(timestamp, datetime):
             raise TypeError(f"timestamp must be a datetime or None, got {timestamp!r}")
-        from aucrank import __version__
-
         card = self._card()
         features = card_features(card, self._schema)
         for place in (feature.place for feature in features):
@@ -177,7 +175,7 @@ class CardExportMixin:
         return write_pmml(
             PmmlCard(
                 model_name=model_name,
-                version=__version__,
+                version=_core.__version__,
                 timestamp=None if timestamp is None else timestamp.isoformat(),
                 initial_points=card["initial_points"],
                 features=features,

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._params import check_bool, check_choice, check_int
-from aucrank._schema import Schema
-from aucrank.additive._card_bins import card_features
+from aucrank._data.schema import Schema
+from aucrank._utils.params import check_bool, check_choice, check_int
+from aucrank.additive._scorecard.bins import card_features
 
 
 class ReasonsMixin:

@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._params import check_choice, check_int, check_real
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._table import Table, whole
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table, whole
+from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank.additive._bins import special_by_column
-from aucrank.additive._card_export import CardExportMixin
-from aucrank.additive._card_ranker import check_ranker, special_values_of, step_functions
-from aucrank.additive._card_sheet import CardSheetMixin
-from aucrank.additive._drift import DriftMixin
-from aucrank.additive._reasons import ReasonsMixin
+from aucrank.additive._scorecard.drift import DriftMixin
+from aucrank.additive._scorecard.export import CardExportMixin
+from aucrank.additive._scorecard.ranker import check_ranker, special_values_of, step_functions
+from aucrank.additive._scorecard.reasons import ReasonsMixin
+from aucrank.additive._scorecard.sheet import CardSheetMixin
 
 
 class Scorecard(

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._files import write_atomically
-from aucrank._params import check_bool
-from aucrank._rules import in_full, number
-from aucrank._schema import Schema
-from aucrank._table import Table, whole
-from aucrank.additive._card_bins import CardBin, CardFeature, card_features
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table, whole
+from aucrank._export.rules import in_full, number
+from aucrank._utils.files import write_atomically
+from aucrank._utils.params import check_bool
+from aucrank.additive._scorecard.bins import CardBin, CardFeature, card_features
 
 #: Lines at most of the table of chances.
 _MOST_LINES = 14
