@@ -1,14 +1,16 @@
 """What every ranker is built on: scores and labels from a core model."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
+from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator, CoreModel
 from aucrank._data.input import Columns
 from aucrank._data.labels import match_labels
+from aucrank._data.scores import of_two_classes
 
 
 class RankerModel(CoreModel, Protocol):
@@ -18,7 +20,39 @@ class RankerModel(CoreModel, Protocol):
         """Score rows; above 0 is positive."""
 
 
-class BaseRanker(ClassifierMixin, CoreEstimator):
+class AucScoreMixin:
+    """For classifiers that score rows: what they are judged by is the AUC; stands first."""
+
+    classes_: NDArray[Any]
+
+    if TYPE_CHECKING:
+
+        def decision_function(self, X: Any) -> NDArray[np.float64]:
+            """Score rows."""
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the area under the ROC curve on the given rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+        y : array-like of shape (n,)
+            Their labels; both classes must occur.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            AUC, from 0 to 1; ties count one half.
+        """
+        scores = self.decision_function(X)
+        positive = match_labels(y, self.classes_)
+        return of_two_classes(_core.roc_auc, positive, scores, sample_weight)
+
+
+class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     """Base of all rankers: two classes in, a score out.
 
     A subclass writes what `CoreEstimator` asks for, around a model that scores.
@@ -57,29 +91,6 @@ class BaseRanker(ClassifierMixin, CoreEstimator):
         """
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the area under the ROC curve on the given rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit.
-        y : array-like of shape (n,)
-            Their labels; both classes must occur.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each row.
-
-        Returns
-        -------
-        float
-            AUC, from 0 to 1; ties count one half.
-        """
-        from aucrank.metrics import roc_auc_score
-
-        scores = self.decision_function(X)
-        positive = match_labels(y, self.classes_)
-        return float(roc_auc_score(positive, scores, sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

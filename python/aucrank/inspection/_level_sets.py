@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucrank._base.scoring import score_rows, scoring_method
 from aucrank._data.labels import encode_binary, match_labels
 from aucrank._plots.pyplot import import_pyplot
 from aucrank._utils.params import check_bool, check_int
@@ -332,7 +334,7 @@ def _check_n_levels(n_levels: Any, *, with_eta: bool) -> int | Literal["matched"
 
 def _score_of(estimator: Any) -> tuple[Callable[[Any], Any], str]:
     """Return what scores rows, and how to call it in messages."""
-    method = _method(estimator)
+    method = scoring_method(estimator)
     if method is None:
         if callable(estimator) and not isinstance(estimator, type):
             return estimator, "the score"
@@ -340,27 +342,11 @@ def _score_of(estimator: Any) -> tuple[Callable[[Any], Any], str]:
             "estimator must have decision_function or predict_proba or be a function of X, got"
             f" {estimator!r}"
         )
-    what = f"{type(estimator).__name__}.{method}"
-    if method == "decision_function":
-        return estimator.decision_function, what
-
-    def probability(X: Any) -> Any:
-        found = np.asarray(estimator.predict_proba(X))
-        return found[:, 1] if found.ndim == 2 and found.shape[1] == 2 else found
-
-    return probability, what
-
-
-def _method(estimator: Any) -> str | None:
-    """Name of the method that scores; a class has none, only its instances do."""
-    if isinstance(estimator, type):
-        return None
-    names = ("decision_function", "predict_proba")
-    return next((name for name in names if hasattr(estimator, name)), None)
+    return partial(score_rows, estimator), f"{type(estimator).__name__}.{method}"
 
 
 def _name(estimator: Any) -> str:
-    return "Score" if _method(estimator) is None else type(estimator).__name__
+    return "Score" if scoring_method(estimator) is None else type(estimator).__name__
 
 
 def _scores(values: Any, n: int, what: str) -> NDArray[np.float64]:
