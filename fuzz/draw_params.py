@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from aucrank import AURORA, RIMARC, AUCBoost, RankBoost
-from aucrank._registry import get_estimator
+from aucrank._base.registry import get_estimator
 from aucrank.tree import (
     CrossValidatedPruning,
     DyadicSplit,

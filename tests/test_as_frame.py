@@ -5,9 +5,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aucrank import AUCBoost, TreeRank, TwoSidedClassifier, _as_frame
-from aucrank._as_frame import as_frame
-from aucrank._registry import TRANSFORMERS, get_estimator, public_estimators
+from aucrank import AUCBoost, TreeRank, TwoSidedClassifier
+from aucrank._base.registry import TRANSFORMERS, get_estimator, public_estimators
+from aucrank._data import as_frame as _as_frame
+from aucrank._data.as_frame import as_frame
 from aucrank.metrics import two_sample_test
 from aucrank.tree import WeightedERM
 from numpy.testing import assert_array_equal

@@ -26,7 +26,7 @@ from aucrank import (
     SMartiRank,
     TreeRank,
 )
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.tree import CrossValidatedPruning, LeafRank
 from numpy.testing import assert_array_equal

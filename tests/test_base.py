@@ -16,11 +16,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from aucrank import _core, _persistence, _registry
-from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._input import count_rows
-from aucrank._schema import Schema
-from aucrank._threads import effective_n_threads
+from aucrank import _core
+from aucrank._base import persistence as _persistence
+from aucrank._base import registry as _registry
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._data.input import count_rows
+from aucrank._data.schema import Schema
+from aucrank._utils.threads import effective_n_threads
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV

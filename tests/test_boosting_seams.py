@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import AUCBoost, MartiRank, RankBoost, SMartiRank, TreeRank, load
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import roc_auc_score

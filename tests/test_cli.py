@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 from aucrank import load
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
 from aucrank.cli import _data, compare, describe, main
 from aucrank.cli._text import WIDTH, aligned
 from aucrank.datasets import load_breast_cancer

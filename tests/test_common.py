@@ -14,7 +14,7 @@ from aucrank import (
     SMartiRank,
     TreeRank,
 )
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
 from aucrank.tree import (
     CrossValidatedPruning,
     DyadicSplit,

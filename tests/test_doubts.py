@@ -19,7 +19,7 @@ from aucrank import (
     Scorecard,
     ThresholdBinarizer,
 )
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.cli import main
 from sklearn.base import clone

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import RIMARC, Scorecard, load
-from aucrank._files import write_atomically
+from aucrank._utils.files import write_atomically
 from aucrank.cli import main
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and limits are those of POSIX")

@@ -217,7 +217,7 @@ def test_what_shap_cannot_read_is_refused_in_words(forests, monkeypatch):
         by_aggregation["eta"].to_shap()
     with pytest.raises(ValueError, match="output must be one of 'rank', 'eta', 'score'"):
         by_aggregation["eta"].to_shap("odds")
-    monkeypatch.setattr("aucrank._shap._MOST_NODES_IN_ALL", 50)
+    monkeypatch.setattr("aucrank._export.shap._MOST_NODES_IN_ALL", 50)
     with pytest.raises(ValueError, match=r"would have \d+ nodes together, more than 50\. Explain"):
         by_aggregation["eta"].to_shap()
 

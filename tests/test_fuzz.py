@@ -8,7 +8,7 @@ from pathlib import Path
 import aucrank
 import numpy as np
 import pytest
-from aucrank import _registry
+from aucrank._base import registry as _registry
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
 CORPUS = sorted((FUZZ / "corpus").glob("*.json"))
@@ -50,7 +50,7 @@ def run(code, *args):
 
 def test_every_estimator_and_parameter_is_drawn():
     code = """
-from aucrank import _registry
+from aucrank._base import registry as _registry
 from draw_params import PARAMS, missing_params
 
 savable = [name for name in _registry.public_names() if _registry.is_savable(name)]

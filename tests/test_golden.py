@@ -11,7 +11,7 @@ import aucrank
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank._registry import is_savable, public_names
+from aucrank._base.registry import is_savable, public_names
 from aucrank.tree import CrossValidatedPruning, LeafRank
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -23,9 +23,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlglot
-from aucrank import Scorecard, TreeRank, _registry
-from aucrank._schema import Feature, Schema
-from aucrank._sql import DIALECTS, SqlWriter
+from aucrank import Scorecard, TreeRank
+from aucrank._base import registry as _registry
+from aucrank._data.schema import Feature, Schema
+from aucrank._export.sql import DIALECTS, SqlWriter
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 from aucrank._core import MISSING_CODE
-from aucrank._input import learn_columns, read_columns
-from aucrank._schema import Feature, Schema
+from aucrank._data.input import learn_columns, read_columns
+from aucrank._data.schema import Feature, Schema
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank import AURORA, RIMARC, AUCBoost, RankBoost, TreeRank, _persistence, _registry
+from aucrank import AURORA, RIMARC, AUCBoost, RankBoost, TreeRank
+from aucrank._base import persistence as _persistence
+from aucrank._base import registry as _registry
 from aucrank.tree import (
     CrossValidatedPruning,
     DyadicSplit,

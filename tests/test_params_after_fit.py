@@ -21,7 +21,7 @@ from aucrank import (
     ThresholdBinarizer,
     TreeRank,
 )
-from aucrank._registry import get_estimator, public_names
+from aucrank._base.registry import get_estimator, public_names
 from aucrank.boosting import TwoSidedClassifier
 
 pyplot = pytest.importorskip("matplotlib.pyplot")

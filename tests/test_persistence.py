@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank import _core, _registry
-from aucrank._base import BaseRanker, ProbabilityMixin
+from aucrank import _core
+from aucrank._base import registry as _registry
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank.tree import LeafRank
 from numpy.testing import assert_array_equal
 

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from aucrank import MAD2C, RIMARC, ColumnWarning
-from aucrank._rules import number
+from aucrank._export.rules import number
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import roc_auc_score
 from numpy.testing import assert_allclose, assert_array_equal

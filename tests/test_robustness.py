@@ -26,7 +26,7 @@ from aucrank import (
     TreeRank,
     _core,
 )
-from aucrank._threads import effective_n_threads
+from aucrank._utils.threads import effective_n_threads
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
 from numpy.testing import assert_array_equal

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aucrank._table import Table
+from aucrank._data.table import Table
 
 TABLE = Table(
     rule=["age <= 30", "<b>otherwise</b>"], size=[12, 104], lift=[2.5, 0.83], tiny=[1e-7, np.nan]

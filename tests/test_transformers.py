@@ -11,8 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from aucrank import MAD2C, ThresholdBinarizer
-from aucrank._registry import ESTIMATORS as RANKERS
-from aucrank._registry import TRANSFORMERS, get_estimator, public_estimators
+from aucrank._base.registry import ESTIMATORS as RANKERS
+from aucrank._base.registry import TRANSFORMERS, get_estimator, public_estimators
 from aucrank.cli import main
 from numpy.testing import assert_array_equal
 from sklearn.base import clone

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import TreeRank
-from aucrank._tree_plot import wrap_rule
+from aucrank._plots.tree import wrap_rule
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import LeafRank
 

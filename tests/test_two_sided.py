@@ -20,7 +20,7 @@ from aucrank import (
     TreeRank,
     TwoSidedClassifier,
 )
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
 from aucrank.datasets import make_gaussian_pair, make_noisy_labels
 from hypothesis import example, given
 from hypothesis import strategies as st

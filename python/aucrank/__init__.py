@@ -13,11 +13,11 @@ except ModuleNotFoundError as error:
         "or `maturin develop --release` in an environment of your own"
     ) from error
 
-from aucrank._registry import get_estimator, public_names
+from aucrank._base.registry import get_estimator, public_names
 
 if TYPE_CHECKING:
-    from aucrank._doubts import ColumnWarning
-    from aucrank._persistence import load
+    from aucrank._base.persistence import load
+    from aucrank._data.column_warnings import ColumnWarning
     from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
@@ -47,8 +47,8 @@ __all__ = [
 
 
 _ROOMS = {
-    "ColumnWarning": "aucrank._doubts",
-    "load": "aucrank._persistence",
+    "ColumnWarning": "aucrank._data.column_warnings",
+    "load": "aucrank._base.persistence",
     "show_versions": "aucrank._show_versions",
 }
 

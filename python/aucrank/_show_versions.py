@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from aucrank._core import __version__
-from aucrank._threads import effective_n_threads
+from aucrank._utils.threads import effective_n_threads
 
 # In the order of need: what is required, then frames, then extras.
 _PACKAGES = (

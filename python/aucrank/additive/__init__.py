@@ -6,9 +6,8 @@ sum, into whole points, writes these as SQL, PMML, JSON, text and HTML, names th
 and watches for drift.
 """
 
-from aucrank.additive._drift import DriftReport
 from aucrank.additive._mad2c import MAD2C
 from aucrank.additive._rimarc import RIMARC
-from aucrank.additive._scorecard import Scorecard
+from aucrank.additive._scorecard import DriftReport, Scorecard
 
 __all__ = ["MAD2C", "RIMARC", "DriftReport", "Scorecard"]

@@ -15,13 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._input import count_rows, read_columns
-from aucrank._rules import Restriction, Words, in_full
-from aucrank._schema import Schema, errors_by_name
-from aucrank._table import Table, whole
-from aucrank._threads import threads_for
-from aucrank._validation import check_weight, match_labels
-from aucrank.additive._bin_plot import FeatureDisplay, draw_feature
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.table import Table, whole
+from aucrank._export.rules import Restriction, Words, in_full
+from aucrank._plots.bins import FeatureDisplay, draw_feature
+from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve
 
 if TYPE_CHECKING:

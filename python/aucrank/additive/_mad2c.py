@@ -9,12 +9,12 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._core_estimator import CoreEstimator, CoreModel
-from aucrank._monotonic import check_monotonic_cst
-from aucrank._params import check_choice
-from aucrank._rules import distinct_numbers
-from aucrank._sample import Sample
-from aucrank._schema import Schema
+from aucrank._base.core_estimator import CoreEstimator, CoreModel
+from aucrank._base.monotonic import check_monotonic_cst
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._export.rules import distinct_numbers
+from aucrank._utils.params import check_choice
 from aucrank.additive._bin_table import (
     BinnedFeature,
     BinsMixin,

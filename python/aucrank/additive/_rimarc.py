@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._monotonic import check_monotonic_cst
-from aucrank._params import LEVEL_RATES, check_choice, check_int, check_real
-from aucrank._sample import Sample
-from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank._step_functions import StepFunction, sql_of_steps, terms_table
-from aucrank._table import Table, whole
-from aucrank._term_plot import TermsDisplay, draw_terms
-from aucrank._warn import warn_caller
+from aucrank._base.monotonic import check_monotonic_cst
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._data.sample import Sample
+from aucrank._data.table import Table, whole
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._export.step_functions import StepFunction, sql_of_steps, terms_table
+from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
+from aucrank._utils.warn import warn_caller
 from aucrank.additive._bin_table import Bin, BinnedFeature, BinsMixin, binned_features
 from aucrank.additive._bins import bin_params
 

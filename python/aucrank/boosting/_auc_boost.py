@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._params import check_choice
-from aucrank._schema import Schema
+from aucrank._data.schema import Schema
+from aucrank._utils.params import check_choice
 from aucrank.boosting._boosted import BoostedRanker
 
 

@@ -10,10 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._as_frame import as_frame
-from aucrank._base import BaseRanker
-from aucrank._input import count_rows, read_columns
-from aucrank._params import (
+from aucrank._base.ranker import BaseRanker
+from aucrank._base.validation_set import ValidationSet
+from aucrank._base.warm_start import WarmStart
+from aucrank._data.as_frame import as_frame
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.table import Table
+from aucrank._utils.params import (
     binning_params,
     check_bool,
     check_choice,
@@ -21,13 +26,8 @@ from aucrank._params import (
     check_max_features,
     check_real,
 )
-from aucrank._sample import Sample
-from aucrank._schema import Schema, errors_by_name
-from aucrank._table import Table
-from aucrank._threads import threads_for
-from aucrank._validation_set import ValidationSet
-from aucrank._warm_start import WarmStart
-from aucrank._warn import warn_caller
+from aucrank._utils.threads import threads_for
+from aucrank._utils.warn import warn_caller
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aucrank import _core
-from aucrank._rules import Words
-from aucrank._schema import Schema
-from aucrank._table import Table
-from aucrank.boosting._program_plot import BranchingProgramDisplay, draw_program
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._export.rules import Words
+from aucrank._plots.program import BranchingProgramDisplay, draw_program
 from aucrank.boosting._terms import rule_of_feature, rule_of_score
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base import BaseRanker
-from aucrank._params import binning_params, check_choice, check_int, check_real
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._warn import warn_caller
+from aucrank._base.ranker import BaseRanker
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._utils.params import binning_params, check_choice, check_int, check_real
+from aucrank._utils.warn import warn_caller
 from aucrank.boosting._branching_program import BranchingProgram
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from aucrank import _core
-from aucrank._params import check_choice
-from aucrank._schema import Schema
+from aucrank._data.schema import Schema
+from aucrank._utils.params import check_choice
 from aucrank.boosting._boosted import BoostedRanker
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._row_models import RowModelLearner, RowModels
+from aucrank._base.row_models import RowModelLearner, RowModels
+from aucrank._base.scoring import score_rows, scoring_method
 
 
 class RowRankers(RowModels):
@@ -34,18 +35,7 @@ class RowRankerLearner(RowModelLearner, RowRankers):
 
 
 def _scores(ranker: Any, X: Any) -> NDArray[np.float64]:
-    """Score rows by ``decision_function``, or by the probability of the label 1."""
-    n_rows = X.shape[0]
-    method = "decision_function" if hasattr(ranker, "decision_function") else "predict_proba"
-    scores = np.asarray(getattr(ranker, method)(X))
-    if scores.shape != ((n_rows,) if method == "decision_function" else (n_rows, 2)):
-        raise ValueError(
-            f"{method} of {type(ranker).__name__} returned an array of shape {scores.shape} for"
-            f" {n_rows} rows"
-        )
-    if scores.ndim == 2:
-        scores = scores[:, 1]
-    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    scores = score_rows(ranker, X)
     if np.isnan(scores).any():
-        raise ValueError(f"{method} of {type(ranker).__name__} returned NaN")
+        raise ValueError(f"{scoring_method(ranker)} of {type(ranker).__name__} returned NaN")
     return scores

@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._params import check_choice
-from aucrank._rules import Restriction, Words, number
-from aucrank._schema import Schema
-from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank._step_functions import MISSING, StepFunction, sql_of_steps, steps, table_of_steps
-from aucrank._table import Table
-from aucrank._term_plot import TermsDisplay, draw_terms
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._export.rules import Restriction, Words, number
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._export.step_functions import (
+    MISSING,
+    StepFunction,
+    sql_of_steps,
+    steps,
+    table_of_steps,
+)
+from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.params import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

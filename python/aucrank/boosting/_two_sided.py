@@ -11,20 +11,22 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucrank import _core
-from aucrank._as_frame import as_frame
-from aucrank._params import check_choice, check_real
-from aucrank._row_models import set_random_states, weight_parameter
-from aucrank._threads import threads_for
-from aucrank._validation import (
+from aucrank._base.ranker import AucScoreMixin
+from aucrank._base.row_models import set_random_states, weight_parameter
+from aucrank._base.scoring import score_rows, scoring_method
+from aucrank._data.as_frame import as_frame
+from aucrank._data.labels import (
     check_class_weight,
     check_seed,
     check_weight,
     encode_binary,
-    match_labels,
 )
+from aucrank._utils.params import check_choice, check_real
+from aucrank._utils.threads import threads_for
+from aucrank.tree import TreeRank
 
 
-class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifier with the same error rate on both classes, made of any ranker.
 
     The rows that rank at or above a threshold are called positive. One class then suffers more
@@ -191,7 +193,7 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         # A plain array, whatever library the labels came from.
         labels = classes[positive.astype(np.intp)]
         ranker.fit(X, labels, **self._routed(ranker, weight, fit_params))
-        scores = _scores(ranker, X)
+        scores = score_rows(ranker, X)
         if scores.shape != positive.shape:
             raise ValueError(
                 f"{type(ranker).__name__} gave scores of shape {scores.shape} for"
@@ -292,29 +294,6 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         positive = rng.random_sample(len(chance)) < chance
         return self.classes_[positive.astype(np.intp)]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the area under the ROC curve on the given rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit.
-        y : array-like of shape (n,)
-            Their labels; both classes must occur.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each row.
-
-        Returns
-        -------
-        float
-            AUC, from 0 to 1; ties count one half.
-        """
-        from aucrank.metrics import roc_auc_score
-
-        scores = self.decision_function(X)
-        positive = match_labels(y, self.classes_)
-        return float(roc_auc_score(positive, scores, sample_weight=sample_weight))
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata ``fit`` takes, and what it hands to the ranker.
 
@@ -329,8 +308,6 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _ranker(self) -> Any:
         if self.ranker is None:
-            from aucrank.tree import TreeRank
-
             return TreeRank(random_state=0)
         return self.ranker
 
@@ -352,7 +329,7 @@ class TwoSidedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _is_high(self, X: Any) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        scores = _scores(self.ranker_, X)
+        scores = score_rows(self.ranker_, X)
         if np.isnan(scores).any():
             raise ValueError(f"the score of row {int(np.isnan(scores).argmax())} is NaN")
         high: NDArray[np.bool_] = scores >= self.theta_
@@ -378,17 +355,8 @@ def _checked(ranker: Any) -> Any:
     for method in ("fit", "get_params"):
         if not callable(getattr(ranker, method, None)):
             raise TypeError(f"ranker must be an estimator, but {name} has no {method}()")
-    if not any(hasattr(ranker, method) for method in ("decision_function", "predict_proba")):
+    if scoring_method(ranker) is None:
         raise TypeError(
             f"ranker must have decision_function or predict_proba, but {name} has neither"
         )
     return ranker
-
-
-def _scores(ranker: Any, X: Any) -> NDArray[np.float64]:
-    """Return the score of each row, higher for the second class."""
-    if hasattr(ranker, "decision_function"):
-        scores = ranker.decision_function(X)
-    else:
-        scores = ranker.predict_proba(X)[:, 1]
-    return np.ascontiguousarray(scores, dtype=np.float64)

@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from aucrank._base import BaseRanker
-from aucrank._input import Columns
-from aucrank._monotonic import monotonic_directions
-from aucrank._row_models import KeepsModels, check_weighted_estimator
-from aucrank._schema import Schema
+from aucrank._base.monotonic import monotonic_directions
+from aucrank._base.ranker import BaseRanker
+from aucrank._base.row_models import KeepsModels, check_weighted_estimator
+from aucrank._base.scoring import scoring_method
+from aucrank._data.input import Columns
+from aucrank._data.schema import Schema
 from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
@@ -180,12 +181,12 @@ def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:
 
 def _check_external(estimator: Any) -> None:
     methods = ["fit", "get_params"]
-    if not hasattr(estimator, "decision_function"):
-        if not hasattr(estimator, "predict_proba"):
-            name = (estimator if isinstance(estimator, type) else type(estimator)).__name__
+    if not isinstance(estimator, type):
+        method = scoring_method(estimator)
+        if method is None:
             raise TypeError(
-                f"weak_ranker must score rows, but {name} has neither decision_function() nor"
-                " predict_proba()"
+                f"weak_ranker must score rows, but {type(estimator).__name__} has neither"
+                " decision_function() nor predict_proba()"
             )
-        methods.append("predict_proba")
+        methods.append(method)
     check_weighted_estimator(estimator, "weak_ranker", methods)

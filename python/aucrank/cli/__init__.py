@@ -90,7 +90,7 @@ def _warner() -> Callable[..., None]:
 
     def warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
         # Who warns has imported what takes its time.
-        from aucrank import ColumnWarning
+        from aucrank._data.column_warnings import ColumnWarning
 
         text = str(message)
         if issubclass(category, ColumnWarning):

@@ -18,9 +18,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._files import write_atomically
-from aucrank._schema import is_missing
-from aucrank._validation import encode_binary
+from aucrank._data.labels import encode_binary
+from aucrank._data.schema import is_missing
+from aucrank._utils.files import write_atomically
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
 from aucrank.cli._text import plural, shown
 

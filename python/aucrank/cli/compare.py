@@ -26,10 +26,10 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
-from aucrank._doubts import inner_fits_are_silent
-from aucrank._files import write_atomically
-from aucrank._input import warn_of_columns
-from aucrank._registry import public_estimators
+from aucrank._base.registry import public_estimators
+from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.input import warn_of_columns
+from aucrank._utils.files import write_atomically
 from aucrank.cli._data import (
     Labelled,
     categorical_columns,

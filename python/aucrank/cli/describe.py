@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from aucrank._rules import number
+from aucrank._export.rules import number
 from aucrank.cli._model import SavedModel, load_model
 from aucrank.cli._text import aligned, heading, plural
 

@@ -12,12 +12,12 @@ differ from scikit-learn, so that nothing fails in silence:
 Infinite scores are legal: they rank first or last.
 """
 
+from aucrank._plots.roc_curve import RocCurveDisplay
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._band import RocBand, roc_band
 from aucrank.metrics._cross_validated import cross_validated_auc
 from aucrank.metrics._curve import RocCurve, roc_curve
-from aucrank.metrics._display import RocCurveDisplay
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
 from aucrank.metrics._precision_recall import precision_recall_curve

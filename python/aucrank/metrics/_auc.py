@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from aucrank import _core
+from aucrank._data.scores import of_two_classes, to_scores
 from aucrank.metrics._curve import core_curve
-from aucrank.metrics._inputs import of_two_classes, to_scores
 
 
 def roc_auc_score(

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank import _core
+from aucrank._data.scores import of_two_classes, positive_rows, to_scores, to_weights, vector
 from aucrank.metrics._inference import (
     AucInterval,
     check_confidence,
     exact_interval,
     normal_interval,
 )
-from aucrank.metrics._inputs import of_two_classes, positive_rows, to_scores, to_weights, vector
 
 
 def cross_validated_auc(

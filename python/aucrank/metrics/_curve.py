@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank.metrics._display import Band, RocCurveDisplay, draw
-from aucrank.metrics._inputs import equal_to, of_two_classes, to_scores, vector
+from aucrank._data.scores import equal_to, of_two_classes, to_scores, vector
+from aucrank._plots.roc_curve import Band, RocCurveDisplay, draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucrank._data.scores import equal_to, vector
 from aucrank.metrics._curve import core_curve
-from aucrank.metrics._inputs import equal_to, vector
 
 
 def precision_recall_curve(

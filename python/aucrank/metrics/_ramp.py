@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
+from aucrank._data.scores import of_two_classes, to_scores
 from aucrank.metrics._curve import core_curve
-from aucrank.metrics._inputs import of_two_classes, to_scores
 
 
 def ramp_auc(

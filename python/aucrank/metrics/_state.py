@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._threads import effective_n_threads
+from aucrank._data.scores import refuse_missing, to_scores, to_weights, vector
+from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._curve import RocCurve
 from aucrank.metrics._inference import AucInterval, check_confidence, interval_of
-from aucrank.metrics._inputs import refuse_missing, to_scores, to_weights, vector
 
 
 class RocState:

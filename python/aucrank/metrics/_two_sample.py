@@ -15,7 +15,9 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, check_scalar
 
-from aucrank._as_frame import as_frame
+from aucrank._base.registry import get_estimator
+from aucrank._base.scoring import score_rows
+from aucrank._data.as_frame import as_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,10 +136,8 @@ def two_sample_test(
     (train_0, test_0), (train_1, test_1) = parts
 
     if ranker is None:
-        # The estimators import the metrics.
-        from aucrank.tree import TreeRank
-
-        ranker = TreeRank(random_state=seed)
+        # By name, because the estimators import the metrics.
+        ranker = get_estimator("TreeRank")(random_state=seed)
     ranker = clone(ranker)
     y = np.repeat([0, 1], [len(train_0), len(train_1)])
     ranker.fit(_stack(train_0, train_1), y)
@@ -186,9 +186,4 @@ def _stack(first: Any, second: Any) -> Any:
 
 
 def _scores(ranker: Any, rows: Any) -> NDArray[np.float64]:
-    X = rows if isinstance(rows, np.ndarray) else rows.to_native()
-    if hasattr(ranker, "decision_function"):
-        scores = ranker.decision_function(X)
-    else:
-        scores = ranker.predict_proba(X)[:, 1]
-    return np.asarray(scores, dtype=np.float64)
+    return score_rows(ranker, rows if isinstance(rows, np.ndarray) else rows.to_native())

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._base import BaseRanker
-from aucrank._callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
-from aucrank._input import KindsByColumn
-from aucrank._params import check_bool, check_choice, check_int, check_real
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._table import Table
-from aucrank._warm_start import WarmStart
-from aucrank._warn import warn_caller
+from aucrank._base.callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
+from aucrank._base.ranker import BaseRanker
+from aucrank._base.warm_start import WarmStart
+from aucrank._data.input import KindsByColumn
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.warn import warn_caller
 from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
 from aucrank.ramp._fit_progress import FitProgress

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._params import check_choice, check_int
-from aucrank._rules import number
-from aucrank._schema import Schema
-from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank._table import Table
-from aucrank._term_plot import TermsDisplay, draw_terms
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._export.rules import number
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._plots.path import PathDisplay, draw_path
+from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.params import check_choice, check_int
 from aucrank.ramp._binary_terms import BinaryTerm, words_of_terms
-from aucrank.ramp._path_plot import PathDisplay, draw_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

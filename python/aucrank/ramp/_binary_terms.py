@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from aucrank._input import KindsByColumn
-from aucrank._params import check_int, check_real, columns_named
-from aucrank._rules import distinct_numbers
-from aucrank._schema import Schema
+from aucrank._data.input import KindsByColumn
+from aucrank._data.schema import Schema
+from aucrank._export.rules import distinct_numbers
+from aucrank._utils.params import check_int, check_real, columns_named
 
 _TYPES = ("discrete", "continuous", "categorical")
 

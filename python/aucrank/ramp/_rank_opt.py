@@ -12,12 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base import BaseRanker
-from aucrank._params import check_choice, check_int, check_real
-from aucrank._sample import Sample
-from aucrank._sql import DIALECTS, Dialect, SqlWriter
-from aucrank._table import Table
-from aucrank._warn import warn_caller
+from aucrank._base.ranker import BaseRanker
+from aucrank._data.sample import Sample
+from aucrank._data.table import Table
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.warn import warn_caller
 
 _LARGEST_RADIUS = 100.0
 

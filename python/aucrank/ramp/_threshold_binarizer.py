@@ -12,13 +12,13 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._core_estimator import CoreEstimator, CoreModel
-from aucrank._input import Columns, KindsByColumn, count_rows
-from aucrank._params import check_bool
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._table import Table, whole
-from aucrank._warn import warn_caller
+from aucrank._base.core_estimator import CoreEstimator, CoreModel
+from aucrank._data.input import Columns, KindsByColumn, count_rows
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table, whole
+from aucrank._utils.params import check_bool
+from aucrank._utils.warn import warn_caller
 from aucrank.ramp._binary_terms import (
     binarizer_params,
     category_of,

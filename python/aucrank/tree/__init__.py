@@ -1,9 +1,9 @@
 """TreeRank: ranking trees that approximate the optimal ROC curve."""
 
-from aucrank._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._forest import RankingForest
 from aucrank.tree._partition_split import PartitionSplit
 from aucrank.tree._pruning import CrossValidatedPruning, PenalizedPruning, ValidationPruning
+from aucrank.tree._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
 from aucrank.tree._weighted_erm import WeightedERM

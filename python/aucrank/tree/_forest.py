@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from aucrank import _core
-from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
-from aucrank._monotonic import check_monotonic_cst, monotonic_directions
-from aucrank._params import check_bool, check_choice, check_int, check_real
-from aucrank._ranking_tree import RankingTree
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._shap import shap_model
-from aucrank._table import Table
-from aucrank._validation import check_weight, match_labels
-from aucrank._warm_start import WarmStart
-from aucrank._warn import warn_caller
+from aucrank._base.monotonic import check_monotonic_cst, monotonic_directions
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.warm_start import WarmStart
+from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._export.shap import shap_model
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.warn import warn_caller
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
+from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
+from aucrank.tree._ranking_tree import RankingTree
 from aucrank.tree._tree_rank import TreeRank
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")

@@ -4,8 +4,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from aucrank._params import check_bool, check_choice, check_int, check_real
-from aucrank._persistence import persistable
+from aucrank._base.persistence import persistable
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 
 
 @persistable

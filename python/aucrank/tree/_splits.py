@@ -4,8 +4,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from aucrank._params import check_int
-from aucrank._persistence import persistable
+from aucrank._base.persistence import persistable
+from aucrank._utils.params import check_int
 from aucrank.tree._pruning import CrossValidatedPruning, pruning_rule
 from aucrank.tree._weighted_erm import WeightedERM
 

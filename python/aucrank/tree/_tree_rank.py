@@ -12,26 +12,26 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base import BaseRanker, ProbabilityMixin
-from aucrank._dependence import PartialDependenceMixin
-from aucrank._input import Columns
-from aucrank._monotonic import check_monotonic_cst, monotonic_directions
-from aucrank._params import (
+from aucrank._base.monotonic import check_monotonic_cst, monotonic_directions
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.row_models import KeepsModels
+from aucrank._base.validation_set import ValidationSet
+from aucrank._data.input import Columns
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table
+from aucrank._utils.params import (
     binning_params,
     check_choice,
     check_int,
     check_max_features,
     check_real,
 )
-from aucrank._ranking_tree import RankingTree, no_importances
-from aucrank._row_classifiers import RowClassifiers, RowLearner
-from aucrank._row_models import KeepsModels
-from aucrank._sample import Sample
-from aucrank._schema import Schema
-from aucrank._table import Table
-from aucrank._validation_set import ValidationSet
-from aucrank._warn import warn_caller
+from aucrank._utils.warn import warn_caller
+from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import pruning_rule
+from aucrank.tree._ranking_tree import RankingTree, no_importances
+from aucrank.tree._row_classifiers import RowClassifiers, RowLearner
 from aucrank.tree._splits import split_rule
 from aucrank.tree._weighted_erm import WeightedERM
 

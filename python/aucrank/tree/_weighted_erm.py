@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from aucrank._row_models import check_weighted_estimator
+from aucrank._base.row_models import check_weighted_estimator
 
 
 class WeightedERM(BaseEstimator):

@@ -1,0 +1,1 @@
+"""What every estimator shares: fitting, saving, and the list of all of them."""

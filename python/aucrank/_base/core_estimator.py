@@ -1,0 +1,312 @@
+"""What every estimator is built on: fit, parameters and the saved form around a core model."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._base.persistence import (
+    Header,
+    decode_params,
+    encode_params,
+    is_public,
+    read_document,
+)
+from aucrank._data.as_frame import as_frame
+from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
+from aucrank._data.labels import (
+    check_class_weight,
+    check_seed,
+    check_weight,
+    encode_binary,
+)
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._utils.files import write_atomically
+from aucrank._utils.params import check_verbose
+from aucrank._utils.threads import effective_n_threads, threads_for
+
+
+class CoreModel(Protocol):
+    """What `CoreEstimator` asks of a model object of the core."""
+
+    @property
+    def family(self) -> str:
+        """Name of the kind of model in a saved document."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that it was fitted to."""
+
+
+class CoreEstimator(BaseEstimator, ABC):
+    """Base of all estimators that learn a model of the core, from two classes or from rows alone.
+
+    It knows nothing of what the model is for: `BaseRanker` adds scores and labels, a transformer
+    its own ``transform``.
+
+    A subclass writes ``__init__`` (which stores its keyword-only parameters and nothing else),
+    ``_family``, ``_fit_model``, and where it has parameters to check ``_check_params``. If it has
+    the parameters ``n_jobs``, ``random_state`` or ``categorical_features``, they are honoured
+    here. All that it shows of a fitted model, such as ``tree_``, is a property that asks
+    ``self._model``: the saved document holds the model, and an attribute beside it would be lost.
+
+    A fit that fails or is interrupted leaves the estimator unfitted, also when it was fitted
+    before: a model that does not belong to the parameters shown would be worse than none.
+    """
+
+    # What a fit leaves behind; the document rebuilds all of it.
+    _FITTED: ClassVar[tuple[str, ...]] = (
+        "_model",
+        "_schema",
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
+
+    #: ``family`` of the core models that this estimator fits.
+    _family: ClassVar[str]
+
+    #: Whether a fit needs the two classes. One that does not gives ``fit`` the default ``y=None``;
+    #: without ``y``, ``positive`` is None and there is no ``classes_``.
+    _needs_y: ClassVar[bool] = True
+
+    _model: CoreModel
+    _schema: Schema
+    classes_: NDArray[Any]
+
+    def _check_params(self) -> None:
+        """Raise TypeError or ValueError for a parameter that makes no sense."""
+
+    def _check_all_params(self) -> None:
+        """Raise TypeError or ValueError for any parameter, also one that is honoured here."""
+        self._check_params()
+        if hasattr(self, "verbose"):
+            check_verbose(self.verbose)
+
+    def _extra_categories(self) -> KindsByColumn | None:
+        """Return what names categorical columns beside ``categorical_features``, if anything."""
+        return None
+
+    @abstractmethod
+    def _fit_model(
+        self,
+        sample: Sample,
+        seed: int,
+        n_threads: int,
+    ) -> CoreModel:
+        """Fit the core model.
+
+        Parameters
+        ----------
+        sample : Sample
+            The rows; ``sample.core`` goes to the core.
+        seed : int
+            Drawn from ``random_state``.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        CoreModel
+            The fitted model.
+        """
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values. What has ``__arrow_c_stream__`` is read with
+            pyarrow or polars; the fields of a structured array are its columns.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the positive class, to be ranked first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight, self._fit_model)
+
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        fit_model: Callable[..., CoreModel],
+    ) -> Self:
+        """Do what `fit` does, with a function that takes what `_fit_model` takes.
+
+        When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
+        in their places, so that it can read other rows by them.
+        """
+        self._reset_fitted()
+        try:
+            self._check_all_params()
+            X = as_frame(X)
+            n_threads = effective_n_threads(getattr(self, "n_jobs", None))
+            positive, weight = self._read_target(X, y, sample_weight)
+            n_rows = None if positive is None else len(positive)
+            kept = None if weight is None or weight.all() else weight > 0
+            categorical_features = getattr(self, "categorical_features", "from_dtype")
+            columns, schema = learn_columns(
+                self, X, categorical_features, n_rows, kept, self._extra_categories()
+            )
+            seed = check_seed(getattr(self, "random_state", None))
+            with errors_by_name(schema), inner_fits_are_silent():
+                model = fit_model(Sample(columns, schema, positive, weight, X), seed, n_threads)
+            self._set_fitted(getattr(self, "classes_", None), schema, model)
+        except BaseException:
+            self._reset_fitted()
+            raise
+        return self
+
+    def _read_target(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] | None]:
+        """Return which rows are positive, and their weights; set ``classes_`` if it can be."""
+        if y is not None:
+            self.classes_, positive = encode_binary(y)
+            weight = check_weight(sample_weight, len(positive))
+            check_class_weight(weight, positive, self.classes_)
+            return positive, weight
+        if self._needs_y:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target"
+                " y is None."
+            )
+        weight = None if sample_weight is None else check_weight(sample_weight, len(X))
+        if weight is not None and not weight.any():
+            raise ValueError("sample_weight is zero for every row")
+        return None, weight
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
+
+        The file is one JSON document with a checksum; it appears whole or not at all, and an
+        older file of that name stays until then. The new one keeps its mode.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write. Parameters that JSON cannot hold, such as a ``RandomState`` or an
+            estimator from elsewhere, are written as null, and a set or a column of a data frame as
+            a list or an array; pickle keeps them.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        OSError
+            If the file cannot be written.
+        TypeError
+            If the model holds what no file may carry, such as the code of a classifier.
+        """
+        check_is_fitted(self)
+        self._check_savable()
+        write_atomically(path, self._to_document())
+
+    def _check_savable(self) -> None:
+        """Raise TypeError if a file cannot hold the fitted estimator."""
+        if not is_public(type(self)):
+            raise TypeError(
+                f"{type(self).__name__} is not an estimator of aucrank, so `load` could not read"
+                " it back; use pickle"
+            )
+
+    def _query(self, question: str, X: Any) -> Any:
+        """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
+        check_is_fitted(self)
+        X = as_frame(X)
+        columns = read_columns(self, X, self._schema)
+        n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))
+        with errors_by_name(self._schema):
+            return self._dispatch(question, X, columns, n_threads)
+
+    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        """Ask the core model; overridden where the rows are needed as the user passed them."""
+        return getattr(self._model, question)(columns, n_threads)
+
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+        if classes is not None:
+            self.classes_ = classes
+        self.n_features_in_ = len(schema.features)
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self._schema = schema
+        self._model = model
+
+    def _reset_fitted(self) -> None:
+        for name in self._FITTED:
+            self.__dict__.pop(name, None)
+
+    def _to_document(self) -> str:
+        params = self.get_params(deep=False)
+        model: Any = self._model
+        classes = getattr(self, "classes_", None)
+        header = Header(type(self).__name__, encode_params(params), classes, self._schema)
+        return _core.write_document(header.to_json(), model)
+
+    @classmethod
+    def _from_document(cls, header: Header, model: CoreModel) -> Self:
+        """Rebuild a fitted estimator, its parameters included."""
+        try:
+            estimator = cls(**decode_params(header.params))
+        except (TypeError, ValueError) as err:
+            raise _core.ModelFormatError(
+                f"{cls.__name__} cannot have these parameters: {err}"
+            ) from err
+        estimator._restore(header, model)
+        return estimator
+
+    def _restore(self, header: Header, model: CoreModel) -> None:
+        if model.family != self._family:
+            raise _core.ModelFormatError(
+                f"a {type(self).__name__} cannot have a model of family {model.family!r}"
+            )
+        self._set_fitted(header.classes, header.schema, model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if self.__sklearn_is_fitted__():
+            state["_document"] = self._to_document()
+            for name in self._FITTED:
+                state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        document = state.pop("_document", None)
+        super().__setstate__(state)
+        if document is not None:
+            self._restore(*read_document(document))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        # Also of an estimator that is no classifier: its target has two classes all the same.
+        tags.target_tags.required = self._needs_y
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags

@@ -1,0 +1,53 @@
+"""Scores of any ranker, an estimator of this package or of another."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Methods that score rows, the one that is preferred first.
+SCORING_METHODS = ("decision_function", "predict_proba")
+
+
+def scoring_method(ranker: Any) -> str | None:
+    """Return the name of the method by which an estimator scores rows, None if it has none.
+
+    A class has none, only its instances do.
+    """
+    if isinstance(ranker, type):
+        return None
+    return next((name for name in SCORING_METHODS if hasattr(ranker, name)), None)
+
+
+def score_rows(ranker: Any, X: Any) -> NDArray[np.float64]:
+    """Score rows by ``decision_function``, or else by the probability of the second class.
+
+    Parameters
+    ----------
+    ranker : estimator
+        Fitted, with one of `SCORING_METHODS`.
+    X : array-like or data frame of shape (n, n_features)
+        The rows, as the estimator takes them.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        The higher, the more likely of the second class; NaN is passed on.
+
+    Raises
+    ------
+    ValueError
+        If the method does not return one score, or two probabilities, for each row.
+    """
+    method = scoring_method(ranker)
+    assert method is not None
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    scores = np.asarray(getattr(ranker, method)(X))
+    if scores.shape != ((n_rows,) if method == "decision_function" else (n_rows, 2)):
+        raise ValueError(
+            f"{method} of {type(ranker).__name__} returned an array of shape {scores.shape} for"
+            f" {n_rows} rows"
+        )
+    if scores.ndim == 2:
+        scores = scores[:, 1]
+    return np.ascontiguousarray(scores, dtype=np.float64)

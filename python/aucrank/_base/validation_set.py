@@ -1,0 +1,81 @@
+"""Rows that a model is not fitted on, but chosen by."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.labels import check_class_weight, check_weight, match_labels
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSet:
+    """What a user passed to ``fit`` as ``X_val``, ``y_val`` and ``sample_weight_val``."""
+
+    X: Any
+    y: ArrayLike | None
+    sample_weight: ArrayLike | None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of them was."""
+        return any(part is not None for part in (self.X, self.y, self.sample_weight))
+
+    def read(self, estimator: BaseEstimator, schema: Schema, classes: NDArray[Any]) -> Sample:
+        """Return the rows, read and checked.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One that knows the columns of the fit.
+        schema : Schema
+            The columns; categories are matched by value.
+        classes : ndarray of shape (2,)
+            The labels, the second is positive.
+
+        Raises
+        ------
+        ValueError
+            If a part is missing or not valid, or a class is absent.
+        """
+        for name, part in (("X_val", self.X), ("y_val", self.y)):
+            if part is None:
+                raise ValueError(
+                    f"{name} is missing: rows to validate on need both X_val and y_val"
+                )
+        with _errors_in("X_val"):
+            columns = read_columns(estimator, self.X, schema)
+        with _errors_in("y_val"):
+            assert self.y is not None
+            positive = match_labels(self.y, classes)
+        if count_rows(columns) != len(positive):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples in X_val and y_val:"
+                f" {[count_rows(columns), len(positive)]}"
+            )
+        for label, rows in zip(classes.tolist(), (~positive, positive), strict=True):
+            if not rows.any():
+                raise ValueError(
+                    f"y_val lacks the class {label!r}; an AUC to validate by needs rows of both"
+                )
+        with _errors_in("sample_weight_val"):
+            weight = check_weight(self.sample_weight, len(positive))
+            check_class_weight(weight, positive, classes)
+        return Sample(columns, schema, positive, weight)
+
+
+@contextmanager
+def _errors_in(name: str) -> Iterator[None]:
+    """Let errors say that they speak of the rows held out, not of the training data."""
+    try:
+        yield
+    except TypeError as err:
+        raise TypeError(f"in {name}: {err}") from err
+    except ValueError as err:
+        raise ValueError(f"in {name}: {err}") from err

@@ -1,0 +1,352 @@
+"""From what users have (arrays, lists, data frames) to the columns that the core borrows.
+
+A matrix of one float dtype goes through as it is. Anything else becomes one contiguous vector a
+column: floats with NaN for missing, or uint32 codes of categories.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from aucrank._data import frames
+from aucrank._data.as_frame import as_frame
+from aucrank._data.column_warnings import Doubts
+from aucrank._data.schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
+
+Matrix = NDArray[np.float64] | NDArray[np.float32]
+
+#: One 2-D array, or one vector a column: what the core takes.
+Columns = Matrix | list[NDArray[Any]]
+
+#: Picks columns, given their names, if they have any, and their number.
+KindsByColumn = Callable[[list[str] | None, int], set[int]]
+
+
+def learn_columns(
+    estimator: BaseEstimator,
+    X: Any,
+    categorical_features: Any,
+    n_rows: int | None,
+    kept: NDArray[np.bool_] | None,
+    also: KindsByColumn | None = None,
+) -> tuple[Columns, Schema]:
+    """Read the training data and learn its schema.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator, as scikit-learn does.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose name stands in messages.
+    X : array-like or data frame of shape (n_rows, n_features)
+        Training data.
+    categorical_features : "from_dtype", array-like or None
+        Which columns are categorical: those whose dtype says so (Categorical, Enum or strings in
+        a data frame), or those listed by position, by name or in a boolean mask.
+    n_rows : int or None
+        Number of labels; None where there are none.
+    kept : ndarray of bool, shape (n_rows,), or None
+        Rows that levels are learned from.
+    also : callable or None, default=None
+        Given the names of the columns, or None, and their number: the positions of further
+        categorical ones.
+
+    Returns
+    -------
+    columns : ndarray of shape (n_rows, n_features), or list of ndarray of shape (n_rows,)
+        Data for the core; shares memory with ``X`` where it can.
+    schema : Schema
+        Names, kinds and levels.
+    """
+    by_dtype = isinstance(categorical_features, str)
+    if by_dtype and categorical_features != "from_dtype":
+        raise ValueError(
+            "categorical_features must be 'from_dtype', None, or a list of column positions, names"
+            f" or booleans, got {categorical_features!r}"
+        )
+    listed = also is not None or (not by_dtype and categorical_features is not None)
+    table = _open(estimator, X, reset=True, as_it_is=listed)
+    if n_rows is not None and table.n_rows != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[table.n_rows, n_rows]}"
+        )
+    names = table.names
+    if not by_dtype and categorical_features is not None:
+        chosen = _listed_columns(categorical_features, names, table.n_features)
+    elif by_dtype:
+        chosen = {j for j in range(table.n_features) if table.is_categorical(j)}
+    else:
+        chosen = set()
+    if also is not None:
+        chosen |= also(names, table.n_features)
+
+    features: list[Feature] = []
+    doubts = Doubts()
+    vectors: dict[int, NDArray[Any]] = {}
+    for index in range(table.n_features):
+        name = names[index] if names else None
+        if index not in chosen:
+            features.append(Feature(name))
+            continue
+        factors = table.factors(index)
+        feature = Feature(name, learn_levels(factors, kept, column_label(name, index)))
+        features.append(feature)
+        codes = vectors[index] = feature.encode(factors)
+        doubts.look_at(
+            feature,
+            index,
+            codes if kept is None else codes[kept],
+            is_declared=not by_dtype or table.is_declared(index),
+        )
+    doubts.warn()
+    return _gather(table, vectors), Schema(tuple(features))
+
+
+def warn_of_columns(X: Any) -> None:
+    """Say of the columns of a data frame what a fit to all its rows would say."""
+    learn_columns(BaseEstimator(), X, "from_dtype", None, None)
+
+
+def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
+    """Read data to score: the same columns as in fit, categories matched by value.
+
+    Raises
+    ------
+    ValueError
+        If the columns differ from those seen in fit.
+    TypeError
+        If a column's dtype does not fit the kind that it had in fit.
+    """
+    table = _open(estimator, X, reset=False, as_it_is=schema.has_categories)
+    vectors = {
+        index: feature.encode(table.factors(index))
+        for index, feature in enumerate(schema.features)
+        if feature.levels is not None
+    }
+    return _gather(table, vectors)
+
+
+def count_rows(columns: Columns) -> int:
+    """Return the number of rows of columns that were read."""
+    return len(columns[0]) if isinstance(columns, list) else columns.shape[0]
+
+
+class _Table(Protocol):
+    """Columns to be read one by one."""
+
+    n_rows: int
+    n_features: int
+    names: list[str] | None
+
+    def is_categorical(self, index: int) -> bool: ...
+
+    def is_declared(self, index: int) -> bool:
+        """Whether the type of a categorical column lists its categories."""
+
+    def numbers(self, index: int) -> NDArray[Any]: ...
+
+    def factors(self, index: int) -> list[Factor]: ...
+
+    def matrix(self) -> Matrix | None:
+        """All columns as one array of float32 or float64, if that costs no more than a list."""
+
+
+def _gather(table: _Table, coded: dict[int, NDArray[Any]]) -> Columns:
+    if not coded and (matrix := table.matrix()) is not None:
+        return matrix
+    return [
+        coded[index] if index in coded else table.numbers(index)
+        for index in range(table.n_features)
+    ]
+
+
+def _listed_columns(
+    categorical_features: Any, names: list[str] | None, n_features: int
+) -> set[int]:
+    """Return the positions that a list of positions, names or booleans means."""
+    listed = np.asarray(categorical_features)
+    if listed.size == 0:
+        return set()
+    if listed.ndim != 1 or listed.dtype.kind not in "biuUO":
+        raise ValueError(
+            "categorical_features must be a list of column positions, names or booleans, got"
+            f" {categorical_features!r}"
+        )
+    if listed.dtype.kind == "b":
+        if len(listed) != n_features:
+            raise ValueError(
+                f"categorical_features has {len(listed)} booleans but X has {n_features} columns"
+            )
+        return set(np.flatnonzero(listed).tolist())
+    if listed.dtype.kind in "iu":
+        outside = listed[(listed < 0) | (listed >= n_features)]
+        if outside.size:
+            raise ValueError(
+                f"categorical_features holds {outside[0]}, but X has columns 0 to {n_features - 1}"
+            )
+        return set(listed.tolist())
+    if names is None:
+        raise ValueError("categorical_features holds names, but X has no column names")
+    unknown = [name for name in listed.tolist() if name not in names]
+    if unknown:
+        raise ValueError(f"categorical_features holds {unknown[0]!r}, which is no column of X")
+    return {names.index(name) for name in listed.tolist()}
+
+
+def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _Table:
+    """Check the shape and the names of ``X``; with ``as_it_is``, an array keeps its dtype."""
+    X = as_frame(X)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(
+            f"X is lazy ({type(X).__module__}.{type(X).__qualname__}); collect it into a data frame"
+            " first"
+        )
+    if isinstance(frame, nw.DataFrame):
+        return _FrameTable(estimator, frame, reset=reset)
+    return _ArrayTable(estimator, X, reset=reset, as_it_is=as_it_is)
+
+
+class _FrameTable:
+    def __init__(self, estimator: BaseEstimator, frame: nw.DataFrame[Any], *, reset: bool) -> None:
+        validate_data(estimator, _with_names(frame), reset=reset, skip_check_array=True)
+        self.n_rows, self.n_features = frame.shape
+        for count, what in ((self.n_features, "feature"), (self.n_rows, "sample")):
+            if count == 0:
+                raise ValueError(
+                    f"Found array with 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is"
+                    f" required by {type(estimator).__name__}."
+                )
+        self.columns = cast("list[nw.Series[Any]]", list(frame.iter_columns()))
+        named = all(isinstance(name, str) for name in frame.columns)
+        self.names = list(frame.columns) if named else None
+        self.frame = frame
+
+    def _label(self, index: int) -> str:
+        return column_label(self.frame.columns[index], index)
+
+    def is_categorical(self, index: int) -> bool:
+        return frames.is_categorical(self.columns[index])
+
+    def is_declared(self, index: int) -> bool:
+        # An ordered categorical of pandas is one, too.
+        return self.columns[index].dtype == nw.Enum
+
+    def numbers(self, index: int) -> NDArray[Any]:
+        return frames.to_numbers(self.columns[index], self._label(index))
+
+    def factors(self, index: int) -> list[Factor]:
+        return frames.to_factors(self.columns[index], self._label(index))
+
+    def matrix(self) -> Matrix | None:
+        """Return the one block behind a pandas frame that was made from a row-major array.
+
+        Its columns are strided, so that a list of them would be a copy.
+        """
+        if not self.frame.implementation.is_pandas_like():
+            return None
+        dtypes = {column.to_native().dtype for column in self.columns}
+        if dtypes not in ({np.dtype(np.float64)}, {np.dtype(np.float32)}):
+            return None
+        if self.columns[0].to_native().to_numpy().flags.c_contiguous:
+            return None
+        return _contiguous(self.frame.to_native().to_numpy())
+
+
+class _ArrayTable:
+    names: list[str] | None = None
+
+    def __init__(self, estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> None:
+        if isinstance(X, np.ma.MaskedArray):
+            # Below, the mask would be lost and what lies under it taken for data.
+            floats = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+            X = np.ma.filled(X.astype(floats), np.nan)
+        if isinstance(X, np.ndarray) and X.dtype == object and not as_it_is:
+            X = _nan_for_missing(X)
+        dtype: Any = [np.float64, np.float32]
+        if as_it_is:
+            # A list of mixed rows would otherwise become an array of strings.
+            dtype = None if hasattr(X, "dtype") else object
+        try:
+            self.X: NDArray[Any] = np.asarray(
+                validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
+            )
+        except OverflowError as err:
+            raise ValueError("X holds an integer beyond the largest float") from err
+        self.n_rows, self.n_features = self.X.shape
+
+    def is_categorical(self, index: int) -> bool:
+        return False
+
+    def is_declared(self, index: int) -> bool:
+        return False
+
+    def numbers(self, index: int) -> NDArray[Any]:
+        values = self.X[:, index]
+        if values.dtype.kind in "OUS":
+            try:
+                values = _nan_for_missing(values.astype(object)).astype(np.float64)
+            except OverflowError as err:
+                raise ValueError(
+                    f"column {index} holds an integer beyond the largest float"
+                ) from err
+            except (TypeError, ValueError) as err:
+                raise type(err)(f"column {index} is numeric: {err}") from err
+        elif values.dtype not in (np.float32, np.float64):
+            values = values.astype(np.float64)
+        return np.ascontiguousarray(values)
+
+    def factors(self, index: int) -> list[Factor]:
+        return [frames.array_factor(self.X[:, index], str(index))]
+
+    def matrix(self) -> Matrix | None:
+        if self.X.dtype not in (np.float32, np.float64):
+            return None
+        return _contiguous(self.X)
+
+
+def _contiguous(matrix: NDArray[Any]) -> Matrix:
+    """Return an aligned row- or column-major array, the same one if it is."""
+    if matrix.flags.forc and matrix.flags.aligned:
+        return matrix
+    return np.require(matrix, requirements=["C", "A"])
+
+
+def _nan_for_missing(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of objects with NaN for what float() does not take: None, pandas' NA."""
+    missing = np.frompyfunc(is_missing, 1, 1)(values).astype(np.bool_)
+    return np.where(missing, np.nan, values) if missing.any() else values
+
+
+class _Interchange:
+    """Names and shape of a frame in the form that scikit-learn before 1.9 reads.
+
+    It knows frames other than pandas by the interchange protocol alone, which polars 2 dropped.
+    """
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.shape = frame.shape
+        self._names = [str(name) for name in frame.columns]
+
+    def __dataframe__(self) -> "_Interchange":
+        return self
+
+    def column_names(self) -> list[str]:
+        return self._names
+
+
+def _with_names(frame: nw.DataFrame[Any]) -> Any:
+    native = frame.to_native()
+    major, minor = sklearn.__version__.split(".")[:2]
+    if (int(major), int(minor)) >= (1, 9):
+        return native
+    # Of pandas' names it knows those that are str and nothing else, not NumPy's.
+    is_known = frame.implementation.is_pandas() and {type(name) for name in frame.columns} <= {str}
+    named = all(isinstance(name, str) for name in frame.columns)
+    return native if is_known or not named else _Interchange(frame)

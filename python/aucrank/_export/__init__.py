@@ -1,0 +1,1 @@
+"""A model in other languages: words, SQL, PMML, SHAP."""

@@ -1,0 +1,316 @@
+"""A scorecard as PMML 4.4, which the decision systems of banks read."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import inf
+from xml.etree import ElementTree
+
+from aucrank._data.schema import Level
+from aucrank.additive._scorecard.bins import CardBin, CardFeature
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+
+# Characters that XML 1.0 cannot hold, escaped or not, are those outside these ranges.
+_XML_RANGES = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
+
+
+@dataclass(frozen=True, slots=True)
+class PmmlCard:
+    """What a PMML document says of a scorecard.
+
+    Attributes
+    ----------
+    model_name, version : str
+        Name of the model, and version of the application that wrote it.
+    timestamp : str or None
+        When it was written; None to leave it out.
+    initial_points : int
+        Points that every row has.
+    features : sequence of CardFeature
+        The features that have points.
+    columns : sequence of str
+        Names of the columns of the fit.
+    why : {"few", "many"}
+        What reason codes explain.
+    n_reasons : int
+        How many are put out.
+    offset, factor : float
+        Points of even odds, and points by which the odds grow e times.
+    high_positive : bool
+        Whether many points speak for the positive class.
+    positive : str
+        Name of the positive class.
+    """
+
+    model_name: str
+    version: str
+    timestamp: str | None
+    initial_points: int
+    features: Sequence[CardFeature]
+    columns: Sequence[str]
+    why: str
+    n_reasons: int
+    offset: float
+    factor: float
+    high_positive: bool
+    positive: str
+
+
+def write_pmml(card: PmmlCard) -> str:
+    """Return a scorecard as a PMML document.
+
+    Raises
+    ------
+    ValueError
+        If a name or a category holds a character that XML cannot.
+    """
+    for feature in card.features:
+        for text in (feature.name, *map(_text, _levels(feature))):
+            _check_characters(text, f"column {feature.name!r}: ")
+    names = [feature.name for feature in card.features] or [card.columns[0]]
+    target = _free_name("total_points", names)
+    root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
+    header = _add(root, "Header", description="Scorecard: whole points that add up to a score")
+    _add(header, "Application", name="aucrank", version=card.version)
+    if card.timestamp is not None:
+        _add(header, "Timestamp").text = card.timestamp
+
+    dictionary = _add(root, "DataDictionary", numberOfFields=str(len(names) + 1))
+    for feature in card.features:
+        _add_field(dictionary, feature)
+    if not card.features:
+        _add(dictionary, "DataField", name=names[0], optype="categorical", dataType="string")
+    _add(dictionary, "DataField", name=target, optype="continuous", dataType="double")
+
+    few = card.why == "few"
+    scorecard = _add(
+        root,
+        "Scorecard",
+        modelName=card.model_name,
+        functionName="regression",
+        initialScore=str(card.initial_points),
+        useReasonCodes="true",
+        reasonCodeAlgorithm="pointsBelow" if few else "pointsAbove",
+        baselineMethod="max" if few else "min",
+    )
+    schema = _add(scorecard, "MiningSchema")
+    for name in names:
+        _add(
+            schema,
+            "MiningField",
+            name=name,
+            usageType="active",
+            # A category that was not seen in fit counts as missing.
+            invalidValueTreatment="asMissing",
+        )
+    _add(schema, "MiningField", name=target, usageType="target")
+    _add_output(scorecard, card, [*names, target])
+    _add_characteristics(scorecard, card, names)
+    for element in root.iter():
+        for text in (*element.attrib.values(), element.text or ""):
+            _check_characters(text)
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
+    return ElementTree.SubElement(parent, tag, attributes)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _add_field(dictionary: ElementTree.Element, feature: CardFeature) -> None:
+    if feature.is_numeric:
+        _add(dictionary, "DataField", name=feature.name, optype="continuous", dataType="double")
+        return
+    levels = _levels(feature)
+    data_type = _data_type(levels)
+    field = _add(
+        dictionary, "DataField", name=feature.name, optype="categorical", dataType=data_type
+    )
+    # Those that are listed are valid, and all others are not.
+    for level in levels:
+        _add(field, "Value", value=_text(level), property="valid")
+
+
+def _levels(feature: CardFeature) -> list[Level]:
+    return [level for bin_ in feature.of_kind("category") for level in bin_.levels]
+
+
+def _data_type(levels: Collection[Level]) -> str:
+    kinds = {type(level) for level in levels}
+    if kinds == {bool}:
+        return "boolean"
+    if kinds == {int}:
+        return "integer"
+    return "double" if kinds <= {int, float} else "string"
+
+
+def _text(level: Level) -> str:
+    if isinstance(level, bool):
+        return "true" if level else "false"
+    return str(level)
+
+
+def _add_output(scorecard: ElementTree.Element, card: PmmlCard, taken: list[str]) -> None:
+    output = _add(scorecard, "Output")
+    points = _free_name("points", taken)
+    _add(
+        output,
+        "OutputField",
+        name=points,
+        optype="continuous",
+        dataType="double",
+        feature="predictedValue",
+    )
+    for rank in range(1, min(card.n_reasons, len(card.features)) + 1):
+        _add(
+            output,
+            "OutputField",
+            name=_free_name(f"reason_{rank}", taken),
+            optype="categorical",
+            dataType="string",
+            feature="reasonCode",
+            rank=str(rank),
+        )
+    # 1 / (1 + exp((offset - points) / factor)), the sign turned where many points speak against.
+    field = _add(
+        output,
+        "OutputField",
+        name=_free_name("probability", taken),
+        displayName=f"probability of {card.positive}",
+        optype="continuous",
+        dataType="double",
+        feature="transformedValue",
+    )
+    share = _add(field, "Apply", function="/")
+    _constant(share, "1")
+    whole = _add(share, "Apply", function="+")
+    _constant(whole, "1")
+    odds_against = _add(whole, "Apply", function="exp")
+    steps = _add(odds_against, "Apply", function="/")
+    distance = _add(steps, "Apply", function="-")
+    if card.high_positive:
+        _constant(distance, repr(card.offset))
+    _add(distance, "FieldRef", field=points)
+    if not card.high_positive:
+        _constant(distance, repr(card.offset))
+    _constant(steps, repr(card.factor))
+
+
+def _constant(parent: ElementTree.Element, value: str) -> None:
+    _add(parent, "Constant", dataType="double").text = value
+
+
+def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: list[str]) -> None:
+    characteristics = _add(scorecard, "Characteristics")
+    for place, feature in enumerate(card.features):
+        characteristic = _add(
+            characteristics,
+            "Characteristic",
+            name=feature.name,
+            reasonCode=feature.name,
+            baselineScore=_baseline_score(card, place),
+        )
+        # The first that is true counts, so what stands apart comes before the interval around it.
+        kinds = ("special", "interval", "category", "missing")
+        for bin_ in (bin_ for kind in kinds for bin_ in feature.of_kind(kind)):
+            attribute = _add(characteristic, "Attribute", partialScore=str(bin_.points))
+            _add_predicate(attribute, feature.name, bin_)
+    if not card.features:
+        # The schema asks for one at least.
+        characteristic = _add(
+            characteristics,
+            "Characteristic",
+            name=names[0],
+            reasonCode=names[0],
+            baselineScore="0",
+        )
+        _add(_add(characteristic, "Attribute", partialScore="0"), "True")
+
+
+def _baseline_score(card: PmmlCard, place: int) -> str:
+    """Return the points that a feature could have given, and a fraction that is its own.
+
+    Features that cost a row the same rank in the order of the document, says PMML, but an engine
+    may take the order of the alphabet instead; and of those that cost it nothing, some put out
+    reasons, and some do not. As points are whole, the fractions leave neither case to the engine:
+    no two differences are equal, and nothing lost is below zero.
+    """
+    feature = card.features[place]
+    # Points that no training row had are no measure of those that a row could have.
+    held = [bin_.points for bin_ in feature.bins if bin_.size > 0]
+    points = held or [bin_.points for bin_ in feature.bins]
+    digits = len(str(len(card.features)))
+    part = (place + 1) / 10**digits
+    return f"{max(points) - part if card.why == 'few' else min(points) + part:.{digits}f}"
+
+
+def _add_predicate(attribute: ElementTree.Element, field: str, bin_: CardBin) -> None:
+    match bin_.kind:
+        case "missing":
+            _simple(attribute, field, "isMissing")
+        case "special":
+            _simple(attribute, field, "equal", repr(bin_.special))
+        case "interval":
+            _add_interval(attribute, field, bin_)
+        case "category":
+            _add_levels(attribute, field, [_text(level) for level in bin_.levels])
+
+
+def _simple(
+    parent: ElementTree.Element, field: str, operator: str, value: str | None = None
+) -> None:
+    predicate = _add(parent, "SimplePredicate", field=field, operator=operator)
+    if value is not None:
+        predicate.set("value", value)
+
+
+def _add_interval(attribute: ElementTree.Element, field: str, bin_: CardBin) -> None:
+    ends = []
+    if bin_.low > -inf:
+        ends.append(("greaterOrEqual", bin_.low))
+    if bin_.high < inf:
+        ends.append(("lessThan", bin_.high))
+    if not ends:
+        _simple(attribute, field, "isNotMissing")
+        return
+    parent = attribute
+    if len(ends) > 1:
+        parent = _add(attribute, "CompoundPredicate", booleanOperator="and")
+    for operator, end in ends:
+        _simple(parent, field, operator, repr(end))
+
+
+def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -> None:
+    if len(values) == 1:
+        _simple(attribute, field, "equal", values[0])
+    elif all("\\" not in value and value.isprintable() for value in values):
+        array = _add(
+            _add(attribute, "SimpleSetPredicate", field=field, booleanOperator="isIn"),
+            "Array",
+            type="string",
+            n=str(len(values)),
+        )
+        escaped = (value.replace('"', '\\"') for value in values)
+        array.text = " ".join(f'"{value}"' for value in escaped)
+    else:
+        # An array has no way to write a backslash before its closing quote, nor a line end that an
+        # XML reader keeps as it is; attributes have.
+        parent = _add(attribute, "CompoundPredicate", booleanOperator="or")
+        for value in values:
+            _simple(parent, field, "equal", value)
+
+
+def _check_characters(text: str, where: str = "") -> None:
+    for character in text:
+        code = ord(character)
+        if character not in "\t\n\r" and not any(low <= code <= high for low, high in _XML_RANGES):
+            raise ValueError(
+                f"{where}{text!r} holds the character {character!r}, which XML and so PMML cannot"
+            )

@@ -1,0 +1,264 @@
+"""Splits in words: what the stumps of a tree ask, joined along a path.
+
+A region of the data is described by one restriction for each feature that a path has asked about.
+A side of a split is a union of such regions, since a LeafRank split merges several parts.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import inf
+from typing import Any
+
+from aucrank._data.schema import Schema
+
+# A list of categories longer than this is told by what it leaves out, if that is shorter.
+_LONG_LIST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """What a path says of one feature: known values in a range or a set, and perhaps missing ones.
+
+    Attributes
+    ----------
+    low, high : float
+        Known numbers lie in ``[low, high)``.
+    levels : frozenset of int or None
+        Codes of the known categories; None for a number.
+    missing : bool
+        Whether missing values are in the region.
+    """
+
+    low: float = -inf
+    high: float = inf
+    levels: frozenset[int] | None = None
+    missing: bool = True
+
+    def __and__(self, other: "Restriction") -> "Restriction":
+        levels = self.levels
+        if other.levels is not None:
+            levels = other.levels if levels is None else levels & other.levels
+        return Restriction(
+            max(self.low, other.low),
+            min(self.high, other.high),
+            levels,
+            self.missing and other.missing,
+        )
+
+    @property
+    def holds_known(self) -> bool:
+        """Whether any known value is in the region."""
+        return self.low < self.high and self.levels != frozenset()
+
+
+#: Restrictions by feature, all of which hold.
+Region = dict[int, Restriction]
+
+
+class Words:
+    """Writes rules with the names and categories of a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of the columns that the tree asks.
+    has_missing : sequence of bool
+        For each column, whether it had missing values in training; only then are they mentioned.
+    """
+
+    def __init__(self, schema: Schema, has_missing: Sequence[bool]) -> None:
+        self._schema = schema
+        self._has_missing = has_missing
+
+    def name(self, feature: int) -> str:
+        """Name of a column, ``x0`` for a first one without a name."""
+        return self._schema.shown_name(feature)
+
+    def side(self, cuts: list[dict[str, Any]], *, left: bool) -> list[Region]:
+        """Regions whose union is one side of a split.
+
+        Parameters
+        ----------
+        cuts : list of dict
+            The stumps of the split, as the model document has them.
+        left : bool
+            Which side.
+        """
+        return _merge(self._parts(cuts, 0, left=left))
+
+    def _parts(self, cuts: list[dict[str, Any]], place: int, *, left: bool) -> list[Region]:
+        node = cuts[place]
+        if "part" in node:
+            return [{}] if node["part"]["goes_left"] == left else []
+        cut = node["cut"]
+        sides = [self._parts(cuts, cut[side], left=left) for side in ("left", "right")]
+        if all(side == [{}] for side in sides):
+            return [{}]
+        feature = cut["test"]["feature"]
+        answers = self._answers(cut["test"])
+        return [
+            join({feature: answer}, part)
+            for answer, side in zip(answers, sides, strict=True)
+            for part in side
+        ]
+
+    def _answers(self, test: dict[str, Any]) -> tuple[Restriction, Restriction]:
+        """Return what a stump says of the rows on its left and on its right."""
+        missing = test["missing_left"]
+        match test["left"]:
+            case {"below": bound}:
+                left, right = Restriction(high=bound), Restriction(low=bound)
+            case {"at_least": bound}:
+                left, right = Restriction(low=bound), Restriction(high=bound)
+            case {"levels": levels}:
+                n_levels = len(self._schema.features[test["feature"]].levels or ())
+                codes = level_codes(levels, n_levels)
+                left = Restriction(levels=codes)
+                right = Restriction(levels=frozenset(range(n_levels)) - codes)
+            case {"known": known}:
+                nothing = Restriction(low=inf, high=-inf)
+                left, right = (Restriction(), nothing) if known else (nothing, Restriction())
+            case other:
+                raise ValueError(f"unknown rule {other!r}")
+        return replace(left, missing=missing), replace(right, missing=not missing)
+
+    def region(self, region: Region) -> str:
+        """All restrictions of a region, joined by "and"."""
+        words = [self._restriction(feature, region[feature]) for feature in region]
+        said = [word for word in words if word]
+        if len(said) > 1:
+            said = [f"({word})" if " or " in word else word for word in said]
+        return " and ".join(said) or "all rows"
+
+    def union(self, regions: Iterable[Region]) -> str:
+        """Regions joined by "or", in brackets where there are several."""
+        words = [self.region(region) for region in regions]
+        return words[0] if len(words) == 1 else " or ".join(f"({said})" for said in words)
+
+    def path(self, sides: Iterable[list[Region]]) -> str:
+        """Words for the rows that are in a union of regions at every step of a path."""
+        common: Region = {}
+        unions = []
+        for side in sides:
+            if len(side) == 1:
+                common = join(common, side[0])
+            else:
+                unions.append(side)
+        said = [self.region(common)] if common or not unions else []
+        if not unions:
+            return said[0]
+        return " and ".join([*said, *(f"({self.union(side)})" for side in unions)])
+
+    def _restriction(self, feature: int, rule: Restriction) -> str:
+        name = self.name(feature)
+        is_missing = f"{name} is missing"
+        if not rule.holds_known:
+            return is_missing
+        words = self._known(feature, rule)
+        if not self._has_missing[feature]:
+            return words
+        if not words:
+            return "" if rule.missing else f"{name} is known"
+        return f"{words} or {is_missing}" if rule.missing else words
+
+    def _known(self, feature: int, rule: Restriction) -> str:
+        name = self.name(feature)
+        if rule.levels is not None:
+            return self._levels(feature, rule.levels)
+        match rule.low > -inf, rule.high < inf:
+            case True, True:
+                return f"{number(rule.low)} <= {name} < {number(rule.high)}"
+            case True, False:
+                return f"{name} >= {number(rule.low)}"
+            case False, True:
+                return f"{name} < {number(rule.high)}"
+        return ""
+
+    def _levels(self, feature: int, codes: frozenset[int]) -> str:
+        levels = self._schema.features[feature].levels or ()
+        name = self.name(feature)
+        inside = [str(level) for code, level in enumerate(levels) if code in codes]
+        outside = [str(level) for code, level in enumerate(levels) if code not in codes]
+        if not outside:
+            return ""
+        if len(inside) > _LONG_LIST and len(outside) < len(inside):
+            return _one_of(name, outside, "!=", "not in")
+        return _one_of(name, inside, "=", "in")
+
+
+def _one_of(name: str, levels: list[str], one: str, several: str) -> str:
+    if len(levels) == 1:
+        return f"{name} {one} {levels[0]}"
+    return f"{name} {several} {{{', '.join(levels)}}}"
+
+
+def join(first: Region, second: Region) -> Region:
+    """Region of the rows in both."""
+    joined = dict(first)
+    for feature, rule in second.items():
+        joined[feature] = joined[feature] & rule if feature in joined else rule
+    return joined
+
+
+def _merge(regions: list[Region]) -> list[Region]:
+    """Return the same union without regions that hold no row."""
+    return [
+        region
+        for region in regions
+        if all(rule.holds_known or rule.missing for rule in region.values())
+    ]
+
+
+def level_codes(levels: dict[str, list[int]], n_levels: int) -> frozenset[int]:
+    """Return the codes of a set of categories.
+
+    Parameters
+    ----------
+    levels : dict
+        The set as the model document has it: under ``only`` those in it or under ``all_but`` the
+        others, as the first code and the steps from one to the next.
+    n_levels : int
+        Number of categories of the feature.
+    """
+    match levels:
+        case {"only": steps}:
+            return frozenset(accumulate(steps))
+        case {"all_but": steps}:
+            return frozenset(range(n_levels)) - frozenset(accumulate(steps))
+    raise ValueError(f"unknown set of categories {levels!r}")
+
+
+def cubes_in_words(levels: list[list[int]], level: int, *, left: bool) -> str:
+    """Return how many cubes make up one side of a split.
+
+    Parameters
+    ----------
+    levels : list of list of int
+        The cubes of a split as the model document has them: for each level, the finest last, steps
+        from one number to the next, where an odd number is that of a cube on the left.
+    level : int
+        The finest level.
+    left : bool
+        Which side.
+    """
+    n_cubes = len(levels[-1])
+    n_left = sum(sided & 1 for sided in accumulate(levels[-1]))
+    side = f"of {n_cubes} cubes of side 1/{2**level}"
+    return f"in {n_left} {side}" if left else f"in the other {n_cubes - n_left} {side}"
+
+
+def number(value: float) -> str:
+    """Return a threshold to six digits, for reading; `RankingTree.nodes` has it in full."""
+    return f"{value:.6g}"
+
+
+def distinct_numbers(values: Sequence[float]) -> list[str]:
+    """Write thresholds of one feature in six digits, or in as many as tell all of them apart."""
+    written = [f"{value:.6g}" for value in values]
+    return written if len(set(written)) == len(values) else [repr(value) for value in values]
+
+
+def in_full(value: float) -> str:
+    """Return a number that stands apart, in as many digits as tell it from all others."""
+    return repr(value).removesuffix(".0")

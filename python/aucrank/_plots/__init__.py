@@ -1,0 +1,1 @@
+"""Pictures of models and curves, drawn with matplotlib."""

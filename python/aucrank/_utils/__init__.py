@@ -1,0 +1,1 @@
+"""What needs nothing else of the package: checks of parameters, threads, warnings, files."""

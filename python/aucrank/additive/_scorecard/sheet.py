@@ -1,0 +1,535 @@
+"""A scorecard for people: a table, a card for the wall, a page, a sheet for Excel."""
+
+import csv
+import os
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+from math import floor, inf, isinf, log10
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._data.schema import Schema
+from aucrank._data.table import Table, whole
+from aucrank._export.rules import in_full, number
+from aucrank._utils.files import write_atomically
+from aucrank._utils.params import check_bool
+from aucrank.additive._scorecard.bins import CardBin, CardFeature, card_features
+
+#: Lines at most of the table of chances.
+_MOST_LINES = 14
+
+#: Widest first column of a printed card.
+_WIDEST = 52
+
+#: Keeps a name and its points on one line.
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+#: What stands before the points of values that no training row had.
+_UNSEEN = "Points of what no training row had"
+
+#: First signs of a cell that a spreadsheet would take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class CardSheetMixin:
+    """For estimators whose core model is a scorecard; stands before `CardExportMixin`."""
+
+    _model: _core.Scorecard
+    _schema: Schema
+    classes_: NDArray[Any]
+
+    def card(self) -> Table:
+        """Return the card as a table.
+
+        Returns
+        -------
+        Table
+            One row for each bin of each feature that has points: ``feature`` (its name, or ``x0``
+            for a first column without one), ``rule`` (the values in words), ``size`` (weight of the
+            training rows in the bin), ``share`` (of all training rows), ``n_pos`` (weight of the
+            positive ones), ``rate`` (their share in the bin, NaN where no row was) and ``points``.
+            Intervals ascend, categories stand by what they add to the ranker's score, from low to
+            high; then come special values, and what is missing the last, categories not seen in fit
+            included.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
+        >>> Scorecard().fit(X, [0, 0, 1, 1, 0]).card()
+        feature  rule           size  share  n_pos  rate  points
+        x0       x0 < 1.5          2    0.4      0     0       0
+        x0       x0 >= 1.5         2    0.4      2     1      72
+        x0       x0 is missing     1    0.2      0     0       0
+        """
+        sheet = self._sheet
+        lines = [(feature.name, bin_) for feature in sheet.features for bin_ in feature.bins]
+        size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
+        n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)
+        return Table(
+            feature=np.array([name for name, _ in lines], dtype=np.str_),
+            rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
+            size=whole(size),
+            share=size / sheet.size,
+            n_pos=whole(n_pos),
+            rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
+            points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
+        )
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the card as a data frame, with the columns of `card`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            Library of the frame; it must be installed.
+
+        Returns
+        -------
+        data frame
+            One row for each bin.
+        """
+        return self.card().to_frame(backend)
+
+    def to_text(self) -> str:
+        """Return the card as plain text to hang on a wall.
+
+        Returns
+        -------
+        str
+            A block for each feature, with a line for each bin; then what the total stands for.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+
+        Notes
+        -----
+        Bounds are shown to six digits; `to_sql` and the saved model have them in full.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
+        >>> text = Scorecard().fit(X, [0, 0, 1, 1, 0]).to_text()
+        >>> print(text[: text.index("Total")].rstrip())
+        SCORECARD: many points speak for class 1
+        <BLANKLINE>
+        Start with 560 points and add those of one line of each block.
+        <BLANKLINE>
+                      points  rows  share  class 1
+        x0
+          under 1.5        0     2  40.0%     0.0%
+          1.5 and up      72     2  40.0%   100.0%
+          missing          0     1  20.0%     0.0%
+        """
+        return _text(self._sheet)
+
+    def to_html(self) -> str:
+        """Return the card as a page that needs no other file and fits a printer.
+
+        Returns
+        -------
+        str
+            An HTML document, names and categories escaped.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        """
+        return _html(self._sheet)
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, excel: bool = True
+    ) -> str | None:
+        r"""Write the card as comma-separated values.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write; None returns the text.
+        excel : bool, default=True
+            Whether a spreadsheet will open it: a file then begins with a byte order mark, by which
+            Excel knows UTF-8, and texts that begin with one of ``= + - @``, a tab or a line end get
+            an apostrophe in front, lest a category be run as a formula. With False the file is
+            plain UTF-8 and texts are as they are.
+
+        Returns
+        -------
+        str or None
+            The text, without a byte order mark, if ``path`` is None.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Columns are those of `card`, under a first line of the initial points. Texts are quoted,
+        the decimal sign is a point, an empty cell stands for a rate of no rows, and lines end as
+        in RFC 4180.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> card = Scorecard(categorical_features=[0]).fit(
+        ...     [["=1+1"], ["=1+1"], ["b"], ["b"]], [1, 1, 0, 0]
+        ... )
+        >>> print(card.to_csv().replace("\r", ""))  # doctest: +NORMALIZE_WHITESPACE
+        "feature","rule","size","share","n_pos","rate","points"
+        "initial points","every row",4,1.0,2,0.5,568
+        "x0","x0 = b",2,0.5,0,0.0,0
+        "x0","x0 = =1+1",2,0.5,2,1.0,63
+        "x0","x0 is missing",0,0.0,0,,32
+        <BLANKLINE>
+        """
+        check_bool(excel, "excel")
+        table, sheet = self.card(), self._sheet
+        total = np.array([sheet.size, sheet.n_pos])
+        size, n_pos = whole(total).tolist()
+        rate = sheet.n_pos / sheet.size
+        first = ["initial points", "every row", size, 1.0, n_pos, rate, sheet.initial_points]
+        out = StringIO(newline="")
+        writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+        writer.writerow(table)
+        columns = (column.tolist() for column in table.values())
+        for row in [first, *zip(*columns, strict=True)]:
+            writer.writerow([_cell(value, excel=excel) for value in row])
+        # The writer quotes an empty text, which would be one.
+        text = out.getvalue().replace(_NOTHING, "")
+        if path is None:
+            return text
+        encoding = "utf-8-sig" if excel else "utf-8"
+        write_atomically(path, text.encode(encoding))
+        return None
+
+    @property
+    def _sheet(self) -> "_Sheet":
+        check_is_fitted(self)
+        card = self._card()  # type: ignore[attr-defined]
+        classes = [_plain(label) for label in self.classes_]
+        points = np.array([points for points, _ in card["distribution"]], dtype=np.int64)
+        units = np.array([[s["neg"], s["pos"]] for _, s in card["distribution"]], dtype=np.float64)
+        return _Sheet(
+            features=card_features(card, self._schema),
+            initial_points=card["initial_points"],
+            negative=classes[0],
+            positive=classes[1],
+            high=card["high_points"],
+            distribution=(points, np.ldexp(units, card["exponent"])),
+            chance=lambda points: float(self.probability_at(points)),  # type: ignore[attr-defined]
+            aucs=(self._model.ranker_auc, self._model.exact_auc, self._model.auc),
+            scale=self._scale(card),  # type: ignore[attr-defined]
+            even=card["offset"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """All that a person is shown of a card.
+
+    Attributes
+    ----------
+    features : list of CardFeature
+        Those that have points.
+    initial_points : int
+        Points of every row.
+    negative, positive : str
+        The classes.
+    high : {"positive", "negative"}
+        The class that many points speak for.
+    distribution : tuple of ndarray
+        Points of the training rows, ascending, and the weight of both classes at each.
+    chance : callable
+        Probability of the positive class at some points.
+    aucs : tuple of float
+        Of the training rows: by the ranker, by the bins, by the points.
+    scale : dict
+        What points mean, as `Scorecard.to_json` says it.
+    even : float
+        Points at which both classes are equally likely.
+    """
+
+    features: list[CardFeature]
+    initial_points: int
+    negative: str
+    positive: str
+    high: str
+    distribution: tuple[NDArray[np.int64], NDArray[np.float64]]
+    chance: Any
+    aucs: tuple[float, float, float]
+    scale: dict[str, Any]
+    even: float
+
+    @property
+    def size(self) -> float:
+        return float(self.distribution[1].sum())
+
+    @property
+    def n_pos(self) -> float:
+        return float(self.distribution[1][:, 1].sum())
+
+    @property
+    def wanted(self) -> str:
+        """The class that many points speak for."""
+        return self.positive if self.high == "positive" else self.negative
+
+    def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
+        """Lines of a block: what no training row had stands below the card."""
+        bins = [bin_ for bin_ in feature.bins if not _is_unseen(bin_)]
+        if not feature.is_numeric:
+            bins.sort(key=lambda bin_: (bin_.kind == "missing", -bin_.points))
+        return [(_label(bin_), bin_) for bin_ in bins]
+
+    @property
+    def unseen(self) -> list[tuple[str, int]]:
+        """Special and missing values that no training row had, in words, with their points."""
+        return [
+            (bin_.rule, bin_.points)
+            for feature in self.features
+            for bin_ in feature.bins
+            if _is_unseen(bin_)
+        ]
+
+    @property
+    def chances(self) -> list[tuple[int, float, float]]:
+        """Points, the chance of the positive class there, and the share of rows with fewer."""
+        points, weights = self.distribution
+        low, high = int(points[0]), int(points[-1])
+        step = _nice_step((high - low) / (_MOST_LINES - 1))
+        of_point = weights.sum(axis=1)
+        marks = range(step * (low // step), high + step, step)
+        return [
+            (mark, self.chance(mark), float(of_point[points < mark].sum()) / self.size)
+            for mark in marks
+        ]
+
+    @property
+    def scale_in_words(self) -> str:
+        scale = self.scale
+        base, odds, pdo = (f"{scale[key]:.6g}" for key in ("base_points", "base_odds", "pdo"))
+        doubling = f"{pdo} more double the odds"
+        if scale["base_odds"] == 1:
+            doubling += f" of class {self.wanted}"
+            return f"At {base} points both classes are equally likely; {doubling}."
+        return (
+            f"{base} points are odds of {odds} to 1 for class {self.wanted}; {doubling}, and at"
+            f" {self.even:.1f} both classes are equally likely."
+        )
+
+    @property
+    def legend(self) -> str:
+        return (
+            f"Rows are those of the training data: how many a line holds, their share of all"
+            f" {_count(self.size)}, and how many in a hundred of them are of class {self.positive}."
+        )
+
+    @property
+    def quality_in_words(self) -> str:
+        ranker, exact, auc = self.aucs
+        return (
+            f"AUC of the {_count(self.size)} training rows: {auc:.4f} by points, {exact:.4f} before"
+            f" rounding, {ranker:.4f} by the ranker."
+        )
+
+
+def _text(sheet: _Sheet) -> str:
+    blocks = [(feature.name, sheet.lines(feature)) for feature in sheet.features]
+    labels = [label for _, lines in blocks for label, _ in lines]
+    width = min(max([10, *map(len, labels)]), _WIDEST)
+    heads = ["points", "rows", "share", f"class {sheet.positive}"]
+    cells = [[(label, _numbers(bin_, sheet)) for label, bin_ in lines] for _, lines in blocks]
+    widths = [
+        max([len(head), *(len(row[place]) for block in cells for _, row in block)])
+        for place, head in enumerate(heads)
+    ]
+
+    def line(label: str, row: list[str]) -> str:
+        numbers = "  ".join(cell.rjust(wide) for cell, wide in zip(row, widths, strict=True))
+        return f"{label.ljust(width + 2)}  {numbers}"
+
+    out = [f"SCORECARD: many points speak for class {sheet.wanted}", ""]
+    if not blocks:
+        out.append(
+            f"No feature tells the classes apart: every row has {sheet.initial_points} points."
+        )
+        return "\n".join([*out, "", sheet.quality_in_words, ""])
+    out += [
+        f"Start with {sheet.initial_points} points and add those of one line of each block.",
+        "",
+        line("", heads),
+    ]
+    for (name, _), block in zip(blocks, cells, strict=True):
+        out.append(name)
+        for label, row in block:
+            *above, last = _wrapped(label, width)
+            out += [f"  {part}" for part in above]
+            out.append(line(f"  {last}", row))
+        out.append("")
+    if sheet.unseen:
+        lines = _wrapped(_unseen_in_words(sheet, str), 78)
+        out += [*(line.replace(_NO_BREAK, " ") for line in lines), ""]
+    fewer, chance = "rows with fewer", f"chance of class {sheet.positive}"
+    marks = [(f"{points}", _percent(p), _percent(share)) for points, p, share in sheet.chances]
+    width = max(len("Total"), *(len(mark) for mark, _, _ in marks))
+    out.append(f"{'Total':>{width}}  {chance}  {fewer}")
+    out += [
+        f"{mark:>{width}}  {p:>{len(chance)}}  {share:>{len(fewer)}}" for mark, p, share in marks
+    ]
+    notes = [sheet.scale_in_words, sheet.legend, sheet.quality_in_words]
+    return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
+
+
+_STYLE = """
+body { font: 15px/1.35 system-ui, sans-serif; color: #1b1f24; margin: 2em auto; max-width: 46em;
+  padding: 0 1em; }
+h1 { font-size: 1.5em; margin-bottom: 0.2em; }
+table { border-collapse: collapse; width: 100%; margin: 1em 0; }
+th, td { padding: 0.18em 0.6em; text-align: right; font-variant-numeric: tabular-nums; }
+th:first-child, td:first-child { text-align: left; }
+thead th { border-bottom: 2px solid #1b1f24; font-weight: 600; }
+tbody { break-inside: avoid; }
+tbody tr:nth-child(even) { background: #f4f6f8; }
+tbody th { padding-top: 0.9em; border-bottom: 1px solid #c5ccd3; }
+td:first-child { padding-left: 1.4em; }
+td.points { font-weight: 700; width: 9em; background-repeat: no-repeat;
+  background-image: linear-gradient(#cfe3f7, #cfe3f7); print-color-adjust: exact; }
+p { margin: 0.4em 0; }
+@media (max-width: 34em) { td.points { width: 3em; } th, td { padding: 0.18em 0.3em; } }
+""".strip()
+
+
+def _html(sheet: _Sheet) -> str:
+    most = max((bin_.points for f in sheet.features for bin_ in f.bins), default=1)
+    out = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><title>Scorecard</title>',
+        f"<style>{_STYLE}</style></head><body>",
+        f"<h1>Scorecard: many points speak for class {escape(sheet.wanted)}</h1>",
+        f"<p>Start with <strong>{sheet.initial_points}</strong> points and add those of one line of"
+        " each block.</p>",
+        "<table><thead><tr><th></th><th>points</th><th>rows</th><th>share</th>"
+        f"<th>class {escape(sheet.positive)}</th></tr></thead>",
+    ]
+    for feature in sheet.features:
+        out.append(f'<tbody><tr><th colspan="5">{escape(feature.name)}</th></tr>')
+        for label, bin_ in sheet.lines(feature):
+            points, *rest = _numbers(bin_, sheet)
+            # The number itself stands to the right of the longest bar.
+            bar = f"background-size: {70 * bin_.points / most:.3g}% 100%"
+            others = "".join(f"<td>{cell}</td>" for cell in rest)
+            out.append(
+                f'<tr><td>{escape(label)}</td><td class="points" style="{bar}">{points}</td>'
+                f"{others}</tr>"
+            )
+        out.append("</tbody>")
+    out.append("</table>")
+    if sheet.unseen:
+        out.append(f"<p>{_unseen_in_words(sheet, escape)}</p>")
+    out.append(
+        f"<table><thead><tr><th>total</th><th>chance of class {escape(sheet.positive)}</th>"
+        "<th>rows with fewer</th></tr></thead><tbody>"
+    )
+    out += [
+        f"<tr><td>{points}</td><td>{_percent(p)}</td><td>{_percent(share)}</td></tr>"
+        for points, p, share in sheet.chances
+    ]
+    out += [
+        "</tbody></table>",
+        f"<p>{escape(sheet.scale_in_words)}</p>",
+        f"<p>{escape(sheet.legend)}</p>",
+        f"<p>{escape(sheet.quality_in_words)}</p>",
+        "</body></html>",
+    ]
+    return "\n".join(out) + "\n"
+
+
+def _unseen_in_words(sheet: _Sheet, write: Callable[[str], str]) -> str:
+    listed = ", ".join(f"{write(rule)}{_NO_BREAK}{points}" for rule, points in sheet.unseen)
+    return f"{_UNSEEN}: {listed}."
+
+
+def _numbers(bin_: CardBin, sheet: _Sheet) -> list[str]:
+    rate = _percent(bin_.n_pos / bin_.size) if bin_.size > 0 else "-"
+    return [str(bin_.points), _count(bin_.size), _percent(bin_.size / sheet.size), rate]
+
+
+def _is_unseen(bin_: CardBin) -> bool:
+    """Return whether a bin holds a special value, or missing ones, that no training row had."""
+    return bin_.kind in ("special", "missing") and not bin_.size > 0
+
+
+def _label(bin_: CardBin) -> str:
+    """Say what a bin holds, without the name of its feature."""
+    match bin_.kind:
+        case "missing":
+            return "missing"
+        case "special" if bin_.special is not None:
+            return f"exactly {in_full(bin_.special)}"
+        case "category":
+            return ", ".join(str(level) for level in bin_.levels)
+    low, high = bin_.low, bin_.high
+    if isinf(low) and isinf(high):
+        return "any number"
+    if low == -inf:
+        return f"under {number(high)}"
+    return f"{number(low)} and up" if high == inf else f"{number(low)} to under {number(high)}"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text at spaces; a word that is too long stays whole."""
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; only none and all are 0.0% and 100.0%."""
+    text = f"{100 * share:.1f}%"
+    if share > 0 and text == "0.0%":
+        return "<0.1%"
+    return ">99.9%" if share < 1 and text == "100.0%" else text
+
+
+def _count(size: float) -> str:
+    return f"{size:,.0f}" if size.is_integer() else f"{size:,.4g}"
+
+
+def _nice_step(least: float) -> int:
+    """Return the least of 1, 2, 5, 10, 20, 50, ... that is not below a number."""
+    if least <= 1:
+        return 1
+    power = 10 ** floor(log10(least))
+    return int(next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least))
+
+
+#: Stands for an empty cell until the text is there; no text holds it, as NUL is replaced.
+_NOTHING = '"\0"'
+
+
+def _cell(value: Any, *, excel: bool) -> Any:
+    if isinstance(value, str):
+        value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return f"'{value}" if excel and value.startswith(_FORMULA) else value
+    return "\0" if value != value else value
+
+
+def _plain(label: Any) -> str:
+    return str(label.item() if isinstance(label, np.generic) else label)

@@ -1,0 +1,700 @@
+"""The ranking tree as an object: tables, subtrees, leaves of rows, and the tree in words."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+
+from aucrank import _core
+from aucrank._data.as_frame import as_frame
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.labels import check_class_weight, check_weight, encode_binary
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.table import Table, whole
+from aucrank._export.rules import Region, Words, cubes_in_words
+from aucrank._export.shap import shap_model
+from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._plots.tree import RankingTreeDisplay, draw_tree
+from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.threads import threads_for
+from aucrank.metrics import RocCurve
+from aucrank.tree._dependence import LEAF_VALUES, LeafValue
+from aucrank.tree._row_classifiers import RowClassifiers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class PruningPath:
+    """The nested subtrees that are best for some price of a leaf, from the whole tree to its root.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (n_trees,)
+        Price of a leaf, in units of AUC, from which on each tree is the best; 0 for the first,
+        then strictly rising.
+    aucs : ndarray of shape (n_trees,)
+        AUC of each tree on the training rows.
+    n_leaves : ndarray of int, shape (n_trees,)
+        Number of its leaves.
+    trees : sequence of RankingTree
+        The trees themselves, each made when it is asked for.
+    """
+
+    def __init__(self, tree: "RankingTree", table: dict[str, Any]) -> None:
+        self.alphas: NDArray[np.float64] = table["alpha"]
+        self.aucs: NDArray[np.float64] = table["train_auc"]
+        self.n_leaves: NDArray[np.int64] = table["n_leaves"]
+        self.trees: Sequence[RankingTree] = _TreesOfPath(tree, self.alphas)
+
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    def __repr__(self) -> str:
+        return repr(Table(alpha=self.alphas, auc=self.aucs, n_leaves=self.n_leaves))
+
+
+class _TreesOfPath(Sequence[Any]):
+    """Subtrees by their place on the path."""
+
+    def __init__(self, tree: "RankingTree", alphas: NDArray[np.float64]) -> None:
+        self._tree = tree
+        self._alphas = alphas
+
+    def __len__(self) -> int:
+        return len(self._alphas)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._tree.prune(alpha) for alpha in self._alphas[index]]
+        return self._tree.prune(self._alphas[index])
+
+
+class RankingTree:
+    """A binary tree whose leaves are ranked: the model that `TreeRank` fits.
+
+    A leaf holds a cell of the feature space. Its score is the number of leaves from it to the end
+    of the ranking (the D-representation of [1]_), shifted by a constant so that it is positive
+    exactly where more than half of its rows are expected to be positive. Every method that makes a
+    smaller tree returns a new one.
+
+    Attributes
+    ----------
+    n_leaves : int
+        Number of leaves, and of distinct scores.
+    depth : int
+        Most splits between the root and a leaf.
+    auc : float
+        AUC on the training rows.
+    roc : RocCurve
+        Curve of the training rows, one knot for each leaf after (0, 0).
+    nodes : Table
+        One row for each node, the root first, left before right.
+    strata : Table
+        One row for each leaf, from the highest ranked to the lowest.
+    importances : Table
+        One row for each feature, from the most important to the least.
+    classifiers : tuple of estimator
+        Where `~aucrank.tree.WeightedERM` split the tree, the fitted classifiers that its rules
+        name by number; otherwise empty.
+
+    References
+    ----------
+    .. [1] Clémençon and Vayatis, "Tree-based ranking methods", IEEE Trans. Inf. Theory 55(9),
+       2009. :doi:`10.1109/TIT.2009.2025558`
+
+    Examples
+    --------
+    >>> from aucrank import TreeRank
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> tree = TreeRank(max_depth=2, pruning=None).fit(X, y).tree_
+    >>> tree.n_leaves
+    4
+    >>> tree.prune(0.1).n_leaves
+    2
+    """
+
+    def __init__(
+        self, core: _core.RankingTree, schema: Schema, classifiers: tuple[Any, ...] = ()
+    ) -> None:
+        self._core = core
+        self._schema = schema
+        self.classifiers = classifiers
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, and of distinct scores."""
+        return self._core.n_leaves
+
+    @property
+    def depth(self) -> int:
+        """Most splits between the root and a leaf."""
+        return self._core.depth
+
+    @property
+    def auc(self) -> float:
+        """AUC on the training rows."""
+        return self._core.auc
+
+    @property
+    def roc(self) -> RocCurve:
+        """Curve of the training rows; its thresholds are the scores of the leaves."""
+        sums = [self._document["nodes"][leaf]["sums"] for leaf in self._core.leaves()]
+        negative, positive = (
+            np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")
+        )
+        thresholds = np.concatenate(([np.inf], self._core.leaf_scores()))
+        return RocCurve(_core.RocCurve(thresholds, negative, positive))
+
+    @cached_property
+    def nodes(self) -> Table:
+        """One row for each node, the root first, left before right.
+
+        Columns: ``node``, its number; ``parent``, ``left`` and ``right``, numbers of nodes, -1
+        for none; ``depth``; ``size`` and ``n_pos``, weight of the training rows and of the
+        positive ones; ``eta``, their share; ``gain``, what the split adds to the training AUC;
+        ``rule``, which rows go left.
+        """
+        nodes, tree = self._document["nodes"], self._document
+        n_nodes = len(nodes)
+        parent, depth = np.full(n_nodes, -1), np.zeros(n_nodes, dtype=np.int64)
+        left, right = np.full(n_nodes, -1), np.full(n_nodes, -1)
+        rule = np.full(n_nodes, "", dtype=object)
+        for number, node in enumerate(nodes):
+            if node["split"] is None:
+                continue
+            left[number], right[number] = children = node["split"]["left"], node["split"]["right"]
+            parent[list(children)] = number
+            depth[list(children)] = depth[number] + 1
+            rule[number] = self._says(number, left=True)
+        unit = 2.0 ** tree["exponent"]
+        pos, neg = (np.array([n["sums"][c] for n in nodes], np.float64) for c in ("pos", "neg"))
+        # The gain of paper 2 Fig. 2, halved: what the split adds to the area.
+        gain = np.where(left < 0, 0.0, neg * pos[left] - pos * neg[left]) / (2 * pos[0] * neg[0])
+        return Table(
+            node=np.arange(n_nodes),
+            parent=parent,
+            left=left,
+            right=right,
+            depth=depth,
+            size=whole(unit * (pos + neg)),
+            n_pos=whole(unit * pos),
+            eta=pos / (pos + neg),
+            gain=gain,
+            rule=rule,
+        )
+
+    @cached_property
+    def strata(self) -> Table:
+        """One row for each leaf, from the highest ranked to the lowest.
+
+        Columns: ``rank``, from 1; ``size`` and ``n_pos``, weight of the training rows and of the
+        positive ones; ``eta``, their share; ``lift``, that share over the share of all rows;
+        ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``, false and true positive rates where
+        the leaf begins and ends on the training curve; ``score``, what
+        `TreeRank.decision_function` gives; ``node``, its number in `nodes`; ``rule``, which rows
+        are in the leaf.
+        """
+        leaves = self._core.leaves()
+        fpr, tpr = self._core.roc()
+        nodes = self.nodes
+        return Table(
+            rank=np.arange(1, len(leaves) + 1),
+            size=nodes["size"][leaves],
+            n_pos=nodes["n_pos"][leaves],
+            eta=nodes["eta"][leaves],
+            lift=nodes["eta"][leaves] / nodes["eta"][0],
+            fpr_from=fpr[:-1],
+            fpr_to=fpr[1:],
+            tpr_from=tpr[:-1],
+            tpr_to=tpr[1:],
+            score=self._core.leaf_scores(),
+            node=leaves,
+            rule=np.array([self._rule(leaf) for leaf in leaves], dtype=object),
+        )
+
+    @cached_property
+    def importances(self) -> Table:
+        """One row for each feature, from the most important to the least.
+
+        Columns: ``feature``, its name, ``x0`` for a first one without a name; ``importance``,
+        square root of ``squared``, in units of AUC; ``squared``, the sum of the squared gains of
+        the stumps on it, each the AUC that the stump alone would add to the whole sample ([3]_
+        sec. 5.1); ``share``, its part of the sum of importances; ``n_splits``, number of stumps on
+        it.
+
+        Raises
+        ------
+        AttributeError
+            For a tree of a `DyadicSplit` or a `WeightedERM`.
+
+        References
+        ----------
+        .. [3] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
+           ranking", Mach. Learn. 83, 2011. https://hal.science/hal-00416054
+        """
+        if "grid" in self._document or self._core.classifiers():
+            raise no_importances("importances")
+        squared = self._core.importances()
+        n_splits = np.zeros(len(squared), dtype=np.int64)
+        for split in (node["split"] for node in self._document["nodes"]):
+            for cut in [] if split is None else _cuts(split):
+                if "cut" in cut:
+                    n_splits[cut["cut"]["test"]["feature"]] += 1
+        importance = np.sqrt(squared)
+        order = np.argsort(-importance, kind="stable")
+        names = np.array([self._words.name(j) for j in range(len(squared))], dtype=object)
+        total = importance.sum()
+        return Table(
+            feature=names[order],
+            importance=importance[order],
+            squared=squared[order],
+            share=importance[order] / (total if total > 0 else 1.0),
+            n_splits=n_splits[order],
+        )
+
+    def prune(self, alpha: float) -> "RankingTree":
+        """Return the subtree of largest training AUC less ``alpha`` for each leaf.
+
+        Of several the smallest ([2]_ (13) and Theorem 3).
+
+        Parameters
+        ----------
+        alpha : float
+            Price of a leaf, in units of AUC; not negative.
+
+        Returns
+        -------
+        RankingTree
+            A new tree.
+
+        References
+        ----------
+        .. [2] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
+           ranking", Mach. Learn. 83, 2011. https://hal.science/hal-00416054
+        """
+        price = check_real(alpha, "alpha", low=0.0)
+        assert price is not None
+        return RankingTree(self._core.prune(price), self._schema, self.classifiers)
+
+    def pruning_path(self) -> PruningPath:
+        """Return the nested subtrees that `prune` can give, from the whole tree to its root.
+
+        Returns
+        -------
+        PruningPath
+            ``alphas``, ``aucs``, ``n_leaves`` and ``trees``.
+        """
+        return PruningPath(self, self._core.pruning_path())
+
+    def best_subtree(self, n_leaves: int) -> "RankingTree":
+        """Return the subtree of exactly ``n_leaves`` leaves with the largest training AUC.
+
+        The AUC is that of the leaves ranked from left to right. Unlike the trees of the pruning
+        path, those of different sizes need not be nested.
+
+        Parameters
+        ----------
+        n_leaves : int
+            From 1 to the number of leaves of this tree.
+
+        Returns
+        -------
+        RankingTree
+            A new tree.
+        """
+        size = check_int(n_leaves, "n_leaves", low=1, high=self.n_leaves)
+        assert size is not None
+        return RankingTree(self._core.best_subtree(size), self._schema, self.classifiers)
+
+    def subtree(self, leaves: Sequence[int]) -> "RankingTree":
+        """Return the tree in which the given nodes are leaves; the rest stays as it is.
+
+        Parameters
+        ----------
+        leaves : sequence of int
+            Numbers of nodes as in `nodes`, none below another.
+
+        Returns
+        -------
+        RankingTree
+            A new tree, its nodes numbered anew.
+        """
+        last = len(self.nodes["node"]) - 1
+        numbers = [check_int(leaf, "a node of leaves", low=0, high=last) for leaf in leaves]
+        core = self._core.subtree([number for number in numbers if number is not None])
+        return RankingTree(core, self._schema, self.classifiers)
+
+    def best_on(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "RankingTree":
+        """Return the subtree of the pruning path that has the largest AUC on the given rows.
+
+        Of several the smallest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit; best those that the tree was not grown on.
+        y : array-like of shape (n,)
+            Their labels, two distinct values. The greater one is the class that ranks first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        RankingTree
+            A new tree.
+
+        Raises
+        ------
+        ValueError
+            If the rows, the labels or the weights are not valid.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import make_gaussian_pair
+        >>> train, later = (make_gaussian_pair(500, random_state=seed) for seed in (0, 1))
+        >>> tree = TreeRank(pruning=None).fit(train.X, train.y).tree_
+        >>> tree.best_on(later.X, later.y).n_leaves < tree.n_leaves
+        True
+        """
+        columns = read_columns(self._reader, X, self._schema)
+        classes, positive = encode_binary(y)
+        if count_rows(columns) != len(positive):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples:"
+                f" {[count_rows(columns), len(positive)]}"
+            )
+        weight = check_weight(sample_weight, len(positive))
+        check_class_weight(weight, positive, classes)
+        with errors_by_name(self._schema):
+            sample = Sample(columns, self._schema, positive, weight)
+            best = self._core.best_on(sample.core, threads_for(None, count_rows(columns)))
+        return RankingTree(best, self._schema)
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Numbers of nodes, as in `nodes` and `strata`.
+        """
+        X = as_frame(X)
+        columns = read_columns(self._reader, X, self._schema)
+        with errors_by_name(self._schema):
+            if self.classifiers:
+                asked = RowClassifiers(self.classifiers, X)
+                places = _core.apply_by_classifiers(self._core, columns, asked)
+            else:
+                places = self._core.apply(columns, threads_for(None, count_rows(columns)))
+        return self._core.leaves()[places]
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the nodes that each row passes, from the root to its leaf.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        csr_matrix of shape (n, n_nodes)
+            1 where the row passes the node.
+        """
+        parent = self.nodes["parent"]
+        paths = {leaf: sorted(_to_root(leaf, parent)) for leaf in self._core.leaves()}
+        rows = [paths[leaf] for leaf in self.apply(X)]
+        starts = np.concatenate(([0], np.cumsum([len(path) for path in rows])))
+        places = np.concatenate(rows)
+        return csr_matrix(
+            (np.ones(len(places), dtype=np.int64), places, starts), shape=(len(rows), len(parent))
+        )
+
+    def to_text(self) -> str:
+        """Return the tree in words, one line for each node.
+
+        Returns
+        -------
+        str
+            Of two nodes below another, the first ranks higher. ``#k`` is the place of a leaf in
+            the ranking.
+        """
+        return "\n".join(self._lines(0, "all rows", "", ""))
+
+    def _lines(self, node: int, rule: str, first: str, rest: str) -> Iterator[str]:
+        nodes = self.nodes
+        size, n_pos = nodes["size"][node], nodes["n_pos"][node]
+        place = "" if nodes["left"][node] >= 0 else f"  #{self._rank[node]}"
+        yield f"{first}{rule}: {n_pos:g} of {size:g} positive ({nodes['eta'][node]:.1%}){place}"
+        if nodes["left"][node] >= 0:
+            left, right = nodes["left"][node], nodes["right"][node]
+            yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
+            other = self._says(node, left=False)
+            yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ")
+
+    def to_dot(self) -> str:
+        """Return the tree as a Graphviz graph.
+
+        Returns
+        -------
+        str
+            Text in the DOT language; ``dot -Tsvg`` draws it.
+        """
+        nodes = self.nodes
+        lines = ["digraph RankingTree {", '  node [shape=box, fontname="Helvetica"];']
+        for node in nodes["node"]:
+            label = f"{nodes['n_pos'][node]:g} of {nodes['size'][node]:g} positive"
+            if nodes["left"][node] < 0:
+                label = f"#{self._rank[node]}\\n{label}"
+                lines.append(f'  {node} [label="{label}", style=rounded];')
+                continue
+            lines.append(f'  {node} [label="{_dot_text(nodes["rule"][node])}\\n{label}"];')
+            lines.append(f'  {node} -> {nodes["left"][node]} [label="yes"];')
+            lines.append(f'  {node} -> {nodes["right"][node]} [label="no"];')
+        return "\n".join([*lines, "}"])
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """Return a SQL expression that scores a row as `TreeRank.decision_function` does.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
+
+        Returns
+        -------
+        str
+            Nested ``CASE`` expressions over the columns of the fit (``x0``, ``x1``, ... where they
+            had no names), without a trailing semicolon. NULL is a missing value; a category that
+            was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
+
+        Raises
+        ------
+        ValueError
+            For a tree of a `DyadicSplit`, whose cubes would fill pages, or of a `WeightedERM`; if
+            the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> model = TreeRank(min_samples_leaf=1, pruning=None).fit(X, y)
+        >>> print(model.tree_.to_sql())
+        CASE WHEN ("x0" IS NULL OR "x0" >= 2.5) THEN 1
+        ELSE 0
+        END
+        """
+        check_choice(dialect, "dialect", tuple(DIALECTS))
+        if "grid" in self._document:
+            raise ValueError(
+                "a tree of a DyadicSplit has no form in SQL: each of its splits is a list of cubes"
+            )
+        if self._core.classifiers():
+            raise ValueError("the splits of this tree are classifiers, which SQL cannot ask")
+        writer = SqlWriter(self._schema, dialect)
+        scores = dict(zip(self._core.leaves().tolist(), self._core.leaf_scores(), strict=True))
+
+        def score(node: int, indent: str) -> str:
+            split = self._document["nodes"][node]["split"]
+            if split is None:
+                return f"{scores[node]:.0f}"
+            left, right = (score(split[side], indent + "  ") for side in ("left", "right"))
+            condition = writer.condition(_cuts(split))
+            return f"CASE WHEN {condition} THEN {left}\n{indent}ELSE {right}\n{indent}END"
+
+        return score(0, "")
+
+    def plot(
+        self,
+        ax: "Axes | Sequence[Axes] | None" = None,
+        *,
+        max_depth: int | None = None,
+        roc: bool = True,
+        cmap: Any = "YlOrBr",
+    ) -> RankingTreeDisplay:
+        """Draw the tree with matplotlib, and its training ROC curve beside it.
+
+        A box tells the rule that sends rows left, and how many of its rows are positive. Leaves
+        have the colour of their share of positives and the number of their place in the ranking;
+        where a leaf ends on the curve, its number stands there too.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or two of them, default=None
+            Where to draw: the axes of the tree and, with ``roc``, those of the curve. None makes
+            a figure in which nothing overlaps; it grows with the number of leaves.
+        max_depth : int or None, default=None
+            Draw no deeper; a node there tells how many leaves are below it. None draws all.
+        roc : bool, default=True
+            Whether to draw the curve.
+        cmap : str or matplotlib.colors.Colormap, default="YlOrBr"
+            Colours of leaves, from no positive rows to the largest share that a leaf has.
+
+        Returns
+        -------
+        RankingTreeDisplay
+            What was drawn; see `aucrank.inspection`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If ``max_depth`` is negative, or ``ax`` does not hold as many axes as are needed.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from aucrank import TreeRank
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> model = TreeRank(min_samples_leaf=1, pruning=None).fit(X, y)
+        >>> display = model.tree_.plot()
+        >>> print(display.node_texts_[0].get_text())
+        x0 >= 2.5
+        2 of 4 positive (50.0%)
+        """
+        return draw_tree(self, ax, max_depth=max_depth, roc=roc, cmap=cmap)
+
+    def to_shap(self, output: LeafValue = "score") -> dict[str, Any]:
+        """Return the tree in the form that `shap.TreeExplainer` takes as a model.
+
+        Parameters
+        ----------
+        output : {"score", "probability", "eta", "rank"}, default="score"
+            What is explained: `TreeRank.decision_function`; `TreeRank.predict_proba` of
+            ``classes_[1]``; the share of positives of the leaf in training; or the place of the
+            leaf from the end, over the number of leaves.
+
+        Returns
+        -------
+        dict
+            A plain binary tree of thresholds in float64, with a side for missing values. The
+            parts that a LeafRank split merges are parted again, and what lies below is copied for
+            each; the training weight of a copy is that of the node, shared out as the parts are.
+
+        Raises
+        ------
+        ValueError
+            If the tree asks a categorical feature, or more than 100,000 nodes would be needed.
+
+        Notes
+        -----
+        The expected value of the explainer is the mean output of the training rows.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = TreeRank(max_depth=2, pruning=None).fit(X, y)
+        >>> plain = model.tree_.to_shap()
+        >>> sorted(plain["trees"][0])[:3]
+        ['children_default', 'children_left', 'children_right']
+
+        With shap installed, ``shap.TreeExplainer(plain)(X)`` explains the scores.
+        """
+        check_choice(output, "output", LEAF_VALUES)
+        values = np.zeros(len(self._document["nodes"]))
+        values[self._core.leaves()] = self._core.leaf_values(output)
+        return shap_model([self._document], [values])
+
+    def __repr__(self) -> str:
+        return f"RankingTree(n_leaves={self.n_leaves}, depth={self.depth}, auc={self.auc:.4f})"
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self._core.to_json())
+        return document
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words(self._schema, self._document["has_missing"])
+
+    @cached_property
+    def _rank(self) -> dict[int, int]:
+        return {int(leaf): rank for rank, leaf in enumerate(self._core.leaves(), start=1)}
+
+    @property
+    def _reader(self) -> BaseEstimator:
+        """What scikit-learn's checks of columns want to see."""
+        reader = BaseEstimator()
+        reader.n_features_in_ = len(self._schema.features)
+        if self._schema.names is not None:
+            reader.feature_names_in_ = np.array(self._schema.names, dtype=object)
+        return reader
+
+    def _says(self, node: int, *, left: bool) -> str:
+        """Words for the rows on one side of a split."""
+        match self._document["nodes"][node]["split"]:
+            case {"classifier": {"number": number, "positive_left": positive_left}}:
+                answer = "positive" if positive_left == left else "negative"
+                return f"{type(self.classifiers[number]).__name__} #{number} says {answer}"
+            case {"cubes": cubes}:
+                return cubes_in_words(cubes, self._document["grid"]["level"], left=left)
+            case _:
+                return self._words.union(self._side(node, left=left))
+
+    def _side(self, node: int, *, left: bool) -> list[Region]:
+        return self._words.side(_cuts(self._document["nodes"][node]["split"]), left=left)
+
+    def _rule(self, leaf: int) -> str:
+        parent, left = self.nodes["parent"], self.nodes["left"]
+        path = list(_to_root(leaf, parent))[::-1]
+        steps = [(node, left[node] == child) for node, child in pairwise(path)]
+        if "grid" in self._document or self._core.classifiers():
+            return " and ".join(self._says(node, left=is_left) for node, is_left in steps) or (
+                "all rows"
+            )
+        return self._words.path(self._side(node, left=is_left) for node, is_left in steps)
+
+
+def _dot_text(text: str) -> str:
+    """Return a text as a label in double quotes has it; DOT reads entities of HTML, too."""
+    for written, as_label in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
+        text = text.replace(written, as_label)
+    # NUL would end the file.
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def no_importances(name: str) -> AttributeError:
+    """Return the error where a tree has no importances of single features, asked for by a name."""
+    return AttributeError(
+        f"{name} is not defined for a DyadicSplit or a WeightedERM, whose splits ask many features"
+        " at once; sklearn.inspection.permutation_importance measures any model"
+    )
+
+
+def _cuts(split: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the stumps of a split as a list, also where there is one only."""
+    if "stump" in split:
+        parts = [{"part": {"goes_left": goes_left}} for goes_left in (True, False)]
+        return [{"cut": {"test": split["stump"], "left": 1, "right": 2}}, *parts]
+    cuts: list[dict[str, Any]] = split["cuts"]
+    return cuts
+
+
+def _to_root(node: int, parent: NDArray[np.int64]) -> Iterator[int]:
+    while node >= 0:
+        yield int(node)
+        node = parent[node]
