@@ -1,6 +1,7 @@
 """How long AURORA takes: by rows and by columns, as figures 3 and 4 of its paper show.
 
-    python benches/bench_aurora.py [DATA] [--rows 6000 15000 30000 60000] [--runs 1] [--json FILE]
+    python -m benches.speed.bench_aurora [DATA] [--rows 6000 15000 30000 60000] [--runs 1]
+        [--json FILE]
 
 1. Fits of forest cover (``DATA/forest.parquet``, 10 columns; a simulation of that size where there
    is none) at more and more rows, standard depth, radius 2, 200 terms, two threads: a fit of
@@ -16,15 +17,16 @@ The ramp statistic itself is measured by ``bench_ramp.py``.
 
 import argparse
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
 from aucrank import AURORA
-from peak_memory import peak_bytes
 from sklearn.ensemble import HistGradientBoostingClassifier
+
+from benches.common.memory import peak_bytes, run_again
+from benches.common.timing import least_seconds
 
 MOST_SECONDS = 60
 MOST_OVER_LINEAR = 1.3
@@ -110,18 +112,15 @@ def main():
     model, *_ = fit(X[:6000], y[:6000], 1)
     trees = HistGradientBoostingClassifier(max_iter=100, early_stopping=False, random_state=0)
     trees.fit(X, y)
-    times = {}
-    for name, one in (("AURORA", model), ("gradient boosting", trees)):
-        start = perf_counter()
-        one.decision_function(many)
-        times[name] = perf_counter() - start
+    works = {"AURORA": model, "gradient boosting": trees}
+    works = {name: partial(one.decision_function, many) for name, one in works.items()}
+    times = least_seconds(works, 1)
     found["scores"] = times
     print(
         f"scores of 1,000,000 rows: {times['AURORA']:.3f} s by {model.n_terms_} terms,"
         f" gradient boosting {times['gradient boosting']:.3f} s"
     )
-    command = [sys.executable, __file__, "--memory", "60000"]
-    peak = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    peak = json.loads(run_again("--memory", 60_000))
     found["memory"] = peak
     print(f"peak memory of a fit of 60,000 x 30: {peak / 60_000:.0f} bytes a row")
 

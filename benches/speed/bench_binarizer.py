@@ -1,6 +1,7 @@
 """ThresholdBinarizer beside numpy's percentiles and scikit-learn's KBinsDiscretizer.
 
-    python benches/bench_binarizer.py [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
+    python -m benches.speed.bench_binarizer [--rows 1000000] [--features 20] [--runs 5]
+        [--json FILE]
 
 1. Fits of several kinds of columns beside ``np.percentile`` of what is known of each, one thread
    each.
@@ -12,14 +13,15 @@ checked against ``np.percentile``, the number of terms that are on against the n
 and terms not to depend on the number of threads.
 """
 
-import argparse
 import json
-from pathlib import Path
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 from aucrank import ThresholdBinarizer
 from sklearn.preprocessing import KBinsDiscretizer
+
+from benches.common.options import make_parser
+from benches.common.timing import median_seconds
 
 EVERY_FIFTH = np.arange(5, 100, 5)
 
@@ -69,13 +71,6 @@ def check(n_features):
     assert np.array_equal(on, number)
 
 
-def seconds(work, *args):
-    """Return the time of a call."""
-    start = perf_counter()
-    work(*args)
-    return perf_counter() - start
-
-
 def percentiles(columns):
     """Take the percentiles that a fit takes."""
     return [np.percentile(column, EVERY_FIFTH) for column in columns]
@@ -88,11 +83,11 @@ def bench_fits(n_rows, n_features, n_runs):
     for name, (X, has_weight) in kinds(n_rows, n_features).items():
         columns = [column[~np.isnan(column)] for column in X.T]
         model = ThresholdBinarizer(n_jobs=1)
-        fits, others = [], []
-        for _ in range(n_runs):
-            others.append(seconds(percentiles, columns))
-            fits.append(seconds(model.fit, X, None, weight if has_weight else None))
-        found = results[name] = {"percentiles": np.median(others), "fit": np.median(fits)}
+        works = {
+            "percentiles": partial(percentiles, columns),
+            "fit": partial(model.fit, X, None, weight if has_weight else None),
+        }
+        found = results[name] = median_seconds(works, n_runs)
         ratio = found["fit"] / found["percentiles"]
         print(f"fit, {name}: {found['fit']:.3f} s, {ratio:.2f} times np.percentile")
     return results
@@ -109,12 +104,9 @@ def bench_transforms(n_rows, n_features, n_runs):
     }
     for model in ours.values():
         model.fit(X)
-    times = {name: [] for name in ["KBinsDiscretizer", *ours]}
-    for _ in range(n_runs):
-        times["KBinsDiscretizer"].append(seconds(theirs.transform, X))
-        for name, model in ours.items():
-            times[name].append(seconds(model.transform, X))
-    results = {name: float(np.median(all_times)) for name, all_times in times.items()}
+    models = {"KBinsDiscretizer": theirs, **ours}
+    works = {name: partial(model.transform, X) for name, model in models.items()}
+    results = median_seconds(works, n_runs)
     for name in ours:
         ratio = results["KBinsDiscretizer"] / results[name]
         print(f"transform, {name}: {results[name]:.3f} s, KBinsDiscretizer takes {ratio:.1f} times")
@@ -123,12 +115,7 @@ def bench_transforms(n_rows, n_features, n_runs):
 
 def main():
     """Run all of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    args = make_parser(__doc__, rows=1_000_000, features=20, runs=5).parse_args()
     check(args.features)
     results = {
         "fit": bench_fits(args.rows, args.features, args.runs),

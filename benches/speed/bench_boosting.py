@@ -1,6 +1,6 @@
 """AUCBoost and RankBoost beside LightGBM's stumps: fits, scores and peak memory.
 
-    python benches/bench_boosting.py [--rows 100000] [--features 20] [--runs 3] [--json FILE]
+    python -m benches.speed.bench_boosting [--rows 100000] [--features 20] [--runs 3] [--json FILE]
 
 200 rounds each, LightGBM with num_leaves=2, all with the same number of threads, in turn; ratios
 are those of the medians. Scores are of one million rows. Before anything is timed, the models are
@@ -11,20 +11,20 @@ matrix, one byte a value.
 
 import argparse
 import json
-import subprocess
-import sys
-from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 from aucrank import AUCBoost, RankBoost
-from bench_tree import make_data
 from lightgbm import LGBMClassifier
-from peak_memory import peak_bytes
 from sklearn.metrics import roc_auc_score
+
+from benches.common.data import make_data
+from benches.common.memory import peak_bytes, run_again
+from benches.common.options import make_parser
+from benches.common.timing import seconds
 
 N_ROUNDS = 200
 SCORED_ROWS = 1_000_000
+SIZES = ("rows", "features", "threads")
 OURS = {"AUCBoost": AUCBoost, "RankBoost": RankBoost}
 PEER = "LightGBM"
 
@@ -33,12 +33,6 @@ def make_model(name, n_threads):
     if name == PEER:
         return LGBMClassifier(n_estimators=N_ROUNDS, num_leaves=2, n_jobs=n_threads, verbose=-1)
     return OURS[name](n_rounds=N_ROUNDS, n_jobs=n_threads)
-
-
-def seconds(work, *args):
-    start = perf_counter()
-    result = work(*args)
-    return perf_counter() - start, result
 
 
 def score(name, model, X):
@@ -63,12 +57,7 @@ def measure_memory(name, n_rows, n_features, n_threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, rows=100_000, features=20, threads=2, runs=3)
     parser.add_argument("--memory", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory:
@@ -77,9 +66,7 @@ def main():
 
     check(options.features)
     X, y = make_data(options.rows, options.features)
-    rng = np.random.default_rng(1)
-    test = rng.normal(size=(SCORED_ROWS, options.features))
-    test_y = test[:, 0] + test[:, 1] * test[:, 2] + rng.normal(size=SCORED_ROWS) > 1
+    test, test_y = make_data(SCORED_ROWS, options.features, seed=1)
     names = [*OURS, PEER]
     fits, scores = ({name: [] for name in names} for _ in range(2))
     aucs = {}
@@ -92,7 +79,7 @@ def main():
             aucs[name] = roc_auc_score(test_y, found)
             assert aucs[name] > 0.5
 
-    results = {"rows": options.rows, "features": options.features, "threads": options.threads}
+    results = {size: getattr(options, size) for size in SIZES}
     for name in names:
         fit, scored = (float(np.median(times[name])) for times in (fits, scores))
         fit_ratio, score_ratio = (
@@ -106,10 +93,7 @@ def main():
         )
     n_bytes = options.rows * options.features
     for name in OURS:
-        command = [sys.executable, __file__, "--memory", name]
-        for option in ("rows", "features", "threads"):
-            command += [f"--{option}", str(getattr(options, option))]
-        peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        peak = int(run_again("--memory", name, options=options, names=SIZES))
         results[name]["peak_bytes"] = peak
         print(f"{name:10} peak memory {peak / 2**20:.0f} MiB, {peak / n_bytes:.1f} x binned data")
     if options.json:

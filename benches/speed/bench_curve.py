@@ -1,23 +1,16 @@
 """`roc_curve` beside scikit-learn's, in one run, results checked equal first.
 
-python benches/bench_curve.py [--rows 1000000] [--runs 7]
+    python -m benches.speed.bench_curve [--rows 1000000] [--runs 7]
 """
 
 import argparse
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 from aucrank.metrics import roc_curve
 from sklearn.metrics import roc_curve as sklearn_curve
 
-
-def best_seconds(curve, y, scores, weight, runs):
-    times = []
-    for _ in range(runs):
-        start = perf_counter()
-        curve(y, scores, sample_weight=weight)
-        times.append(perf_counter() - start)
-    return min(times)
+from benches.common.timing import least_seconds
 
 
 def main():
@@ -36,15 +29,14 @@ def main():
         "1,000 values": (y, scores.round(2), None),
         "weights": (y, scores, weight),
     }
-    for name, case in cases.items():
-        for ours, theirs in zip(
-            roc_curve(*case[:2], sample_weight=case[2]),
-            sklearn_curve(*case[:2], sample_weight=case[2]),
-            strict=True,
-        ):
+    for name, (y_true, y_score, sample_weight) in cases.items():
+        curves = {
+            curve: partial(curve, y_true, y_score, sample_weight=sample_weight)
+            for curve in (roc_curve, sklearn_curve)
+        }
+        for ours, theirs in zip(*(curve() for curve in curves.values()), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
-        ours = best_seconds(roc_curve, *case, options.runs)
-        theirs = best_seconds(sklearn_curve, *case, options.runs)
+        ours, theirs = least_seconds(curves, options.runs).values()
         print(
             f"{name:14} {1000 * ours:8.1f} ms  {1000 * theirs:8.1f} ms  {theirs / ours:5.1f} times"
         )

@@ -1,6 +1,6 @@
 """Partial dependence of trees and a forest, ours over scikit-learn's brute force, in one run.
 
-    python benches/bench_dependence.py [--rows 10000] [--features 10] [--runs 5]
+    python -m benches.speed.bench_dependence [--rows 10000] [--features 10] [--runs 5]
 
 `partial_dependence` of `TreeRank` and `RankingForest` (100 trees) beside
 `sklearn.inspection.partial_dependence` of the same model on the same grid: 100 points of one
@@ -8,12 +8,15 @@ feature, 20 x 20 points of two. Both average `decision_function`, in turn; the r
 medians. Before it times anything it checks that both find the same.
 """
 
-import argparse
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 from aucrank import RankingForest, TreeRank
 from sklearn.inspection import partial_dependence
+
+from benches.common.data import make_data
+from benches.common.options import make_parser
+from benches.common.timing import median_seconds
 
 
 def ours(model, X, features, resolution):
@@ -27,16 +30,10 @@ def brute(model, X, features, resolution):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--features", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = make_parser(__doc__, rows=10_000, features=10, threads=2, runs=5)
     options = parser.parse_args()
 
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(options.rows, options.features))
-    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=options.rows) > 1
+    X, y = make_data(options.rows, options.features)
     settings = {"random_state": 0, "n_jobs": options.threads}
     models = {
         "orthogonal": TreeRank(split="orthogonal", pruning=None, **settings),
@@ -51,13 +48,8 @@ def main():
         for features, resolution in (([1], 100), ([1, 2], 20)):
             asked = (model, X, features, resolution)
             assert np.allclose(ours(*asked), brute(*asked), rtol=0, atol=1e-12)
-            times = {ours: [], brute: []}
-            for _ in range(options.runs):
-                for function, taken in times.items():
-                    start = perf_counter()
-                    function(*asked)
-                    taken.append(perf_counter() - start)
-            medians = {function: float(np.median(taken)) for function, taken in times.items()}
+            works = {function: partial(function, *asked) for function in (ours, brute)}
+            medians = median_seconds(works, options.runs)
             print(
                 f"{name:15} {n_leaves} leaves, {resolution ** len(features)} points:"
                 f" ours {1000 * medians[ours]:.1f} ms, brute force {1000 * medians[brute]:.1f} ms,"

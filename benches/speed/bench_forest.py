@@ -1,6 +1,6 @@
 """RankingForest beside scikit-learn's RandomForestClassifier: fits, scores and peak memory.
 
-    python benches/bench_forest.py [--rows 100000] [--features 20] [--runs 3] [--json FILE]
+    python -m benches.speed.bench_forest [--rows 100000] [--features 20] [--runs 3] [--json FILE]
 
 100 trees of depth 10 with sqrt(features) drawn for each split, orthogonal splits, both with the
 same number of threads, in turn; ratios are those of the medians. Scores are of one million rows.
@@ -11,30 +11,24 @@ binned matrix, one byte a value.
 
 import argparse
 import json
-import subprocess
-import sys
-from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 from aucrank import RankingForest
-from bench_tree import make_data
-from peak_memory import peak_bytes, status_bytes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
+from benches.common.data import make_data
+from benches.common.memory import peak_bytes, run_again, status_bytes
+from benches.common.options import make_parser
+from benches.common.timing import seconds
+
 SETTINGS = {"n_estimators": 100, "max_depth": 10, "max_features": "sqrt", "random_state": 0}
 SCORED_ROWS = 1_000_000
+SIZES = ("rows", "features", "threads")
 
 
 def make_forest(n_threads):
     return RankingForest(**SETTINGS, n_jobs=n_threads)
-
-
-def seconds(work, *args):
-    start = perf_counter()
-    result = work(*args)
-    return perf_counter() - start, result
 
 
 def measure_memory(n_rows, n_features, n_threads):
@@ -48,12 +42,7 @@ def measure_memory(n_rows, n_features, n_threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, rows=100_000, features=20, threads=2, runs=3)
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory:
@@ -65,9 +54,7 @@ def main():
     assert np.array_equal(one.decision_function(X), two.decision_function(X))
 
     X, y = make_data(options.rows, options.features)
-    rng = np.random.default_rng(1)
-    test = rng.normal(size=(SCORED_ROWS, options.features))
-    test_y = test[:, 0] + test[:, 1] * test[:, 2] + rng.normal(size=SCORED_ROWS) > 1
+    test, test_y = make_data(SCORED_ROWS, options.features, seed=1)
     names = ("RankingForest", "RandomForestClassifier")
     fits, scores = ({name: [] for name in names} for _ in range(2))
     aucs = {}
@@ -81,14 +68,11 @@ def main():
             took, probability = seconds(model.predict_proba, test)
             scores[name].append(took)
             aucs[name] = roc_auc_score(test_y, probability[:, 1])
-    command = [sys.executable, __file__, "--memory"]
-    for option in ("rows", "features", "threads"):
-        command += [f"--{option}", str(getattr(options, option))]
-    memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    memory = run_again("--memory", options=options, names=SIZES).split()
     binned = options.rows * options.features
     peak, left = (int(size) / binned for size in memory[:2])
 
-    result = {"rows": options.rows, "features": options.features, "threads": options.threads}
+    result = {size: getattr(options, size) for size in SIZES}
     for name in names:
         fit, score = float(np.median(fits[name])), float(np.median(scores[name]))
         result[name] = {"fit": fit, "score": score, "auc": aucs[name]}

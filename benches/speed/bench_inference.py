@@ -1,6 +1,6 @@
 """Time the intervals of `aucrank.metrics` beside what they are made of, all in one run.
 
-    python benches/bench_inference.py [--json FILE] [--rows 1000000] [--bootstrap-rows 10000]
+    python -m benches.speed.bench_inference [--json FILE] [--rows 1000000] [--bootstrap-rows 10000]
 
 DeLong: ratio of the time of `auc_interval` to that of our own `roc_auc_score` on the same rows, one
 sort each. Bootstrap: a loop of scikit-learn's `roc_auc_score` over resampled arrays, timed on some
@@ -16,7 +16,6 @@ import json
 import math
 import os
 import platform
-import time
 from pathlib import Path
 
 import aucrank
@@ -25,6 +24,8 @@ import sklearn
 from aucrank.metrics import auc_compare, auc_interval, roc_auc_score
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score as sklearn_auc
+
+from benches.common.timing import least_seconds
 
 N_RESAMPLES = 2000
 
@@ -45,17 +46,6 @@ def error_by_ranks(y, y_score):
     return math.sqrt(sum(np.var(wins[y == c] / n[1 - c], ddof=1) / n[c] for c in (0, 1)))
 
 
-def best_of(calls, n_rounds):
-    """Best seconds of each call, called in turns."""
-    best = dict.fromkeys(calls, np.inf)
-    for _ in range(n_rounds):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            best[name] = min(best[name], time.perf_counter() - start)
-    return best
-
-
 def bench_delong(n):
     y, y_score, weight = make_sample(n)
     error = auc_interval(y, y_score).standard_error
@@ -68,7 +58,7 @@ def bench_delong(n):
         "auc_compare": lambda: auc_compare(y, y_score, -y_score),
         "by ranks": lambda: error_by_ranks(y, y_score),
     }
-    return best_of(calls, 10)
+    return least_seconds(calls, 10)
 
 
 def bench_bootstrap(n, n_timed=50):
@@ -85,7 +75,7 @@ def bench_bootstrap(n, n_timed=50):
 
     error = auc_interval(y, y_score).standard_error
     np.testing.assert_allclose(ours().standard_error, error, rtol=0.1)
-    times = best_of({"aucrank": ours, "loop": loop}, 5)
+    times = least_seconds({"aucrank": ours, "loop": loop}, 5)
     times["loop"] *= N_RESAMPLES / n_timed
     return times
 

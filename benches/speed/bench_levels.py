@@ -1,6 +1,7 @@
 """RankingForest on a column of many categories: times, peak memory and the size of the file.
 
-    python benches/bench_levels.py [--rows 300000] [--levels 1000000] [--trees 100] [--json FILE]
+    python -m benches.speed.bench_levels [--rows 300000] [--levels 1000000] [--trees 100]
+        [--json FILE]
 
 A column of so many categories, drawn at random, beside two numbers of which the target is made, so
 that what a node lists of the categories is what its rows have by chance: the most there can be.
@@ -9,8 +10,6 @@ Scores are of the training rows. All in a process of its own (Linux only).
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +18,9 @@ import aucrank
 import numpy as np
 import pandas as pd
 from aucrank import RankingForest
-from peak_memory import peak_bytes
+
+from benches.common.memory import peak_bytes, run_again
+from benches.common.options import make_parser
 
 
 def make_data(n_rows, n_levels):
@@ -62,21 +63,14 @@ def measure(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=300_000)
-    parser.add_argument("--levels", type=int, default=1_000_000)
-    parser.add_argument("--trees", type=int, default=100)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, rows=300_000, levels=1_000_000, trees=100, threads=2)
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         measure(options)
         return
-    command = [sys.executable, __file__, "--measure"]
-    for option in ("rows", "levels", "trees", "threads"):
-        command += [f"--{option}", str(getattr(options, option))]
-    figures = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    sizes = ("rows", "levels", "trees", "threads")
+    figures = json.loads(run_again("--measure", options=options, names=sizes))
     for name, figure in figures.items():
         print(f"{name:18} {figure:,.2f}" if name.endswith("_s") else f"{name:18} {figure:,}")
     if options.json:

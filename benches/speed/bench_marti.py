@@ -1,6 +1,6 @@
 """MartiRank: a fit counted in passes over the binned rows, its memory, and scoring.
 
-    python benches/bench_marti.py [--rows 100000] [--features 20] [--rounds 10] [--runs 5]
+    python -m benches.speed.bench_marti [--rows 100000] [--features 20] [--rounds 10] [--runs 5]
 
 A fit of T rounds takes T + 1 passes over the binned rows: one for each layer, in which rows step on
 from the layer before and all nodes of the layer sum their bins at once, and one for the last step
@@ -15,15 +15,15 @@ on 1,000,000 rows, beside as many stumps of LightGBM as the program has rankers.
 """
 
 import argparse
-import subprocess
-import sys
-from time import perf_counter
 
 import numpy as np
 from aucrank import AUCBoost, MartiRank
 from lightgbm import LGBMClassifier
-from peak_memory import peak_bytes
 from sklearn.metrics import roc_auc_score
+
+from benches.common.memory import peak_bytes, run_again
+from benches.common.options import make_parser
+from benches.common.timing import least_seconds
 
 
 def make_data(n_rows, n_features):
@@ -31,20 +31,6 @@ def make_data(n_rows, n_features):
     X = rng.normal(size=(n_rows, n_features))
     noise = rng.normal(size=n_rows)
     return X, X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] + noise > 1
-
-
-def least_seconds(n_runs, *works):
-    """Return the least time of each work over several runs, in which they take turns.
-
-    What others do on the machine only adds.
-    """
-    times = np.full((n_runs, len(works)), np.inf)
-    for run in range(n_runs):
-        for place, work in enumerate(works):
-            start = perf_counter()
-            work()
-            times[run, place] = perf_counter() - start
-    return times.min(axis=0)
 
 
 def measure_memory(n_rows, n_features, model):
@@ -55,12 +41,7 @@ def measure_memory(n_rows, n_features, model):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = make_parser(__doc__, rows=100_000, features=20, rounds=10, threads=1, runs=5)
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     size = (options.rows, options.features)
@@ -84,13 +65,13 @@ def main():
     )
 
     many = 40
-    fit, first, boosted, one = least_seconds(
-        options.runs,
-        lambda: marti(options.rounds).fit(X, y),
-        lambda: marti(1).fit(X, y),
-        lambda: AUCBoost(n_rounds=many + 1, n_jobs=options.threads).fit(X, y),
-        lambda: AUCBoost(n_rounds=1, n_jobs=options.threads).fit(X, y),
-    )
+    fits = {
+        "all layers": lambda: marti(options.rounds).fit(X, y),
+        "first layer": lambda: marti(1).fit(X, y),
+        "many rounds": lambda: AUCBoost(n_rounds=many + 1, n_jobs=options.threads).fit(X, y),
+        "one round": lambda: AUCBoost(n_rounds=1, n_jobs=options.threads).fit(X, y),
+    }
+    fit, first, boosted, one = least_seconds(fits, options.runs).values()
     a_pass, layers = (boosted - one) / many, fit - first
     n_masses = options.rounds * (options.rounds + 1) // 2 - 1
     print(f"fit {fit:.3f} s, of which binning and the first layer {first:.3f} s")
@@ -100,10 +81,8 @@ def main():
         f" ({a_pass:.4f} s), and sum {n_masses} masses a row, where a round sums one"
     )
 
-    command = [sys.executable, __file__, "--memory"]
-    for name in ("rows", "features", "rounds", "threads"):
-        command += [f"--{name}", str(getattr(options, name))]
-    raised = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    sizes = ("rows", "features", "rounds", "threads")
+    raised = int(run_again("--memory", options=options, names=sizes))
     print(
         f"memory of a fit: {raised / 1e6:.1f} MB, {raised / size[0]:.1f} bytes a row, of which the"
         f" binned row takes {size[1]}"
@@ -113,11 +92,11 @@ def main():
     stumps = LGBMClassifier(
         n_estimators=n_rankers, num_leaves=2, n_jobs=options.threads, verbose=-1
     ).fit(X, y)
-    score, by_stumps = least_seconds(
-        options.runs,
-        lambda: model.decision_function(fresh),
-        lambda: stumps.booster_.predict(fresh, num_threads=options.threads),
-    )
+    scores = {
+        "MartiRank": lambda: model.decision_function(fresh),
+        "stumps": lambda: stumps.booster_.predict(fresh, num_threads=options.threads),
+    }
+    score, by_stumps = least_seconds(scores, options.runs).values()
     print(
         f"scoring 1,000,000 rows: {score:.3f} s; {n_rankers} stumps of LightGBM {by_stumps:.3f} s,"
         f" ratio {score / by_stumps:.2f}"

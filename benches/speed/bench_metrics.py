@@ -1,6 +1,6 @@
 """Time `roc_auc_score` beside other exact AUCs, all in one run.
 
-    python benches/bench_metrics.py [--json FILE] [--rows 1000 100000 1000000 10000000]
+    python -m benches.speed.bench_metrics [--json FILE] [--rows 1000 100000 1000000 10000000]
 
 Every result is compared with scikit-learn's before anything is timed. A time is the best of several
 calls, taken in turns so that a busy moment of the machine hits all alike. Peers: scikit-learn; an

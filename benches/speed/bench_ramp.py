@@ -1,6 +1,6 @@
 """Ramp AUC with its gradient, beside sorting the same scores.
 
-    python benches/bench_ramp.py [--rows 1000000] [--runs 9] [--json FILE]
+    python -m benches.speed.bench_ramp [--rows 1000000] [--runs 9] [--json FILE]
 
 Value and gradient of scores of several kinds beside ``np.sort`` of the same scores, which has one
 thread, and beside ``np.argsort``, which like a gradient knows the row of each score. One thread and
@@ -11,13 +11,14 @@ Before anything is timed, gradients are checked against the sums over pairs, and
 the number of threads or the order of the rows.
 """
 
-import argparse
 import json
-from pathlib import Path
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 from aucrank import _core
+
+from benches.common.options import make_parser
+from benches.common.timing import median_seconds
 
 MOST_RATIO_OF_SORT = 2
 SHAPE = {"half_width": 0.5, "side_slope": 1e-3}
@@ -67,23 +68,17 @@ def check():
             assert np.isclose(slopes[row], expected, rtol=1e-9, atol=0), name
 
 
-def seconds(work, *args):
-    start = perf_counter()
-    work(*args)
-    return perf_counter() - start
-
-
 def bench(y, scores, n_runs):
     """Print gradients beside sorts; return the seconds of each."""
     results = {}
     for name, (data, weights) in kinds(y, scores).items():
-        took = {"sort": [], "argsort": [], "1": [], "2": []}
-        for _ in range(n_runs):
-            took["sort"].append(seconds(np.sort, data))
-            took["argsort"].append(seconds(np.argsort, data))
-            for n_threads in (1, 2):
-                took[str(n_threads)].append(seconds(gradient, y, data, weights, n_threads))
-        found = results[name] = {work: float(np.median(times)) for work, times in took.items()}
+        works = {
+            "sort": partial(np.sort, data),
+            "argsort": partial(np.argsort, data),
+            "1": partial(gradient, y, data, weights, 1),
+            "2": partial(gradient, y, data, weights, 2),
+        }
+        found = results[name] = median_seconds(works, n_runs)
         for n_threads in ("1", "2"):
             print(
                 f"{name:12} {n_threads} thread(s): gradient {found[n_threads] * 1e3:6.1f} ms,"
@@ -95,11 +90,7 @@ def bench(y, scores, n_runs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--runs", type=int, default=9)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+    options = make_parser(__doc__, rows=1_000_000, runs=9).parse_args()
 
     check()
     results = bench(*make_data(options.rows), options.runs)

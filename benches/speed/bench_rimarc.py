@@ -1,6 +1,6 @@
 """RIMARC beside sorting its columns, a pipeline of bins and logistic regression, and optbinning.
 
-    python benches/bench_rimarc.py [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
+    python -m benches.speed.bench_rimarc [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
 
 1. Fits of several kinds of columns beside ``np.sort`` of each column, one thread each and two
    threads each; the sorted columns are contiguous, and of the same dtype.
@@ -17,21 +17,21 @@ fit with one job is also checked to take no more processor time than time.
 
 import argparse
 import json
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
 from aucrank import RIMARC, Scorecard
-from peak_memory import peak_bytes
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
+
+from benches.common.memory import peak_bytes, run_again
+from benches.common.options import make_parser
+from benches.common.timing import seconds
 
 MOST_RATIO_OF_SORT = 1.5
 LEAST_RATIO_OF_PIPELINE = 5
@@ -86,12 +86,6 @@ def check(n_features):
     assert np.array_equal(one.decision_function(X), two.decision_function(X))
     expected = [hull_gini(y, X[:, place]) for place in range(n_features)]
     np.testing.assert_allclose(one.weights_, expected, rtol=1e-9, atol=1e-12)
-
-
-def seconds(work, *args):
-    start = perf_counter()
-    result = work(*args)
-    return perf_counter() - start, result
 
 
 def sort_columns(columns, n_threads):
@@ -200,11 +194,7 @@ def measure_memory(n_rows, n_features, n_threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, rows=1_000_000, features=20, runs=5)
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory:
@@ -221,10 +211,7 @@ def main():
     results["optbinning"] = bench_optbinning(X[few], y[few], options.runs)
     results["peak_bytes_a_row"] = {}
     for n_threads in (1, 2):
-        command = [sys.executable, __file__, "--memory", str(n_threads)]
-        for option in ("rows", "features"):
-            command += [f"--{option}", str(getattr(options, option))]
-        peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        peak = int(run_again("--memory", n_threads, options=options, names=("rows", "features")))
         results["peak_bytes_a_row"][n_threads] = peak / options.rows
         print(f"peak memory of a fit, {n_threads} thread(s): {peak / options.rows:.1f} bytes a row")
 

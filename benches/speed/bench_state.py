@@ -1,6 +1,6 @@
 """Time a `RocState` fed in batches beside one call of `roc_auc_score` on all rows, in one run.
 
-    python benches/bench_state.py [--rows 10000000] [--batches 100]
+    python -m benches.speed.bench_state [--rows 10000000] [--batches 100]
 
 The results are compared first: equal to the last bit for the exact state, within its own bound for
 the bounded one. A time is the best of several, taken in turns.
@@ -9,10 +9,11 @@ the bounded one. A time is the best of several, taken in turns.
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
 from aucrank.metrics import RocState, roc_auc_score
+
+from benches.common.timing import least_seconds
 
 
 def in_batches(y, scores, n_batches, **kwargs):
@@ -45,12 +46,7 @@ def main():
         bounded = in_batches(y, values, args.batches, max_size=10_000)
         bound = bounded.auc_error_bound()
         assert abs(bounded.auc() - expected) <= bound
-        best = dict.fromkeys(calls, float("inf"))
-        for _ in range(args.repeats):
-            for call, run in calls.items():
-                start = time.perf_counter()
-                run()
-                best[call] = min(best[call], time.perf_counter() - start)
+        best = least_seconds(calls, args.repeats)
         base = best["one call of roc_auc_score"]
         print(f"{args.rows:,} rows in {args.batches} batches, {name}; bound {bound:.1e}")
         for call, seconds in best.items():

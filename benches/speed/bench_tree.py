@@ -1,6 +1,6 @@
 """One TreeRank tree beside one tree of LightGBM: time of a fit and peak memory, in one run.
 
-    python benches/bench_tree.py [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
+    python -m benches.speed.bench_tree [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
 
 TreeRank: orthogonal splits, depth 8, no pruning, from a float64 matrix, binning included. LightGBM:
 `train` for one round of at most 255 leaves, its `Dataset` included. Both with the same number of
@@ -11,22 +11,18 @@ taken in processes of their own, over that of the data alone.
 
 import argparse
 import json
-import subprocess
-import sys
-from pathlib import Path
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 from aucrank import TreeRank
-from peak_memory import peak_bytes
 from sklearn.metrics import roc_auc_score
 
+from benches.common.data import make_data
+from benches.common.memory import peak_bytes, run_again
+from benches.common.options import make_parser
+from benches.common.timing import times_in_turn
 
-def make_data(n_rows, n_features):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n_rows, n_features))
-    noise = rng.normal(size=n_rows)
-    return X, (X[:, 0] + X[:, 1] * X[:, 2] + noise > 1).astype(np.int64)
+SIZES = ("rows", "features", "threads")
 
 
 def fit_treerank(X, y, n_threads):
@@ -44,12 +40,6 @@ def fit_lightgbm(X, y, n_threads):
 FITS = {"TreeRank": fit_treerank, "LightGBM": fit_lightgbm}
 
 
-def seconds(fit, X, y, n_threads):
-    start = perf_counter()
-    fit(X, y, n_threads)
-    return perf_counter() - start
-
-
 def measure_memory(name, n_rows, n_features, n_threads):
     """Print by how much one fit raises the peak memory of this process (Linux only)."""
     FITS[name](*make_data(1000, n_features), n_threads)
@@ -58,12 +48,7 @@ def measure_memory(name, n_rows, n_features, n_threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, rows=1_000_000, features=20, threads=2, runs=5)
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory_of:
@@ -76,16 +61,11 @@ def main():
     assert np.array_equal(scores, two.decision_function(X))
     assert abs(roc_auc_score(y, scores) - one.tree_.auc) < 1e-12
 
-    times = {name: [] for name in FITS}
-    for _ in range(options.runs):
-        for name, fit in FITS.items():
-            times[name].append(seconds(fit, X, y, options.threads))
-    result = {"rows": options.rows, "features": options.features, "threads": options.threads}
+    fits = {name: partial(fit, X, y, options.threads) for name, fit in FITS.items()}
+    times = times_in_turn(fits, options.runs)
+    result = {size: getattr(options, size) for size in SIZES}
     for name in FITS:
-        command = [sys.executable, __file__, "--memory-of", name]
-        for option in ("rows", "features", "threads"):
-            command += [f"--{option}", str(getattr(options, option))]
-        memory = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        memory = int(run_again("--memory-of", name, options=options, names=SIZES))
         bytes_a_value = memory / (options.rows * options.features)
         median = float(np.median(times[name]))
         result[name] = {"seconds": median, "bytes_a_value": bytes_a_value, "runs": times[name]}

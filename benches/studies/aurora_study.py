@@ -1,8 +1,8 @@
 """AURORA by the protocol of its paper (sec. 4.4), beside the figures of its tables 4, 5 and 7.
 
-    python benches/aurora_study.py DATA_FOLDER [--rows 6000] [--subsets 10] [--sets forest]
+    python -m benches.studies.aurora_study DATA_FOLDER [--rows 6000] [--subsets 10] [--sets forest]
         [--models "AURORA, auto"] [--radius 1] [--depths]
-    python benches/aurora_study.py DATA_FOLDER --terms pima
+    python -m benches.studies.aurora_study DATA_FOLDER --terms pima
 
 DATA_FOLDER holds digit.parquet, forest.parquet and married.parquet: columns and a 0/1 column
 `target`. The rows are dealt into disjoint subsets at random; each is learned from in turn, and the
@@ -29,12 +29,13 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 from aucrank import AURORA, RankBoost, RankOpt
-from rank_boost_study import subsets
-from rimarc_study import OPTIONS, of_columns, score_of
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from tree_defaults import load
+
+from benches.common.data import load, subsets
+from benches.common.rivals import of_columns, score_of
+from benches.studies.rimarc_study import OPTIONS
 
 SETS = ("digit", "forest", "married")
 PAPER = {

@@ -1,7 +1,7 @@
 """The boosters beside gradient boosting: 5-fold AUC on real data sets, also with wrong labels.
 
-    python benches/boosting_study.py DATA_FOLDER [--max-rows 5000] [--noise-rate 0.0] [--all]
-        [--sets german pima]
+    python -m benches.studies.boosting_study DATA_FOLDER [--max-rows 5000] [--noise-rate 0.0]
+        [--all] [--sets german pima]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per setting: its
 AUC on each set, mean of five stratified folds, and the mean over the sets. With `--noise-rate` the
@@ -20,7 +20,9 @@ from aucrank.datasets import make_noisy_labels
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
-from tree_defaults import load
+
+from benches.common.data import load_all
+from benches.common.rivals import score_of
 
 MODELS = {
     "RankBoost()": RankBoost(),
@@ -57,9 +59,7 @@ def mean_aucs(model, X, y, noise_rate):
         if noise_rate > 0:
             learned = make_noisy_labels(learned, noise_rate, random_state=fold)
         model.fit(X.iloc[train], learned)
-        method = getattr(model, "decision_function", None)
-        scores = method(X.iloc[test]) if method else model.predict_proba(X.iloc[test])[:, 1]
-        aucs.append(roc_auc_score(y[test], scores))
+        aucs.append(roc_auc_score(y[test], score_of(model, X.iloc[test])))
     return np.mean(aucs)
 
 
@@ -72,11 +72,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="other settings too")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    sets = {
-        path.stem: load(path, options.max_rows)
-        for path in sorted(options.folder.glob("*.parquet"))
-        if not options.sets or path.stem in options.sets
-    }
+    sets = load_all(options.folder, options.max_rows, options.sets)
     models = MODELS | (MORE_MODELS if options.all else {})
     models["gradient boosting"] = HistGradientBoostingClassifier(
         categorical_features="from_dtype", random_state=0

@@ -1,6 +1,7 @@
 """RankingForest beside a random forest: 5-fold AUC on real data sets, with several settings.
 
-    python benches/forest_study.py DATA_FOLDER [--max-rows 20000] [--all] [--sets german pima]
+    python -m benches.studies.forest_study DATA_FOLDER [--max-rows 20000] [--all]
+        [--sets german pima]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per setting: its
 AUC on each set, mean of five stratified folds, and the mean over the sets. The rival is
@@ -14,13 +15,13 @@ from time import perf_counter
 
 import numpy as np
 from aucrank import RankingForest
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
-from tree_defaults import load
+
+from benches.common.data import load_all
+from benches.common.rivals import one_hot
 
 SETTINGS = {
     "RankingForest()": {},
@@ -40,14 +41,7 @@ MORE_SETTINGS = {
 
 
 def random_forest():
-    to_columns = make_column_transformer(
-        (
-            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            make_column_selector(dtype_exclude="number"),
-        ),
-        remainder="passthrough",
-    )
-    return make_pipeline(to_columns, RandomForestClassifier(500, n_jobs=-1, random_state=0))
+    return make_pipeline(one_hot(), RandomForestClassifier(500, n_jobs=-1, random_state=0))
 
 
 def main():
@@ -57,11 +51,7 @@ def main():
     parser.add_argument("--sets", nargs="*", help="only these, by file name without ending")
     parser.add_argument("--all", action="store_true", help="other settings too")
     options = parser.parse_args()
-    sets = {
-        path.stem: load(path, options.max_rows)
-        for path in sorted(options.folder.glob("*.parquet"))
-        if not options.sets or path.stem in options.sets
-    }
+    sets = load_all(options.folder, options.max_rows, options.sets)
     models = {
         label: RankingForest(**setting, random_state=0)
         for label, setting in (SETTINGS | (MORE_SETTINGS if options.all else {})).items()

@@ -1,6 +1,6 @@
 """What columns of noise cost each learner: categories of any number, and numbers, on real data.
 
-    python benches/levels_study.py DATA_FOLDER [--max-rows 5000] [--repeats 1] [--jobs 2]
+    python -m benches.studies.levels_study DATA_FOLDER [--max-rows 5000] [--repeats 1] [--jobs 2]
         [--sets german pima] [--models TreeRank RIMARC] [--levels 30 300 own] [--json FILE]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. To each set one column of
@@ -33,7 +33,8 @@ from aucrank import (
 from joblib import Parallel, delayed
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
-from tree_defaults import load
+
+from benches.common.data import load_all
 
 LEVELS = ("number", "5", "30", "100", "300", "1500", "own")
 
@@ -110,8 +111,7 @@ def main():
     parser.add_argument("--raw", action="store_true", help="with level_rates='raw' too")
     parser.add_argument("--json", type=Path, help="writes every AUC there")
     options = parser.parse_args()
-    sets = {path.stem: load(path, options.max_rows) for path in options.folder.glob("*.parquet")}
-    sets = {name: sets[name] for name in sorted(sets)} | simulations()
+    sets = load_all(options.folder, options.max_rows) | simulations()
     sets = {name: sets[name] for name in options.sets or sets}
     models = {name: MODELS[name] for name in options.models or MODELS}
     if options.raw:

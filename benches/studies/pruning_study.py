@@ -1,6 +1,6 @@
 """Which pruning of a TreeRank tree ranks best: 5-fold AUC of rules on real data sets.
 
-    python benches/pruning_study.py DATA_FOLDER [--max-rows 5000] [--repeats 1]
+    python -m benches.studies.pruning_study DATA_FOLDER [--max-rows 5000] [--repeats 1]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per rule: its mean
 AUC on each set, the mean over the sets, the mean number of leaves, and the seconds of all its fits.
@@ -12,11 +12,12 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import pandas as pd
 from aucrank import TreeRank
 from aucrank.tree import LeafRank, PenalizedPruning, ValidationPruning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
+
+from benches.common.data import load_all
 
 SCALES = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, "slope")
 RULES = {
@@ -25,13 +26,6 @@ RULES = {
     "validation 0.25": ValidationPruning(fraction=0.25),
     **{f"penalty {scale}": PenalizedPruning(scale=scale) for scale in SCALES},
 }
-
-
-def load(path, max_rows):
-    frame = pd.read_parquet(path)
-    if len(frame) > max_rows:
-        frame = frame.sample(max_rows, random_state=0).reset_index(drop=True)
-    return frame.drop(columns="target"), frame["target"].to_numpy()
 
 
 def study(rule, sets, split, repeats):
@@ -58,8 +52,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--leafrank", action="store_true", help="also trees split by LeafRank()")
     options = parser.parse_args()
-    paths = sorted(options.folder.glob("*.parquet"))
-    sets = {path.stem: load(path, options.max_rows) for path in paths}
+    sets = load_all(options.folder, options.max_rows)
     splits = {"orthogonal": "orthogonal"}
     if options.leafrank:
         splits["leafrank"] = LeafRank(min_samples_leaf=5)

@@ -1,6 +1,7 @@
 """RankBoost by the protocol of paper 5 (sec. 4.4), beside the figures of its tables 4 and 5.
 
-    python benches/rank_boost_study.py DATA_FOLDER [--rows 6000] [--subsets 10] [--sets digit]
+    python -m benches.studies.rank_boost_study DATA_FOLDER [--rows 6000] [--subsets 10]
+        [--sets digit]
 
 DATA_FOLDER holds digit.parquet and forest.parquet: columns and a 0/1 column `target`. The rows are
 dealt into disjoint subsets at random; each is learned from in turn, and the AUC taken on all other
@@ -18,6 +19,8 @@ import pandas as pd
 from aucrank import RankBoost
 from sklearn.metrics import roc_auc_score
 
+from benches.common.data import subsets
+
 SETTINGS = {
     "RankBoost()": {},
     "all thresholds": {"max_bins": None},
@@ -28,18 +31,6 @@ SETTINGS = {
     "window, refit": {"selection": "window", "refit": True},
 }
 PAPER = {6000: {"digit": 92.73, "forest": 83.96}, 30_000: {"digit": 93.28, "forest": 84.32}}
-
-
-def subsets(n_rows, size, n_subsets):
-    """Deal rows into disjoint subsets; where all are dealt, deal anew."""
-    if size >= n_rows:
-        raise ValueError(f"{size} of {n_rows} rows leave none to test on")
-    rng = np.random.default_rng(0)
-    found = []
-    while len(found) < n_subsets:
-        order = rng.permutation(n_rows)
-        found += [order[start : start + size] for start in range(0, n_rows - size + 1, size)]
-    return found[:n_subsets]
 
 
 def main():

@@ -1,6 +1,7 @@
 """RankOpt by the protocol of paper 5 (sec. 4.4), beside logistic regression and its table 7.
 
-    python benches/rank_opt_study.py DATA_FOLDER [--rows 6000] [--subsets 5] [--sets forest married]
+    python -m benches.studies.rank_opt_study DATA_FOLDER [--rows 6000] [--subsets 5]
+        [--sets forest married]
 
 DATA_FOLDER holds one Parquet file a set: columns and a 0/1 column `target`. The rows are dealt into
 disjoint subsets at random; each is learned from in turn, and the AUC taken on all other rows.
@@ -16,13 +17,14 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 from aucrank import RankOpt
-from rank_boost_study import subsets
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
+
+from benches.common.data import subsets
+from benches.common.rivals import one_hot
 
 MODELS = {
     "RankOpt()": lambda: RankOpt(),
@@ -37,16 +39,6 @@ PAPER = {
     "paper 5, RankOpt": {"forest": 83.53, "married": 83.41},
     "paper 5, LogRes": {"forest": 83.63, "married": 83.33},
 }
-
-
-def encoder():
-    return make_column_transformer(
-        (
-            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            make_column_selector(dtype_exclude="number"),
-        ),
-        (SimpleImputer(), make_column_selector(dtype_include="number")),
-    )
 
 
 def main():
@@ -65,7 +57,7 @@ def main():
         for rows in subsets(len(y), options.rows, options.subsets):
             test = np.ones(len(y), dtype=bool)
             test[rows] = False
-            encode = encoder().fit(frame.iloc[rows])
+            encode = one_hot(SimpleImputer()).fit(frame.iloc[rows])
             train, rest = encode.transform(frame.iloc[rows]), encode.transform(frame[test])
             for label, make in MODELS.items():
                 start = perf_counter()

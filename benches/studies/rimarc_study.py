@@ -1,7 +1,7 @@
 """RIMARC beside naive Bayes, a tree and logistic regression: 10-fold AUC on real data sets.
 
-    python benches/rimarc_study.py DATA_FOLDER [--sets wdbc pima] [--max-rows 5000] [--repeats 1]
-        [--all]
+    python -m benches.studies.rimarc_study DATA_FOLDER [--sets wdbc pima] [--max-rows 5000]
+        [--repeats 1] [--all]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per model: its AUC
 on each set, mean of ten stratified folds, as sec. 5.1 of the paper of RIMARC has it, and the mean
@@ -17,31 +17,16 @@ from time import perf_counter
 
 import numpy as np
 from aucrank import AURORA, RIMARC, RankBoost, RankingForest, Scorecard, TreeRank
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from tree_defaults import load
+
+from benches.common.data import load
+from benches.common.rivals import of_columns, score_of
 
 SETS = ("wdbc", "pima", "german", "heart", "hepatitis", "horse_colic")
-
-
-def of_columns(model, *, scaled=False):
-    """Return a pipeline that takes columns of any kind with missing values."""
-    numbers = [SimpleImputer(strategy="median"), *([StandardScaler()] if scaled else [])]
-    encode = make_column_transformer(
-        (
-            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            make_column_selector(dtype_exclude="number"),
-        ),
-        remainder=make_pipeline(*numbers),
-    )
-    return make_pipeline(encode, model)
 
 
 MODELS = {"RIMARC()": RIMARC()}
@@ -73,13 +58,6 @@ RIVALS = {
     "tree, leaves of 20": of_columns(DecisionTreeClassifier(min_samples_leaf=20, random_state=0)),
     "LogisticRegression": of_columns(LogisticRegression(max_iter=5000), scaled=True),
 }
-
-
-def score_of(model, X):
-    """Score rows, higher first."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return model.predict_proba(X)[:, 1]
 
 
 def mean_auc(model, X, y, repeats):

@@ -1,6 +1,6 @@
 """Which defaults a single TreeRank tree should have: 5-fold AUC of settings on real data sets.
 
-    python benches/tree_defaults.py DATA_FOLDER [--max-rows 20000] [--repeats 1]
+    python -m benches.studies.tree_defaults DATA_FOLDER [--max-rows 20000] [--repeats 1]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per setting: its
 mean AUC on each set, the mean over the sets, and the mean number of leaves. The last line is a
@@ -12,15 +12,15 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import pandas as pd
 from aucrank import TreeRank
 from aucrank.tree import LeafRank
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
+
+from benches.common.data import load_all
+from benches.common.rivals import one_hot
 
 SETTINGS = {
     "orthogonal, tree order": {"split": "orthogonal"},
@@ -46,22 +46,9 @@ SETTINGS = {
 }
 
 
-def load(path, max_rows):
-    frame = pd.read_parquet(path)
-    if len(frame) > max_rows:
-        frame = frame.sample(max_rows, random_state=0).reset_index(drop=True)
-    return frame.drop(columns="target"), frame["target"].to_numpy()
-
-
 def tuned_tree(X, y):
     """Return a scikit-learn tree with `ccp_alpha` chosen by the AUC in 10 folds."""
-    to_columns = make_column_transformer(
-        (
-            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            make_column_selector(dtype_exclude="number"),
-        ),
-        remainder="passthrough",
-    )
+    to_columns = one_hot()
     tree = DecisionTreeClassifier(random_state=0)
     path = tree.cost_complexity_pruning_path(to_columns.fit_transform(X), y)
     # Quantiles of the path are enough of it for a set of many thousand leaves.
@@ -79,12 +66,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--rival", action="store_true", help="the scikit-learn tree too (slow)")
     options = parser.parse_args()
-    paths = sorted(options.folder.glob("*.parquet"))
-    sets = {
-        path.stem: load(path, options.max_rows)
-        for path in paths
-        if not options.sets or path.stem in options.sets
-    }
+    sets = load_all(options.folder, options.max_rows, options.sets)
     print(f"{'':36}" + "".join(f"{name[:8]:>9}" for name in sets) + f"{'mean':>9}{'leaves':>8}  s")
     for label, setting in SETTINGS.items():
         start, aucs, leaves = perf_counter(), [], []

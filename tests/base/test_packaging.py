@@ -90,6 +90,8 @@ def test_links_of_a_readme_lead_somewhere_from_any_page(page, checkout):
             assert (checkout / found[1]).exists(), link
     for script in re.findall(r"python (\S+\.py)", text):
         assert (checkout / script).is_file(), script
+    for module in re.findall(r"python -m (benches[\w.]+)", text):
+        assert (checkout / f"{module.replace('.', '/')}.py").is_file(), module
 
 
 def test_what_readers_are_told_to_install_exists(checkout):

@@ -1,5 +1,7 @@
-"""Peak memory of some work, for the benchmarks (Linux only)."""
+"""Peak memory of some work, in a process of its own (Linux only)."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 
@@ -18,3 +20,15 @@ def peak_bytes(work):
     before = status_bytes("VmRSS")
     result = work()
     return status_bytes("VmHWM") - before, result
+
+
+def run_again(*arguments, options=None, names=()):
+    """Return what the running benchmark prints in a process of its own.
+
+    It is given the arguments, and those of its options that are named.
+    """
+    module = sys.modules["__main__"].__spec__.name
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    for name in names:
+        command += [f"--{name}", str(getattr(options, name))]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
