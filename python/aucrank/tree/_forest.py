@@ -131,8 +131,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     Notes
     -----
     Three rows a leaf is the least size of largest mean 5-fold AUC over 16 real data sets of at most
-    20,000 rows (``benches/forest_study.py``): 0.9037 with 100 trees, against 0.9017 with one row a
-    leaf; 0.9052 with 500 trees, a random forest of 500 trees 0.9041.
+    20,000 rows (``benches/studies/forest_study.py``): 0.9037 with 100 trees, against 0.9017 with
+    one row a leaf; 0.9052 with 500 trees, a random forest of 500 trees 0.9041.
 
     `predict_proba` is the mean share of positives in the leaves. Of the other aggregations it is
     the share of positives among training rows of about the same score, those out of bag where

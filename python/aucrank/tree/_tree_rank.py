@@ -154,8 +154,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     feature, as scikit-learn's trees do.
 
     The defaults are those of largest mean 5-fold AUC over 16 real data sets of at most 20,000 rows
-    (``benches/tree_defaults.py``): stumps, leaves ranked by eta, five rows a leaf reach 0.862; the
-    tree of the papers, LeafRank of depth 3 with leaves ranked from left to right, 0.848
+    (``benches/studies/tree_defaults.py``): stumps, leaves ranked by eta, five rows a leaf reach
+    0.862; the tree of the papers, LeafRank of depth 3 with leaves ranked from left to right, 0.848
     (``TreeRank(split="leafrank", min_samples_leaf=1, leaf_order="tree")``).
 
     References

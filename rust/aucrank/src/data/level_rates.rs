@@ -22,7 +22,8 @@
 //! the cell, with `h = noise / (K (Q - noise))`: a large category is believed before a small one.
 //!
 //! In a column of more than six categories, those of fewer than [`LEAST_LEVEL_ROWS`] training rows are
-//! not asked at all: they count as unseen, and so as missing. These constants are measured (`benches/levels_study.py`).
+//! not asked at all: they count as unseen, and so as missing. These constants are measured
+//! (`benches/studies/levels_study.py`).
 
 use std::sync::Arc;
 

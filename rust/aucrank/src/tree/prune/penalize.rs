@@ -88,7 +88,7 @@ pub enum PenaltyScale {
     Fixed(f64),
     /// Twice the slope of the training AUC in the penalty, fitted by least squares to the best
     /// subtrees of more than a quarter of the leaves of the grown tree (a measured choice,
-    /// `benches/pruning_study.py`). A tree of fewer than six leaves is not pruned.
+    /// `benches/studies/pruning_study.py`). A tree of fewer than six leaves is not pruned.
     ///
     /// The slope heuristic: what large subtrees still gain is gained from noise, and the penalty
     /// that only just makes up for it is half of the one that selects best (Birgé and Massart, 2007,

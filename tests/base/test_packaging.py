@@ -1,0 +1,195 @@
+"""What is shipped: one version, types, the command, the licences, and a complete source package."""
+
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+import aucrank
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+PACKAGE = Path(aucrank.__file__).parent
+
+
+def run(*command, **kwargs):
+    """Run a command to its end, away from the checkout's settings, and keep what it prints."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, **kwargs
+    )
+
+
+@pytest.fixture(scope="module")
+def checkout():
+    if not (CHECKOUT / "Cargo.toml").exists():
+        pytest.skip("needs the checkout: there is no Cargo.toml beside tests/")
+    return CHECKOUT
+
+
+@pytest.fixture(scope="module")
+def cargo_toml(checkout):
+    return tomllib.loads((checkout / "Cargo.toml").read_text("utf-8"))
+
+
+def test_cargo_python_and_the_compiled_module_have_one_version(cargo_toml):
+    version = cargo_toml["workspace"]["package"]["version"]
+    assert aucrank.__version__ == version
+    assert aucrank._core.__version__ == version
+    assert metadata.version("aucrank") == version
+    assert cargo_toml["workspace"]["dependencies"]["aucrank"]["version"] == version
+
+
+def test_the_changelog_opens_with_what_comes_next_and_then_this_version(checkout, cargo_toml):
+    version = cargo_toml["workspace"]["package"]["version"]
+    headings = re.findall(
+        r"^## \[(.+?)\]", (checkout / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert headings[0] == "Unreleased"
+    assert len(headings) == 1 or headings[1] == version
+
+
+def test_readers_are_told_the_oldest_python_and_rust(checkout, cargo_toml):
+    rust = cargo_toml["workspace"]["package"]["rust-version"]
+    python = metadata.metadata("aucrank")["Requires-Python"].removeprefix(">=")
+    for page in ("README.md", "CONTRIBUTING.md"):
+        text = (checkout / page).read_text("utf-8")
+        assert f"Python {python}" in text, page
+        assert f"Rust {rust}" in text, page
+
+
+# The project page of the index and that of the crate show these far from the checkout.
+@pytest.mark.parametrize("page", ["README.md", "rust/aucrank/README.md"])
+def test_links_of_a_readme_lead_somewhere_from_any_page(page, checkout):
+    text = (checkout / page).read_text("utf-8")
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(<?([^)>\s]+)", prose)
+    links += re.findall(r"^ *\[[^\]]+\]: *<?([^>\s]+)", prose, re.MULTILINE)
+    links += re.findall(r"""(?:href|src)=["']([^"']+)""", prose)
+    assert links or page != "README.md"
+    anchors = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    }
+    for link in links:
+        if link.startswith("#"):
+            assert link[1:] in anchors, link
+            continue
+        assert link.startswith("https://"), link
+        if found := re.match(
+            r"https://github.com/aucrank/aucrank/(?:blob|tree)/main/([^#]+)", link
+        ):
+            assert (checkout / found[1]).exists(), link
+    for script in re.findall(r"python (\S+\.py)", text):
+        assert (checkout / script).is_file(), script
+    for module in re.findall(r"python -m (benches[\w.]+)", text):
+        assert (checkout / f"{module.replace('.', '/')}.py").is_file(), module
+
+
+def test_what_readers_are_told_to_install_exists(checkout):
+    extras = set(metadata.metadata("aucrank").get_all("Provides-Extra"))
+    for page in (checkout / "README.md", *(checkout / "docs").glob("*.md")):
+        named = re.findall(r"aucrank\[([\w,]+)\]", page.read_text("utf-8"))
+        assert {extra for names in named for extra in names.split(",")} <= extras, page
+
+
+def test_every_public_module_is_in_the_reference(checkout):
+    modules = {module.name for module in pkgutil.iter_modules(aucrank.__path__)}
+    public = {name for name in modules if not name.startswith("_")} - {"cli"}
+    page = (checkout / "docs" / "api" / "index.md").read_text("utf-8")
+    assert public <= set(re.findall(r"^   aucrank\.(\w+)$", page, re.MULTILINE))
+
+
+def test_types_are_shipped():
+    assert (PACKAGE / "py.typed").is_file()
+    assert (PACKAGE / "_core.pyi").is_file()
+
+
+def test_the_compiled_module_carries_no_debug_information():
+    module = Path(aucrank._core.__file__)
+    files = {Path(file.locate()).resolve() for file in metadata.files("aucrank")}
+    if module.resolve() not in files:
+        pytest.skip("the module was not installed from a wheel")
+    # Tables of lines take nine times as much as the code.
+    assert module.stat().st_size < 10e6
+
+
+def test_both_licences_are_shipped_and_named():
+    about = metadata.metadata("aucrank")
+    assert about["License-Expression"] == "MIT OR Apache-2.0"
+    assert set(about.get_all("License-File")) == {"LICENSE-MIT", "LICENSE-APACHE"}
+
+
+def test_only_three_packages_are_required():
+    required = [r for r in metadata.requires("aucrank") if "extra ==" not in r]
+    names = {re.match(r"[\w.-]+", r).group() for r in required}
+    assert names == {"numpy", "scikit-learn", "narwhals"}
+
+
+def test_import_loads_no_optional_package_that_scikit_learn_does_not_load(tmp_path):
+    optional = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "jinja2", "onnx", "skops"}
+    # scikit-learn itself looks at pandas, if it is there.
+    code = (
+        "import sys, sklearn.base; before = set(sys.modules); "
+        f"import aucrank; print(*({optional} & set(sys.modules) - before))"
+    )
+    result = run(sys.executable, "-c", code, cwd=tmp_path)
+    assert result.stderr == ""
+    assert result.stdout.split() == []
+
+
+@pytest.mark.parametrize("how", ["command", "module"])
+def test_the_command_tells_its_version(how, tmp_path):
+    if how == "command":
+        command = shutil.which("aucrank", path=sysconfig.get_path("scripts"))
+        assert command, "the entry point `aucrank` is not installed beside this Python"
+        result = run(command, "--version", cwd=tmp_path)
+    else:
+        result = run(sys.executable, "-m", "aucrank", "--version", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["aucrank", aucrank.__version__]
+
+
+def test_import_from_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
+    unbuilt = tmp_path / "python"
+    compiled = shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
+    shutil.copytree(PACKAGE, unbuilt / "aucrank", ignore=compiled)
+    # In front of site-packages, where the built one lies.
+    code = f"import sys; sys.path.insert(0, {str(unbuilt)!r}); import aucrank"
+    result = run(sys.executable, "-c", code, cwd=tmp_path)
+    assert result.returncode == 1
+    last_line = result.stderr.strip().splitlines()[-1]
+    assert last_line.startswith("ImportError: ")
+    assert "make build" in last_line
+
+
+@pytest.mark.skipif(find_spec("maturin") is None, reason="needs maturin")
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
+def test_the_source_package_holds_the_whole_workspace(checkout, tmp_path):
+    result = run(sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path), cwd=checkout)
+    assert result.returncode == 0, result.stderr
+    root = f"aucrank-{aucrank.__version__}"
+    with tarfile.open(tmp_path / f"{root}.tar.gz") as sdist:
+        names = {name.removeprefix(f"{root}/") for name in sdist.getnames()}
+
+    def of_checkout(folder, *patterns):
+        paths = (path for pattern in patterns for path in (checkout / folder).rglob(pattern))
+        return {path.relative_to(checkout).as_posix() for path in paths}
+
+    wanted = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "PKG-INFO"}
+    wanted |= {"LICENSE-MIT", "LICENSE-APACHE"}
+    wanted |= of_checkout("rust/aucrank", "Cargo.toml", "README.md", "LICENSE-*")
+    wanted |= of_checkout("rust/aucrank/src", "*.rs")
+    wanted |= of_checkout("rust/aucrank-python", "Cargo.toml", "*.rs")
+    wanted |= of_checkout("python", "*.py", "*.pyi", "py.typed")
+    assert wanted <= names
+    built = re.compile(r"\.(so|pyd|pyc)$|(^|/)(target|\.venv|__pycache__)/")
+    assert not [name for name in names if built.search(name)]
