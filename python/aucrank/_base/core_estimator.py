@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,18 +33,6 @@ from aucrank._data.schema import Schema, errors_by_name
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
-
-
-class CoreModel(Protocol):
-    """What `CoreEstimator` asks of a model object of the core."""
-
-    @property
-    def family(self) -> str:
-        """Name of the kind of model in a saved document."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns that it was fitted to."""
 
 
 class CoreEstimator(BaseEstimator, ABC):
@@ -79,7 +67,7 @@ class CoreEstimator(BaseEstimator, ABC):
     #: without ``y``, ``positive`` is None and there is no ``classes_``.
     _needs_y: ClassVar[bool] = True
 
-    _model: CoreModel
+    _model: _core.Model
     _schema: Schema
     classes_: NDArray[Any]
 
@@ -102,7 +90,7 @@ class CoreEstimator(BaseEstimator, ABC):
         sample: Sample,
         seed: int,
         n_threads: int,
-    ) -> CoreModel:
+    ) -> _core.Model:
         """Fit the core model.
 
         Parameters
@@ -116,7 +104,7 @@ class CoreEstimator(BaseEstimator, ABC):
 
         Returns
         -------
-        CoreModel
+        _core.Model
             The fitted model.
         """
 
@@ -152,7 +140,7 @@ class CoreEstimator(BaseEstimator, ABC):
         X: Any,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-        fit_model: Callable[..., CoreModel],
+        fit_model: Callable[..., _core.Model],
     ) -> Self:
         """Do what `fit` does, with a function that takes what `_fit_model` takes.
 
@@ -246,7 +234,7 @@ class CoreEstimator(BaseEstimator, ABC):
         """Ask the core model; overridden where the rows are needed as the user passed them."""
         return getattr(self._model, question)(columns, n_threads)
 
-    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: _core.Model) -> None:
         if classes is not None:
             self.classes_ = classes
         self.n_features_in_ = len(schema.features)
@@ -267,7 +255,7 @@ class CoreEstimator(BaseEstimator, ABC):
         return _core.write_document(header.to_json(), model)
 
     @classmethod
-    def _from_document(cls, header: Header, model: CoreModel) -> Self:
+    def _from_document(cls, header: Header, model: _core.Model) -> Self:
         """Rebuild a fitted estimator, its parameters included."""
         try:
             estimator = cls(**decode_params(header.params))
@@ -278,7 +266,7 @@ class CoreEstimator(BaseEstimator, ABC):
         estimator._restore(header, model)
         return estimator
 
-    def _restore(self, header: Header, model: CoreModel) -> None:
+    def _restore(self, header: Header, model: _core.Model) -> None:
         if model.family != self._family:
             raise _core.ModelFormatError(
                 f"a {type(self).__name__} cannot have a model of family {model.family!r}"

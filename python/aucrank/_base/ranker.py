@@ -1,23 +1,15 @@
 """What every ranker is built on: scores and labels from a core model."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from aucrank import _core
-from aucrank._base.core_estimator import CoreEstimator, CoreModel
-from aucrank._data.input import Columns
+from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
-
-
-class RankerModel(CoreModel, Protocol):
-    """What `BaseRanker` asks of a model object of the core."""
-
-    def score(self, columns: Columns, n_threads: int) -> NDArray[np.float64]:
-        """Score rows; above 0 is positive."""
 
 
 class AucScoreMixin:
@@ -58,7 +50,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     A subclass writes what `CoreEstimator` asks for, around a model that scores.
     """
 
-    _model: RankerModel
+    _model: _core.Model
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score rows: the higher, the more likely positive.

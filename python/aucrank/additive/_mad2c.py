@@ -9,7 +9,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.core_estimator import CoreEstimator, CoreModel
+from aucrank._base.core_estimator import CoreEstimator
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
@@ -169,7 +169,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         params = json.dumps(bin_params(self.special_values, self.monotonic_cst, sample.schema))
         return _core.fit_mad2c(sample.core, params, n_threads)
 
-    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: _core.Model) -> None:
         super()._set_fitted(classes, schema, model)
         self._features = self._binned()["features"]
 

@@ -12,7 +12,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.core_estimator import CoreEstimator, CoreModel
+from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.input import Columns, KindsByColumn, count_rows
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
@@ -213,7 +213,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         params = binarizer_params(self, sample.schema)
         return _core.fit_threshold_binarizer(sample.core, json.dumps(params), n_threads)
 
-    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: CoreModel) -> None:
+    def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: _core.Model) -> None:
         super()._set_fitted(classes, schema, model)
         self._terms = [term for text in self._model.terms() for term in json.loads(text)]
 

@@ -1,5 +1,7 @@
 //! The room `aucrank::additive` as Python classes and functions.
 
+use std::sync::Arc;
+
 use aucrank::additive::{
     self, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard, ScorecardParams,
 };
@@ -8,28 +10,19 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
 /// Features in bins.
-#[pyclass(name = "Mad2c", module = "aucrank._core", frozen)]
-pub struct PyMad2c(pub Mad2c);
+#[pyclass(name = "Mad2c", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyMad2c(pub Arc<Mad2c>);
 
 #[pymethods]
 impl PyMad2c {
-    #[classattr]
-    fn family() -> &'static str {
-        "mad2c"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     /// The model as JSON text.
     fn to_json(&self) -> PyResult<String> {
-        to_json(&self.0)
+        to_json(&*self.0)
     }
 
     /// `AUC` of each feature.
@@ -48,21 +41,11 @@ impl PyMad2c {
 }
 
 /// A fitted `RIMARC`.
-#[pyclass(name = "Rimarc", module = "aucrank._core", frozen)]
-pub struct PyRimarc(pub Rimarc);
+#[pyclass(name = "Rimarc", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyRimarc(pub Arc<Rimarc>);
 
 #[pymethods]
 impl PyRimarc {
-    #[classattr]
-    fn family() -> &'static str {
-        "rimarc"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn prevalence(&self) -> f64 {
         self.0.prevalence()
@@ -96,22 +79,13 @@ impl PyRimarc {
     }
 
     /// The features in bins.
-    fn table(&self) -> PyMad2c {
-        PyMad2c(self.0.table().clone())
+    fn table(&self, py: Python<'_>) -> PyResult<Py<PyMad2c>> {
+        hand_over(py, self.0.table().clone())
     }
 
     /// Step functions of the features as JSON text.
     fn terms(&self) -> PyResult<String> {
         to_json(&self.0.terms())
-    }
-
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
     fn probability<'py>(
@@ -135,21 +109,11 @@ impl PyRimarc {
 }
 
 /// A scorecard.
-#[pyclass(name = "Scorecard", module = "aucrank._core", frozen)]
-pub struct PyScorecard(pub Scorecard);
+#[pyclass(name = "Scorecard", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyScorecard(pub Arc<Scorecard>);
 
 #[pymethods]
 impl PyScorecard {
-    #[classattr]
-    fn family() -> &'static str {
-        "scorecard"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn auc(&self) -> f64 {
         self.0.auc()
@@ -189,7 +153,7 @@ impl PyScorecard {
 
     /// The model as JSON text.
     fn to_json(&self) -> PyResult<String> {
-        to_json(&self.0)
+        to_json(&*self.0)
     }
 
     fn points<'py>(
@@ -199,15 +163,6 @@ impl PyScorecard {
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.points(columns))
-    }
-
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
     fn probability<'py>(
@@ -251,13 +206,13 @@ pub fn fit_mad2c<'py>(
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
-) -> PyResult<PyMad2c> {
+) -> PyResult<Py<PyMad2c>> {
     let params: Mad2cParams = read_params(params)?;
     let sample = sample.borrow()?;
     let table = on_pool(py, n_threads, |interrupt| {
         additive::fit_mad2c(&sample.columns, &sample.labels()?, &params, interrupt)
     });
-    table.map(PyMad2c)
+    hand_over(py, table?)
 }
 
 /// Fits `RIMARC`; `params` is the JSON form of [`RimarcParams`].
@@ -267,13 +222,13 @@ pub fn fit_rimarc<'py>(
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
-) -> PyResult<PyRimarc> {
+) -> PyResult<Py<PyRimarc>> {
     let params: RimarcParams = read_params(params)?;
     let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
         additive::fit_rimarc(&sample.columns, &sample.labels()?, &params, interrupt)
     });
-    model.map(PyRimarc)
+    hand_over(py, model?)
 }
 
 /// Gives points to step functions; `terms` is the JSON form of a list of them, `ranker_scores` are the
@@ -287,7 +242,7 @@ pub fn build_scorecard<'py>(
     ranker_scores: PyReadonlyArray1<'py, f64>,
     params: &str,
     n_threads: usize,
-) -> PyResult<PyScorecard> {
+) -> PyResult<Py<PyScorecard>> {
     let terms: Vec<FeatureTerm> = read_params(terms)?;
     let params: ScorecardParams = read_params(params)?;
     let sample = sample.borrow()?;
@@ -296,5 +251,5 @@ pub fn build_scorecard<'py>(
         let (columns, labels) = (&sample.columns, sample.labels()?);
         additive::build_scorecard(columns, &labels, &terms, scores, &params, interrupt)
     });
-    card.map(PyScorecard)
+    hand_over(py, card?)
 }

@@ -1,32 +1,23 @@
 //! `AURORA` of the room `aucrank::aurora` as a Python class and a function.
 
+use std::sync::Arc;
+
 use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, Criterion, Observer, Progress};
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
 /// A fitted `AURORA`.
-#[pyclass(name = "Aurora", module = "aucrank._core", frozen)]
-pub struct PyAurora(pub Aurora);
+#[pyclass(name = "Aurora", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyAurora(pub Arc<Aurora>);
 
 #[pymethods]
 impl PyAurora {
-    /// Name of the kind of model in a saved document.
-    #[classattr]
-    fn family() -> &'static str {
-        "aurora"
-    }
-
-    /// Number of columns that it was fitted to.
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     /// Number of terms of the score.
     #[getter]
     fn n_terms(&self) -> usize {
@@ -119,16 +110,6 @@ impl PyAurora {
         to_json(self.0.radii())
     }
 
-    /// Score of each row.
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
-    }
-
     /// What each term adds to the score of each row, row by row.
     fn explain<'py>(
         &self,
@@ -153,17 +134,17 @@ pub fn fit_aurora<'py>(
     earlier: Option<PyRef<'py, PyAurora>>,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
-) -> PyResult<PyAurora> {
+) -> PyResult<Py<PyAurora>> {
     let params: AuroraParams = read_params(params)?;
     let sample = sample.borrow()?;
-    let earlier = earlier.as_ref().map(|model| &model.0);
+    let earlier = earlier.as_ref().map(|model| &*model.0);
     let callbacks = observer.map(Callbacks::new);
     let observer = callbacks.as_ref().map(|callbacks| callbacks as &dyn Observer);
     let fitted = on_pool(py, n_threads, |interrupt| {
         let (columns, labels) = (&sample.columns, sample.labels()?);
         aurora::fit_aurora(columns, &labels, &params, earlier, observer, interrupt)
     });
-    Callbacks::finish_any(callbacks.as_ref(), py, fitted.map(PyAurora))
+    hand_over(py, Callbacks::finish_any(callbacks.as_ref(), py, fitted)?)
 }
 
 impl Observer for Callbacks {

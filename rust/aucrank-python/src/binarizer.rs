@@ -1,10 +1,13 @@
 //! `ThresholdBinarizer` of the room `aucrank::aurora` as a Python class and a function.
 
+use std::sync::Arc;
+
 use aucrank::aurora::{self, BinarizerParams, ThresholdBinarizer};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
@@ -12,8 +15,8 @@ use crate::sample::SampleArg;
 const TERMS_OF_TEXT: usize = 1 << 14;
 
 /// Features as binary terms.
-#[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen)]
-pub struct PyThresholdBinarizer(pub ThresholdBinarizer);
+#[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyThresholdBinarizer(pub Arc<ThresholdBinarizer>);
 
 /// Places for the terms of all rows, in one of the types that a matrix of them may have.
 #[derive(FromPyObject)]
@@ -25,16 +28,6 @@ pub enum TermsArg<'py> {
 
 #[pymethods]
 impl PyThresholdBinarizer {
-    #[classattr]
-    fn family() -> &'static str {
-        "threshold_binarizer"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn has_labels(&self) -> bool {
         self.0.has_labels()
@@ -54,7 +47,7 @@ impl PyThresholdBinarizer {
 
     /// The model as JSON text.
     fn to_json(&self) -> PyResult<String> {
-        to_json(&self.0)
+        to_json(&*self.0)
     }
 
     /// Puts a one into the places of the terms that are on, row by row.
@@ -117,12 +110,12 @@ pub fn fit_threshold_binarizer<'py>(
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
-) -> PyResult<PyThresholdBinarizer> {
+) -> PyResult<Py<PyThresholdBinarizer>> {
     let params: BinarizerParams = read_params(params)?;
     let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
         let columns = &sample.columns;
         aurora::fit_threshold_binarizer(columns, &sample.new_rows()?, &params, interrupt)
     });
-    model.map(PyThresholdBinarizer)
+    hand_over(py, model?)
 }

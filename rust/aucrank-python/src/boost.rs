@@ -1,5 +1,7 @@
 //! The room `aucrank::boost` as Python classes and functions.
 
+use std::sync::Arc;
+
 use aucrank::boost::{
     self, AucBoostParams, BoostedModel, FitExtras, RankBoostParams, RowRanker, RowScores,
 };
@@ -11,25 +13,16 @@ use pyo3::types::PyDict;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
 
 /// A sum of terms, fitted by boosting.
-#[pyclass(name = "BoostedModel", module = "aucrank._core", frozen)]
-pub struct PyBoostedModel(pub BoostedModel);
+#[pyclass(name = "BoostedModel", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyBoostedModel(pub Arc<BoostedModel>);
 
 #[pymethods]
 impl PyBoostedModel {
-    #[classattr]
-    fn family() -> &'static str {
-        "boosted"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn n_rounds(&self) -> usize {
         self.0.terms().len()
@@ -162,7 +155,7 @@ pub fn fit_auc_boost<'py>(
     validation: Option<SampleArg<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
-) -> PyResult<PyBoostedModel> {
+) -> PyResult<Py<PyBoostedModel>> {
     let params: AucBoostParams = read_params(params)?;
     let given = FitExtrasArgs { sample, earlier, validation, rankers };
     given.fit(py, n_threads, |columns, labels, given, interrupt| {
@@ -181,7 +174,7 @@ pub fn fit_rank_boost<'py>(
     validation: Option<SampleArg<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
-) -> PyResult<PyBoostedModel> {
+) -> PyResult<Py<PyBoostedModel>> {
     let params: RankBoostParams = read_params(params)?;
     let given = FitExtrasArgs { sample, earlier, validation, rankers };
     given.fit(py, n_threads, |columns, labels, given, interrupt| {
@@ -210,10 +203,10 @@ impl FitExtrasArgs<'_> {
         ) -> Result<BoostedModel, RankError>
         + Send
         + Sync,
-    ) -> PyResult<PyBoostedModel> {
+    ) -> PyResult<Py<PyBoostedModel>> {
         let sample = self.sample.borrow()?;
         let validation = self.validation.as_ref().map(SampleArg::borrow).transpose()?;
-        let earlier = self.earlier.as_ref().map(|model| &model.0);
+        let earlier = self.earlier.as_ref().map(|model| &*model.0);
         let rankers = self.rankers.map(Callbacks::new);
         let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
         let fitted = on_pool(py, n_threads, |interrupt| {
@@ -224,6 +217,6 @@ impl FitExtrasArgs<'_> {
                 FitExtras { earlier, validation: columns.zip(other_labels.as_ref()), external };
             fit_model(&sample.columns, &labels, &given, interrupt)
         });
-        Callbacks::finish_any(rankers.as_ref(), py, fitted.map(PyBoostedModel))
+        hand_over(py, Callbacks::finish_any(rankers.as_ref(), py, fitted)?)
     }
 }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
+use crate::model::hand_over;
 use crate::run::{on_pool, read_params};
 use crate::sample::SampleArg;
 use crate::tree::{PyRankingTree, PyTreeRankModel};
@@ -20,14 +21,14 @@ pub fn fit_tree_rank_by_classifiers<'py>(
     params: &str,
     classifiers: Py<PyAny>,
     n_threads: usize,
-) -> PyResult<PyTreeRankModel> {
+) -> PyResult<Py<PyTreeRankModel>> {
     let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let classifiers = Callbacks::new(classifiers);
     let fitted = on_pool(py, n_threads, |interrupt| {
         fit_by_classifiers(&sample.columns, &sample.labels()?, &params, &classifiers, interrupt)
     });
-    classifiers.finish(py, fitted.map(PyTreeRankModel))
+    hand_over(py, classifiers.finish(py, fitted)?)
 }
 
 /// Score of each row.

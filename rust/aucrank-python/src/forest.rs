@@ -1,31 +1,24 @@
 //! The forest of `aucrank::tree` as a Python class and a function.
 
+use std::sync::Arc;
+
 use aucrank::tree::{ForestParams, LeafValue, RankingForest, fit_forest};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_py_err};
 use crate::sample::SampleArg;
 use crate::tree::PyRankingTree;
 
 /// A fitted forest of ranking trees.
-#[pyclass(name = "RankingForest", module = "aucrank._core", frozen)]
-pub struct PyRankingForest(pub RankingForest);
+#[pyclass(name = "RankingForest", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyRankingForest(pub Arc<RankingForest>);
 
 #[pymethods]
 impl PyRankingForest {
-    #[classattr]
-    fn family() -> &'static str {
-        "ranking_forest"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn n_trees(&self) -> usize {
         self.0.trees().len()
@@ -59,15 +52,6 @@ impl PyRankingForest {
     ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
         let (mean, spread) = self.0.importances();
         (mean.into_pyarray(py), spread.into_pyarray(py))
-    }
-
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
     fn probability<'py>(
@@ -122,12 +106,12 @@ pub fn fit_ranking_forest<'py>(
     params: &str,
     earlier: Option<PyRef<'py, PyRankingForest>>,
     n_threads: usize,
-) -> PyResult<PyRankingForest> {
+) -> PyResult<Py<PyRankingForest>> {
     let params: ForestParams = read_params(params)?;
     let sample = sample.borrow()?;
-    let earlier = earlier.map(|forest| forest.0.clone());
+    let earlier = earlier.map(|forest| (*forest.0).clone());
     let forest = on_pool(py, n_threads, |interrupt| {
         fit_forest(&sample.columns, &sample.labels()?, &params, earlier, interrupt)
     })?;
-    Ok(PyRankingForest(forest))
+    hand_over(py, forest)
 }

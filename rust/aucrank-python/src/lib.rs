@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::marti::{PyBranchingProgram, fit_marti_rank};
     #[pymodule_export]
-    use super::model::{ModelFormatError, read_document, write_document};
+    use super::model::{ModelFormatError, PyModel, read_document, write_document};
     #[pymodule_export]
     use super::ramp::{ramp_auc, ramp_auc_gradient};
     #[pymodule_export]

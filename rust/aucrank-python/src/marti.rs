@@ -1,5 +1,7 @@
 //! Branching programs as Python classes and functions.
 
+use std::sync::Arc;
+
 use aucrank::boost::{
     self, BranchingProgram, MartiParams, NodeKind, RowRanker, RowScores, TwoSided,
 };
@@ -10,12 +12,13 @@ use pyo3::types::PyDict;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params};
 use crate::sample::SampleArg;
 
 /// A branching program, fitted by `MartiRank` or `SMartiRank`.
-#[pyclass(name = "BranchingProgram", module = "aucrank._core", frozen)]
-pub struct PyBranchingProgram(pub BranchingProgram);
+#[pyclass(name = "BranchingProgram", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyBranchingProgram(pub Arc<BranchingProgram>);
 
 /// The word by which JSON and Python call something.
 fn word<T: serde::Serialize>(value: T) -> PyResult<String> {
@@ -27,16 +30,6 @@ fn word<T: serde::Serialize>(value: T) -> PyResult<String> {
 
 #[pymethods]
 impl PyBranchingProgram {
-    #[classattr]
-    fn family() -> &'static str {
-        "branching_program"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn n_rounds(&self) -> usize {
         self.0.n_rounds()
@@ -155,7 +148,7 @@ pub fn fit_marti_rank<'py>(
     params: &str,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
-) -> PyResult<PyBranchingProgram> {
+) -> PyResult<Py<PyBranchingProgram>> {
     let params: MartiParams = read_params(params)?;
     let sample = sample.borrow()?;
     let rankers = rankers.map(Callbacks::new);
@@ -164,5 +157,5 @@ pub fn fit_marti_rank<'py>(
         let labels = sample.labels()?;
         boost::fit_marti_rank(&sample.columns, &labels, &params, external, interrupt)
     });
-    Callbacks::finish_any(rankers.as_ref(), py, program).map(PyBranchingProgram)
+    hand_over(py, Callbacks::finish_any(rankers.as_ref(), py, program)?)
 }

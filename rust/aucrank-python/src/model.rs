@@ -1,7 +1,15 @@
-//! Saved models as Python functions.
+//! Models of all families as Python classes: what they share, and their saved form.
+
+use std::sync::Arc;
 
 use aucrank::Interrupt;
-use aucrank::model::{Document, Header, Model, ModelError, ModelRef};
+use aucrank::additive::{Mad2c, Rimarc, Scorecard};
+use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
+use aucrank::boost::{BoostedModel, BranchingProgram};
+use aucrank::model::{Document, Family, Header, Model, ModelError};
+use aucrank::tree::{RankingForest, TreeRankModel};
+use numpy::PyArray1;
+use pyo3::PyClass;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
@@ -9,10 +17,11 @@ use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
 use crate::aurora::PyAurora;
 use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
+use crate::columns::ColumnsArg;
 use crate::forest::PyRankingForest;
 use crate::marti::PyBranchingProgram;
 use crate::rank_opt::PyRankOpt;
-use crate::run::on_pool_or;
+use crate::run::{on_pool_or, to_json};
 use crate::tree::PyTreeRankModel;
 
 pyo3::create_exception!(
@@ -29,36 +38,96 @@ fn to_format_error(err: ModelError) -> PyErr {
     }
 }
 
-/// A model of any family.
-#[derive(FromPyObject)]
-pub enum ModelArg<'py> {
-    TreeRank(PyRef<'py, PyTreeRankModel>),
-    RankingForest(PyRef<'py, PyRankingForest>),
-    Boosted(PyRef<'py, PyBoostedModel>),
-    BranchingProgram(PyRef<'py, PyBranchingProgram>),
-    Mad2c(PyRef<'py, PyMad2c>),
-    Rimarc(PyRef<'py, PyRimarc>),
-    Scorecard(PyRef<'py, PyScorecard>),
-    Aurora(PyRef<'py, PyAurora>),
-    ThresholdBinarizer(PyRef<'py, PyThresholdBinarizer>),
-    RankOpt(PyRef<'py, PyRankOpt>),
+/// A fitted model of any family: what all of them do.
+#[pyclass(name = "Model", module = "aucrank._core", frozen, subclass)]
+pub struct PyModel(Arc<dyn Family>);
+
+#[pymethods]
+impl PyModel {
+    /// Name of the family in a saved document.
+    #[getter]
+    fn family(&self) -> &'static str {
+        self.0.as_model().tag()
+    }
+
+    /// Number of columns that it was fitted to.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_levels().len()
+    }
+
+    /// The JSON form of what its score computes.
+    fn formula(&self) -> PyResult<String> {
+        to_json(&self.0.formula())
+    }
+
+    /// Score of each row.
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
+    }
+
+    /// Score of each row by the formula, evaluated plainly.
+    fn evaluate_formula<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let formula = self.0.formula();
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| formula.values(columns))
+    }
+}
+
+/// A model as an object of its Python class.
+pub fn hand_over<M, P>(py: Python<'_>, model: M) -> PyResult<Py<P>>
+where
+    M: Family + 'static,
+    P: PyClass<BaseType = PyModel> + From<Arc<M>>,
+{
+    let model = Arc::new(model);
+    Py::new(py, PyClassInitializer::from(PyModel(model.clone())).add_subclass(P::from(model)))
+}
+
+/// Declares the Python class of each family.
+macro_rules! classes {
+    ($($family:ident($model:ty) => $class:ident,)*) => {
+        $(impl From<Arc<$model>> for $class {
+            fn from(model: Arc<$model>) -> Self {
+                Self(model)
+            }
+        })*
+
+        /// A model as an object of the class of its family.
+        fn hand_over_any(py: Python<'_>, model: Model) -> PyResult<Py<PyAny>> {
+            match model {
+                $(Model::$family(model) => Ok(hand_over::<_, $class>(py, model)?.into_any()),)*
+            }
+        }
+    };
+}
+
+classes! {
+    TreeRank(TreeRankModel) => PyTreeRankModel,
+    RankingForest(RankingForest) => PyRankingForest,
+    Boosted(BoostedModel) => PyBoostedModel,
+    BranchingProgram(BranchingProgram) => PyBranchingProgram,
+    Mad2c(Mad2c) => PyMad2c,
+    Rimarc(Rimarc) => PyRimarc,
+    Scorecard(Scorecard) => PyScorecard,
+    Aurora(Aurora) => PyAurora,
+    ThresholdBinarizer(ThresholdBinarizer) => PyThresholdBinarizer,
+    RankOpt(RankOpt) => PyRankOpt,
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.
 #[pyfunction]
-pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyResult<String> {
-    let model = match &model {
-        ModelArg::TreeRank(model) => ModelRef::TreeRank(&model.0),
-        ModelArg::RankingForest(model) => ModelRef::RankingForest(&model.0),
-        ModelArg::Boosted(model) => ModelRef::Boosted(&model.0),
-        ModelArg::BranchingProgram(program) => ModelRef::BranchingProgram(&program.0),
-        ModelArg::Mad2c(table) => ModelRef::Mad2c(&table.0),
-        ModelArg::Rimarc(model) => ModelRef::Rimarc(&model.0),
-        ModelArg::Scorecard(card) => ModelRef::Scorecard(&card.0),
-        ModelArg::Aurora(model) => ModelRef::Aurora(&model.0),
-        ModelArg::ThresholdBinarizer(model) => ModelRef::ThresholdBinarizer(&model.0),
-        ModelArg::RankOpt(model) => ModelRef::RankOpt(&model.0),
-    };
+pub fn write_document(py: Python<'_>, header: &str, model: PyRef<'_, PyModel>) -> PyResult<String> {
+    let model = model.0.as_model();
     let write =
         |interrupt: &Interrupt| model.to_json_heeding(&Header::from_json(header)?, interrupt);
     on_pool_or(py, 1, write, to_format_error)
@@ -66,20 +135,9 @@ pub fn write_document(py: Python<'_>, header: &str, model: ModelArg<'_>) -> PyRe
 
 /// Header (JSON text) and model of a document.
 #[pyfunction]
-pub fn read_document<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Bound<'py, PyAny>)> {
+pub fn read_document(py: Python<'_>, text: &str) -> PyResult<(String, Py<PyAny>)> {
     let read = |interrupt: &Interrupt| Document::from_json_heeding(text, interrupt);
     let document = on_pool_or(py, 1, read, to_format_error)?;
-    let model = match document.model {
-        Model::TreeRank(model) => Bound::new(py, PyTreeRankModel(model))?.into_any(),
-        Model::RankingForest(model) => Bound::new(py, PyRankingForest(model))?.into_any(),
-        Model::Boosted(model) => Bound::new(py, PyBoostedModel(model))?.into_any(),
-        Model::BranchingProgram(program) => Bound::new(py, PyBranchingProgram(program))?.into_any(),
-        Model::Mad2c(table) => Bound::new(py, PyMad2c(table))?.into_any(),
-        Model::Rimarc(model) => Bound::new(py, PyRimarc(model))?.into_any(),
-        Model::Scorecard(card) => Bound::new(py, PyScorecard(card))?.into_any(),
-        Model::Aurora(model) => Bound::new(py, PyAurora(model))?.into_any(),
-        Model::ThresholdBinarizer(model) => Bound::new(py, PyThresholdBinarizer(model))?.into_any(),
-        Model::RankOpt(model) => Bound::new(py, PyRankOpt(model))?.into_any(),
-    };
-    Ok((document.header.to_json().map_err(to_format_error)?, model))
+    let header = document.header.to_json().map_err(to_format_error)?;
+    Ok((header, hand_over_any(py, document.model)?))
 }

@@ -1,29 +1,22 @@
 //! `RankOpt` of `aucrank::aurora` as a Python class and a function.
 
+use std::sync::Arc;
+
 use aucrank::aurora::{self, RankOpt, RankOptParams};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
 /// A linear score.
-#[pyclass(name = "RankOpt", module = "aucrank._core", frozen)]
-pub struct PyRankOpt(pub RankOpt);
+#[pyclass(name = "RankOpt", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyRankOpt(pub Arc<RankOpt>);
 
 #[pymethods]
 impl PyRankOpt {
-    #[classattr]
-    fn family() -> &'static str {
-        "rank_opt"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.n_levels().len()
-    }
-
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
@@ -56,15 +49,6 @@ impl PyRankOpt {
         to_json(self.0.path())
     }
 
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
-    }
-
     /// What each feature adds to the score of each row, row by row.
     fn explain<'py>(
         &self,
@@ -83,11 +67,11 @@ pub fn fit_rank_opt<'py>(
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
-) -> PyResult<PyRankOpt> {
+) -> PyResult<Py<PyRankOpt>> {
     let params: RankOptParams = read_params(params)?;
     let sample = sample.borrow()?;
     let model = on_pool(py, n_threads, |interrupt| {
         aurora::fit_rank_opt(&sample.columns, &sample.labels()?, &params, interrupt)
     });
-    model.map(PyRankOpt)
+    hand_over(py, model?)
 }

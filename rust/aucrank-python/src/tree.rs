@@ -1,5 +1,7 @@
 //! The room `aucrank::tree` as a Python class and a function.
 
+use std::sync::Arc;
+
 use aucrank::RankError;
 use aucrank::data::Columns;
 use aucrank::tree::{
@@ -12,25 +14,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_py_err};
 use crate::sample::SampleArg;
 
 /// A fitted ranking tree, and how its size was chosen.
-#[pyclass(name = "TreeRankModel", module = "aucrank._core", frozen)]
-pub struct PyTreeRankModel(pub TreeRankModel);
+#[pyclass(name = "TreeRankModel", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyTreeRankModel(pub Arc<TreeRankModel>);
 
 #[pymethods]
 impl PyTreeRankModel {
-    #[classattr]
-    fn family() -> &'static str {
-        "tree_rank"
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.0.tree.n_levels().len()
-    }
-
     #[getter]
     fn tree(&self) -> PyRankingTree {
         PyRankingTree(self.0.tree.clone())
@@ -78,15 +71,6 @@ impl PyTreeRankModel {
 
     fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.tree.importances().into_pyarray(py)
-    }
-
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        ask(py, &self.0.tree, &columns, n_threads, RankingTree::score)
     }
 
     fn probability<'py>(
@@ -271,7 +255,7 @@ pub fn fit_tree_rank<'py>(
     params: &str,
     n_threads: usize,
     validation: Option<SampleArg<'py>>,
-) -> PyResult<PyTreeRankModel> {
+) -> PyResult<Py<PyTreeRankModel>> {
     let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
@@ -283,5 +267,5 @@ pub fn fit_tree_rank<'py>(
         let other = (&other.columns, &other.labels()?);
         fit_validated(&sample.columns, &labels, other, &params, interrupt)
     })?;
-    Ok(PyTreeRankModel(model))
+    hand_over(py, model)
 }

@@ -1,6 +1,6 @@
 //! `AURORA` and `RankOpt` as formulas.
 
-use super::binary_feature::TermTest;
+use super::binary_feature::{BinaryFeature, TermTest};
 use super::model::Aurora;
 use super::rank_opt::RankOpt;
 use super::term::{BinaryTerm, Literal};
@@ -13,7 +13,7 @@ impl Aurora {
     #[must_use]
     pub fn formula(&self) -> Formula {
         let tests: Vec<Vec<TermTest>> =
-            self.binarizer().features.iter().map(|feature| feature.tests()).collect();
+            self.binarizer().features.iter().map(BinaryFeature::tests).collect();
         let is_on =
             |Literal { feature, slot }| Condition::Test(test_of(feature, tests[feature][slot]));
         let indicators = self.terms().iter().zip(self.values()).map(|(term, &value)| {

@@ -62,7 +62,7 @@ impl Formula {
         columns.by_tile(&mut out, 1, |(): &mut (), _, rows, out| {
             for (place, out) in out.iter_mut().enumerate() {
                 let row = &rows[place * n_features..(place + 1) * n_features];
-                *out = self.value(row).expect("no part is opaque");
+                *out = self.value(row).unwrap_or(f64::NAN);
             }
         })?;
         match out.iter().any(|value| value.is_nan()).then(|| columns.missing_value()).flatten() {

@@ -115,7 +115,7 @@ impl Document {
     ///
     /// [`ModelError::Malformed`] if a part cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, ModelError> {
-        self.model.borrow().to_json(&self.header)
+        self.model.family().as_model().to_json(&self.header)
     }
 
     /// Reads a document; white space and the order of keys do not matter.

@@ -13,7 +13,10 @@ use crate::tree::{RankingForest, TreeRankModel};
 use crate::{Interrupt, RankError};
 
 /// What a fitted model of any family does.
-pub trait Family {
+pub trait Family: Send + Sync {
+    /// The model as one of the list.
+    fn as_model(&self) -> ModelRef<'_>;
+
     /// For each feature its number of categories, or `None` if it is numeric.
     fn n_levels(&self) -> &[Option<u32>];
 
@@ -41,10 +44,10 @@ pub trait Family {
     }
 }
 
-/// Declares the enums of models from one list, each with the name of its variant, the type of its model
-/// and what it is. The tag of a family in a saved model is the name of the variant in snake case.
+/// Declares the enums of models from one list: the name of a variant, its tag in saved models, the type of
+/// its model.
 macro_rules! families {
-    ($($(#[$doc:meta])* $name:ident($model:ty),)*) => {
+    ($($(#[$doc:meta])* $name:ident = $tag:literal ($model:ty),)*) => {
         /// What was learned.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Model {
@@ -53,15 +56,24 @@ macro_rules! families {
 
         /// A borrowed [`Model`].
         #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-        #[serde(tag = "family", rename_all = "snake_case")]
+        #[serde(tag = "family")]
         pub enum ModelRef<'a> {
-            $($(#[$doc])* $name(&'a $model),)*
+            $($(#[$doc])* #[serde(rename = $tag)] $name(&'a $model),)*
         }
 
         #[derive(Deserialize)]
-        #[serde(rename_all = "snake_case")]
         enum Tag {
-            $($name,)*
+            $(#[serde(rename = $tag)] $name,)*
+        }
+
+        impl ModelRef<'_> {
+            /// The tag of its family in saved models.
+            #[must_use]
+            pub fn tag(self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $tag,)*
+                }
+            }
         }
 
         impl Model {
@@ -81,12 +93,6 @@ macro_rules! families {
                     $(Self::$name(model) => model,)*
                 }
             }
-
-            pub(super) fn borrow(&self) -> ModelRef<'_> {
-                match self {
-                    $(Self::$name(model) => ModelRef::$name(model),)*
-                }
-            }
         }
 
         $(impl<'a> From<&'a $model> for ModelRef<'a> {
@@ -99,25 +105,25 @@ macro_rules! families {
 
 families! {
     /// A ranking tree.
-    TreeRank(TreeRankModel),
+    TreeRank = "tree_rank" (TreeRankModel),
     /// A forest of ranking trees.
-    RankingForest(RankingForest),
+    RankingForest = "ranking_forest" (RankingForest),
     /// A sum of the terms of boosting.
-    Boosted(BoostedModel),
+    Boosted = "boosted" (BoostedModel),
     /// A branching program.
-    BranchingProgram(BranchingProgram),
+    BranchingProgram = "branching_program" (BranchingProgram),
     /// Features in bins.
-    Mad2c(Mad2c),
+    Mad2c = "mad2c" (Mad2c),
     /// A fitted `RIMARC`.
-    Rimarc(Rimarc),
+    Rimarc = "rimarc" (Rimarc),
     /// A scorecard.
-    Scorecard(Scorecard),
+    Scorecard = "scorecard" (Scorecard),
     /// A linear score over binary terms.
-    Aurora(Aurora),
+    Aurora = "aurora" (Aurora),
     /// Features as binary terms.
-    ThresholdBinarizer(ThresholdBinarizer),
+    ThresholdBinarizer = "threshold_binarizer" (ThresholdBinarizer),
     /// A fitted `RankOpt`.
-    RankOpt(RankOpt),
+    RankOpt = "rank_opt" (RankOpt),
 }
 
 /// The part of a model that says how the rest is to be read.
@@ -138,6 +144,10 @@ impl Model {
 macro_rules! rankers {
     ($($model:ty => $score:expr,)*) => {
         $(impl Family for $model {
+            fn as_model(&self) -> ModelRef<'_> {
+                self.into()
+            }
+
             fn n_levels(&self) -> &[Option<u32>] {
                 self.n_levels()
             }
@@ -174,6 +184,10 @@ rankers! {
 macro_rules! transformers {
     ($($model:ty => $has_classes:expr,)*) => {
         $(impl Family for $model {
+            fn as_model(&self) -> ModelRef<'_> {
+                self.into()
+            }
+
             fn n_levels(&self) -> &[Option<u32>] {
                 self.n_levels()
             }
