@@ -156,6 +156,11 @@ impl PyScorecard {
         to_json(&*self.0)
     }
 
+    /// The JSON form of what its points compute.
+    fn points_formula(&self) -> PyResult<String> {
+        to_json(&self.0.points_formula())
+    }
+
     fn points<'py>(
         &self,
         py: Python<'py>,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aucrank::RankError;
 use aucrank::data::Columns;
+use aucrank::formula::Formula;
 use aucrank::tree::{
     LeafValue, PruningStep, RankingTree, TreeRankModel, TreeRankParams, fit, fit_validated,
     partial_dependence,
@@ -15,7 +16,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_py_err};
+use crate::run::{on_pool, read_params, to_json, to_py_err};
 use crate::sample::SampleArg;
 
 /// A fitted ranking tree, and how its size was chosen.
@@ -161,6 +162,11 @@ impl PyRankingTree {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let value: LeafValue = value.parse().map_err(to_py_err)?;
         Ok(value.of(&self.0).into_pyarray(py))
+    }
+
+    /// The JSON form of the tree with a number for each leaf, given in ranking order.
+    fn formula(&self, of_leaves: PyReadonlyArray1<'_, f64>) -> PyResult<String> {
+        to_json(&Formula::Tree(self.0.formula(of_leaves.as_slice()?)))
     }
 
     fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {

@@ -1,6 +1,6 @@
 //! Conditions on a row.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Opaque;
 use super::Test;
@@ -29,6 +29,7 @@ pub enum Condition {
         right: Box<Condition>,
     },
     /// Something that cannot be written down.
+    #[serde(serialize_with = "with_reason")]
     Opaque(OpaqueCondition),
 }
 
@@ -52,6 +53,14 @@ pub enum OpaqueCondition {
         /// Whether the rows that it calls positive go left; if not, the others do.
         positive_left: bool,
     },
+}
+
+/// Writes what can be said of a condition, and why it cannot be written down.
+fn with_reason<S: Serializer>(
+    condition: &OpaqueCondition,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    (condition, condition.reason()).serialize(serializer)
 }
 
 impl OpaqueCondition {

@@ -12,7 +12,7 @@ mod steps;
 mod test;
 mod tree;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub use condition::{Condition, OpaqueCondition};
 pub use program::{Program, ProgramNode};
@@ -122,18 +122,17 @@ pub struct Scale {
     pub limit: f64,
 }
 
-/// Why a part of a model has no formula.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
+/// Why a part of a model has no formula. Serialised as words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Opaque {
     /// A split into cubes.
     #[error("each split of a DyadicSplit is a list of cubes")]
     Cubes,
     /// A split by a classifier of the caller's.
-    #[error("its splits are classifiers that live outside the model")]
+    #[error("its splits are classifiers, which live outside the model")]
     Classifier,
     /// A weak ranker of the caller's.
-    #[error("its weak rankers live outside the model")]
+    #[error("its weak rankers are estimators, which live outside the model")]
     ExternalRanker,
     /// A consensus of rankings.
     #[error("a consensus of rankings compares a row with the reference rows of the fit")]
@@ -144,4 +143,10 @@ pub enum Opaque {
     /// A transformer.
     #[error("it transforms features and scores no rows")]
     NoScore,
+}
+
+impl Serialize for Opaque {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }

@@ -1,0 +1,496 @@
+"""What a fitted model computes, as data: the one form that all exports are written from.
+
+A formula comes from the core, which evaluates it to the very scores of the model. Here it is a tree
+of small objects, one class for each operation; a writer of a format handles each of them once, for
+all families.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from math import inf
+from typing import Any
+
+# Tests and conditions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Numbers below a threshold go left, or if ``is_reversed`` those from the threshold on."""
+
+    threshold: float
+    is_reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All known values go left, or none."""
+
+    goes_left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The categories of some codes go left, or if ``is_reversed`` all others."""
+
+    codes: frozenset[int]
+    is_reversed: bool = False
+
+    def left(self, n_levels: int) -> frozenset[int]:
+        """Return the codes on the left, of so many categories."""
+        return frozenset(range(n_levels)) - self.codes if self.is_reversed else self.codes
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test of one feature.
+
+    Attributes
+    ----------
+    feature : int
+        Its place among the columns.
+    rule : Below, Known or Among
+        Which known values go left.
+    missing_left : bool
+        Whether missing values do.
+    """
+
+    feature: int
+    rule: Below | Known | Among
+    missing_left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """A condition that holds for every row, or for none."""
+
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """All conditions hold."""
+
+    of: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one condition holds."""
+
+    of: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """One of two conditions, chosen by a test.
+
+    Attributes
+    ----------
+    test : Test
+        The test.
+    left_share : float
+        Share of the training weight that it sends left.
+    left, right : Condition
+        What counts for the rows on each side.
+    """
+
+    test: Test
+    left_share: float
+    left: "Condition"
+    right: "Condition"
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueCondition:
+    """A condition that no format has words for.
+
+    Attributes
+    ----------
+    says : dict
+        What can be said of it.
+    reason : str
+        Why it cannot be written down.
+    """
+
+    says: dict[str, Any]
+    reason: str
+
+
+Condition = Test | Always | All | AnyOf | Fork | OpaqueCondition
+
+# Formulas -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The same number for every row."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A node of a tree that sends rows on: to ``left`` where the condition holds."""
+
+    weight: float
+    condition: Condition
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A node of a tree where rows end."""
+
+    weight: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The value of the leaf of a row; the root is the first node, children follow their parent."""
+
+    nodes: tuple[Branch | Leaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSteps:
+    """A step function of a number.
+
+    Attributes
+    ----------
+    feature : int
+        Its place among the columns.
+    thresholds : tuple of float
+        Ascending; a number equal to a threshold lies above it.
+    values : tuple of float
+        One more than thresholds: below the first, ..., from the last on.
+    missing : float
+        The value where the feature is missing.
+    special : tuple of (float, float)
+        Numbers that have a value of their own, and that value.
+    """
+
+    feature: int
+    thresholds: tuple[float, ...]
+    values: tuple[float, ...]
+    missing: float
+    special: tuple[tuple[float, float], ...] = ()
+
+    def intervals(self) -> Iterator[tuple[float, float, float]]:
+        """Yield the bounds of each step, ``low <= x < high``, and its value."""
+        bounds = (-inf, *self.thresholds, inf)
+        yield from zip(bounds[:-1], bounds[1:], self.values, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSteps:
+    """A function of a category: its value by code; categories beyond the last are missing."""
+
+    feature: int
+    values: tuple[float, ...]
+    missing: float
+
+    def by_value(self) -> list[tuple[list[int], float]]:
+        """Return the codes of each distinct value, the highest value first."""
+        codes: dict[float, list[int]] = {}
+        for code, value in enumerate(self.values):
+            codes.setdefault(value, []).append(code)
+        return [(codes[value], value) for value in sorted(codes, reverse=True)]
+
+
+Steps = NumberSteps | LevelSteps
+
+
+@dataclass(frozen=True, slots=True)
+class StepsOf:
+    """A step function of another formula, as `NumberSteps` is one of a number."""
+
+    of: "Formula"
+    thresholds: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A number less its mean, in standard deviations, at most ``limit`` of them; 0 if missing."""
+
+    mean: float
+    deviation: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinearTerm:
+    """A number times its weight; without a scale it makes the sum missing where it is missing."""
+
+    feature: int
+    weight: float
+    scale: Scale | None
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """The sum of the terms in their order, and then of the intercept."""
+
+    terms: tuple[LinearTerm, ...]
+    intercept: float
+
+
+@dataclass(frozen=True, slots=True)
+class Indicator:
+    """A number where a condition holds, else 0."""
+
+    condition: Condition
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of the terms in their order."""
+
+    terms: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A constant times a formula."""
+
+    factor: float
+    of: "Formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """A quotient, or a constant where the denominator is not above 0."""
+
+    numerator: "Formula"
+    denominator: "Formula"
+    otherwise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """The median; of an even number the mean of the middle two."""
+
+    of: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A node of a program where mass ends, and what a unit of mass is worth there."""
+
+    worth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The mean worth of the ends of a branching program, weighted by the mass that reaches them.
+
+    A row sets out with ``2**row_bits`` units of mass at the first node. A node of a layer that is no
+    end sends a share of its mass to the node one place further in the next layer, and the rest to
+    the node of its own place.
+
+    Attributes
+    ----------
+    row_bits : int
+        Binary digits of the mass of a row.
+    layers : tuple of tuple of Formula or End
+        For each node its share, from 0 to 1: rounded to a multiple of ``2**-31``, its product with
+        the mass rounded to a whole number, halves up.
+    """
+
+    row_bits: int
+    layers: tuple[tuple["Formula | End", ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A part of a model that cannot be written down, and why."""
+
+    reason: str
+
+
+Formula = (
+    Constant
+    | Tree
+    | Steps
+    | StepsOf
+    | Linear
+    | Indicator
+    | Sum
+    | Product
+    | Quotient
+    | Median
+    | Program
+    | Opaque
+)
+
+# From the core ------------------------------------------------------------------------------------
+
+
+def read_formula(text: str, what: str, form: str) -> Formula:
+    """Return a formula of the core, for a writer that needs all of it.
+
+    Parameters
+    ----------
+    text : str
+        Its JSON form.
+    what : str
+        What the formula is of, for the error.
+    form : str
+        The format that is to be written, for the error.
+
+    Raises
+    ------
+    ValueError
+        If a part of it cannot be written down.
+    """
+    formula = parse(json.loads(text))
+    reason = next(opaque_reasons(formula), None)
+    if reason is not None:
+        raise ValueError(f"this {what} has no form in {form}: {reason}")
+    return formula
+
+
+def parse(document: Any) -> Formula:
+    """Return the formula of a JSON value of the core."""
+    ((kind, value),) = document.items()
+    match kind:
+        case "constant":
+            return Constant(value)
+        case "tree":
+            return Tree(tuple(map(_parse_node, value)))
+        case "steps":
+            return parse_steps(value)
+        case "steps_of":
+            return StepsOf(parse(value["of"]), tuple(value["thresholds"]), tuple(value["values"]))
+        case "linear":
+            return Linear(tuple(map(_parse_linear_term, value["terms"])), value["intercept"])
+        case "indicator":
+            return Indicator(_parse_condition(value["condition"]), value["value"])
+        case "sum":
+            return Sum(tuple(map(parse, value)))
+        case "product":
+            return Product(value["factor"], parse(value["of"]))
+        case "quotient":
+            return Quotient(
+                parse(value["numerator"]), parse(value["denominator"]), value["otherwise"]
+            )
+        case "median":
+            return Median(tuple(map(parse, value)))
+        case "program":
+            layers = (tuple(map(_parse_program_node, layer)) for layer in value["layers"])
+            return Program(value["row_bits"], tuple(layers))
+        case "opaque":
+            return Opaque(value)
+    raise ValueError(f"unknown formula {kind!r}")
+
+
+def parse_steps(value: dict[str, Any]) -> Steps:
+    """Return a step function of one feature from its JSON form."""
+    feature, missing = value["feature"], value["missing"]
+    if "categorical" in value:
+        return LevelSteps(feature, tuple(value["categorical"]["values"]), missing)
+    number = value["numeric"]
+    special = tuple((at, of) for at, of in number.get("special", ()))
+    return NumberSteps(
+        feature, tuple(number["thresholds"]), tuple(number["values"]), missing, special
+    )
+
+
+def _parse_node(node: dict[str, Any]) -> Branch | Leaf:
+    if "leaf" in node:
+        return Leaf(**node["leaf"])
+    branch = node["branch"]
+    return Branch(**branch | {"condition": _parse_condition(branch["condition"])})
+
+
+def _parse_linear_term(term: dict[str, Any]) -> LinearTerm:
+    scale = term["scale"]
+    return LinearTerm(term["feature"], term["weight"], None if scale is None else Scale(**scale))
+
+
+def _parse_program_node(node: dict[str, Any]) -> "Formula | End":
+    return End(node["end"]) if "end" in node else parse(node["split"])
+
+
+def _parse_condition(document: dict[str, Any]) -> Condition:
+    ((kind, value),) = document.items()
+    match kind:
+        case "constant":
+            return Always(value)
+        case "test":
+            return parse_test(value)
+        case "all":
+            return All(tuple(map(_parse_condition, value)))
+        case "any":
+            return AnyOf(tuple(map(_parse_condition, value)))
+        case "branch":
+            left, right = (_parse_condition(value[side]) for side in ("left", "right"))
+            return Fork(parse_test(value["test"]), value["left_share"], left, right)
+        case "opaque":
+            says, reason = value
+            return OpaqueCondition(says, reason)
+    raise ValueError(f"unknown condition {kind!r}")
+
+
+def parse_test(test: dict[str, Any]) -> Test:
+    """Return a test of one feature from its JSON form."""
+    return Test(test["feature"], _parse_rule(test["left"]), test["missing_left"])
+
+
+def _parse_rule(rule: dict[str, Any]) -> Below | Known | Among:
+    match rule:
+        case {"below": threshold}:
+            return Below(threshold)
+        case {"at_least": threshold}:
+            return Below(threshold, is_reversed=True)
+        case {"known": goes_left}:
+            return Known(goes_left)
+        # The first code, and the steps from one to the next.
+        case {"levels": {"only": steps}}:
+            return Among(frozenset(accumulate(steps)))
+        case {"levels": {"all_but": steps}}:
+            return Among(frozenset(accumulate(steps)), is_reversed=True)
+    raise ValueError(f"unknown rule {rule!r}")
+
+
+def opaque_reasons(formula: Formula) -> Iterator[str]:
+    """Yield why parts of a formula cannot be written down."""
+    match formula:
+        case Opaque(reason):
+            yield reason
+        case Tree(nodes):
+            for node in nodes:
+                if isinstance(node, Branch):
+                    yield from _opaque_conditions(node.condition)
+        case Indicator(condition):
+            yield from _opaque_conditions(condition)
+        case StepsOf(of) | Product(_, of):
+            yield from opaque_reasons(of)
+        case Sum(parts) | Median(parts):
+            for part in parts:
+                yield from opaque_reasons(part)
+        case Quotient(numerator, denominator):
+            yield from opaque_reasons(numerator)
+            yield from opaque_reasons(denominator)
+        case Program(_, layers):
+            for layer in layers:
+                for node in layer:
+                    if not isinstance(node, End):
+                        yield from opaque_reasons(node)
+
+
+def _opaque_conditions(condition: Condition) -> Iterator[str]:
+    match condition:
+        case OpaqueCondition(_, reason):
+            yield reason
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _opaque_conditions(part)
+        case Fork(_, _, left, right):
+            yield from _opaque_conditions(left)
+            yield from _opaque_conditions(right)
