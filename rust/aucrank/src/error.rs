@@ -213,8 +213,8 @@ impl RankError {
         if self == Self::Interrupted { self } else { Self::InValidation(Box::new(self)) }
     }
 
-    /// The column at fault, counted from 0, if there is one; the message then names it as `column
-    /// {} `.
+    /// The column at fault, counted from 0, if there is one; the message then names it as
+    /// `column {} `.
     #[must_use]
     pub fn column(&self) -> Option<usize> {
         match self {

@@ -7,9 +7,10 @@
 //!
 //! Let `z_k^2` be the squared deviation of the positives of category `k` from their expectation
 //! under the rate of the cell, divided by its variance if the category is uninformative, and `Q`
-//! the sum over `K` categories: by chance it is about `K - 1`, with standard deviation `s = sqrt(2
-//! sum of (1 - 1/n_k))`. Rates are shrunk by the estimator of James and Stein (1961) in the form of
-//! Efron and Morris (1975), which estimates how much of `Q` is chance, with a safety margin:
+//! the sum over `K` categories: by chance it is about `K - 1`, with standard deviation
+//! `s = sqrt(2 sum of (1 - 1/n_k))`. Rates are shrunk by the estimator of James and Stein (1961) in
+//! the form of Efron and Morris (1975), which estimates how much of `Q` is chance, with a safety
+//! margin:
 //!
 //! ```text
 //! noise = c (K - 1) + CAUTION sqrt(c) s,        c = 1 - FREE mean of (1 - 1/n_k) / (K - 1),
