@@ -1,4 +1,4 @@
-//! `RankOpt` of `aucrank::aurora` as a Python class and a function.
+//! `RankOpt` of the module `aucrank::aurora` as a Python class and a function.
 
 use aucrank::aurora::{self, RankOpt, RankOptParams};
 use numpy::{IntoPyArray, PyArray1};
@@ -51,7 +51,7 @@ impl PyRankOpt {
         self.0.importances().to_vec().into_pyarray(py)
     }
 
-    /// The JSON form of the radii that were tried.
+    /// The radii that were tried, as JSON text.
     fn path(&self) -> PyResult<String> {
         to_json(self.0.path())
     }
@@ -65,7 +65,7 @@ impl PyRankOpt {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
-    /// What each feature adds to the score of each row, row by row.
+    /// Contribution of each feature to the score of each row, row by row.
     fn explain<'py>(
         &self,
         py: Python<'py>,
