@@ -40,7 +40,7 @@ impl PyThresholdBinarizer {
         self.0.has_labels()
     }
 
-    /// The power of two, as an exponent, that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[getter]
     fn exponent(&self) -> i32 {
         self.0.exponent()

@@ -172,9 +172,8 @@ fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray
 
 #[pymethods]
 impl RocCurve {
-    /// The curve with these knots. Two-word counts, alternating low and high, come with the
-    /// exponents of the powers of two that one count of the negative and of the positive class
-    /// stands for.
+    /// The curve with these knots. Two-word counts, alternating low and high, come with the binary
+    /// exponents of one count of the negative and of the positive class.
     #[new]
     #[pyo3(signature = (thresholds, false_positives, true_positives, exponents=None))]
     #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]

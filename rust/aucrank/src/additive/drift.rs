@@ -11,7 +11,7 @@ use crate::data::{ClassSums, NewRows};
 /// Counts of new rows, to compare with those of the training rows in a scorecard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftCounts {
-    /// The power of two, as an exponent, that one unit of weight stands for.
+    /// Binary exponent of the unit of weight.
     pub exponent: i32,
     /// All rows.
     pub total: ClassSums,

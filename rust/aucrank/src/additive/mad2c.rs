@@ -54,7 +54,7 @@ pub struct Mad2c {
     n_levels: Vec<Option<u32>>,
     /// Class sums of the training rows.
     total: ClassSums,
-    /// The power of two, as an exponent, that one unit of weight stands for.
+    /// Binary exponent of the unit of weight.
     exponent: i32,
     features: Vec<BinnedFeature>,
 }
@@ -72,7 +72,7 @@ impl Mad2c {
         self.total
     }
 
-    /// The power of two, as an exponent, that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent

@@ -88,7 +88,7 @@ pub struct Scorecard {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Class sums of the training rows.
     pub(super) total: ClassSums,
-    /// The power of two, as an exponent, that one unit of their weight stands for.
+    /// Binary exponent of the unit of their weight.
     pub(super) exponent: i32,
     /// The features that have points, in order.
     pub(super) features: Vec<CardFeature>,
@@ -125,7 +125,7 @@ impl Scorecard {
         self.total
     }
 
-    /// The power of two, as an exponent, that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent

@@ -49,7 +49,7 @@ pub struct ThresholdBinarizer {
     has_labels: bool,
     /// Class sums of the training rows.
     total: ClassSums,
-    /// The power of two, as an exponent, that one unit of their weight stands for.
+    /// Binary exponent of the unit of their weight.
     exponent: i32,
     features: Vec<BinaryFeature>,
     /// For each feature the training rows of each code.
@@ -75,7 +75,7 @@ impl ThresholdBinarizer {
         self.total
     }
 
-    /// The power of two, as an exponent, that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent

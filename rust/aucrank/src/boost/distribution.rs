@@ -43,7 +43,7 @@ pub(super) struct Distribution<'a> {
     total: ClassMasses,
     /// For each class, negatives first, bits of the mass of one copy.
     bits: [i32; 2],
-    /// For each class, the power of two, as an exponent, that a factor of 1 stands for.
+    /// For each class, the binary exponent of a factor of 1.
     powers: [i32; 2],
     /// For each class, the log of the product of the normalisers so far.
     log_normalizer: [f64; 2],

@@ -90,7 +90,7 @@ impl<'a> Labels<'a> {
         self.weights.as_ref().filter(counts).map(FixedWeights::units)
     }
 
-    /// The power of two, as an exponent, that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.weights.as_ref().map_or(0, FixedWeights::exponent)

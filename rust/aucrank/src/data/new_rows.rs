@@ -51,7 +51,7 @@ impl<'a> NewRows<'a> {
         self.n_rows
     }
 
-    /// The power of two, as an exponent, that one unit of weight stands for.
+    /// Binary exponent of the unit of weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.weights.as_ref().map_or(0, FixedWeights::exponent)

@@ -59,7 +59,7 @@ impl FixedWeights {
         &self.units
     }
 
-    /// The power of two, as an exponent, that one unit stands for.
+    /// Binary exponent of the unit.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent

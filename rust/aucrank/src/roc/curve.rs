@@ -30,8 +30,7 @@ pub struct RocCurve {
     true_positives: Vec<u64>,
     /// The exact counts, if they exceed one word; those above are then rounded.
     exact: Option<Box<ExactCounts>>,
-    /// The powers of two, as exponents, that one count of the negative and of the positive class
-    /// stands for.
+    /// Binary exponents of one count of the negative and of the positive class.
     exponents: [i32; 2],
 }
 
@@ -181,8 +180,8 @@ impl RocCurve {
         Ok(Self::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents))
     }
 
-    /// Unrounded false and true positive counts, and the exponents of the powers of two that one
-    /// count of the negative and of the positive class stands for.
+    /// Unrounded false and true positive counts, and the binary exponents of one count of the
+    /// negative and of the positive class.
     #[must_use]
     pub fn exact_parts(&self) -> ([Vec<u128>; 2], [i32; 2]) {
         let counts = with_counts!(self, |fp, tp| [fp, tp].map(in_two_words));

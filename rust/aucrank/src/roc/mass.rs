@@ -249,8 +249,7 @@ impl Span {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FewBits<'a> {
     pub raw: &'a [f64],
-    /// The powers of two, as exponents, that a unit of the negative and of the positive class
-    /// stands for.
+    /// Binary exponents of the units of the negative and of the positive class.
     pub exponents: [i32; 2],
     /// For each class, two factors whose product converts weights to units; `None` if they are
     /// units.
@@ -279,8 +278,7 @@ impl<'a> FewBits<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ManyBits<'a> {
     pub raw: &'a [f64],
-    /// The powers of two, as exponents, that a unit of the negative and of the positive class
-    /// stands for.
+    /// Binary exponents of the units of the negative and of the positive class.
     pub exponents: [i32; 2],
     /// Whether no weight is rounded.
     pub is_exact: bool,

@@ -30,8 +30,7 @@ pub(super) trait Weigh: Copy + Sync {
     fn counts(&self, raw: Self::Raw) -> bool;
     /// The weight of a row of this class, in units.
     fn units(&self, raw: Self::Raw, positive: bool) -> Self::Unit;
-    /// The powers of two, as exponents, that a unit of the negative and of the positive class
-    /// stands for.
+    /// Binary exponents of the units of the negative and of the positive class.
     fn exponents(&self) -> [i32; 2];
 }
 

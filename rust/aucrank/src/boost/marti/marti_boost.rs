@@ -116,8 +116,7 @@ pub struct BoostedLayers<C> {
     pub nodes: Vec<(ClassMasses, Outcome<C>)>,
     /// A row starts with 2 to this power units of mass, or its share of that by weight.
     pub row_bits: u32,
-    /// The power of two, as an exponent, that a unit of mass stands for, in the unit of the
-    /// weights.
+    /// Binary exponent of the unit of mass, relative to the unit of the weights.
     pub exponent: i32,
 }
 

@@ -29,7 +29,7 @@ pub struct BranchingProgram {
     pub(super) nodes: Vec<Node>,
     /// A row starts with 2 to this power units of mass.
     pub(super) row_bits: u32,
-    /// The power of two, as an exponent, that a unit of mass stands for.
+    /// Binary exponent of the unit of mass.
     pub(super) exponent: i32,
     pub(super) threshold: f64,
 }

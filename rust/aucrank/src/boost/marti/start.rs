@@ -17,7 +17,7 @@ pub(super) struct Start<'a> {
     masses: Vec<u32>,
     /// Bits of the mass of a copy of a row, if they are.
     pub(super) row_bits: u32,
-    /// The power of two, as an exponent, that a unit of mass stands for.
+    /// Binary exponent of the unit of mass.
     pub(super) exponent: i32,
 }
 
