@@ -64,7 +64,7 @@ impl Draft {
             Steps::Numeric { thresholds, values } => {
                 parts.push(part(values[0]));
                 // Start of the current run of special-value steps, from which the next part begins.
-                let mut apart = None;
+                let mut special_start = None;
                 for (place, (&threshold, &value)) in thresholds.iter().zip(&values[1..]).enumerate()
                 {
                     // A step that contains only a special value is that value's bin. If the ranker
@@ -72,10 +72,10 @@ impl Draft {
                     let is_special = place_among(special, threshold).is_some()
                         && thresholds.get(place + 1) == Some(&threshold.next_up());
                     if is_special {
-                        apart = apart.or(Some(threshold));
+                        special_start = special_start.or(Some(threshold));
                         continue;
                     }
-                    let start = apart.take().unwrap_or(threshold);
+                    let start = special_start.take().unwrap_or(threshold);
                     if parts.last().is_none_or(|last| last.value != value) {
                         parts.push(Part { start, ..part(value) });
                     }

@@ -211,8 +211,8 @@ impl Aurora {
             };
             let steps = match &binary.rule {
                 Rule::AtLeast(all) => {
-                    let asked = |&slot: &usize| terms.iter().any(|(asked, _)| *asked == slot);
-                    let slots: Vec<usize> = (0..all.len()).filter(asked).collect();
+                    let has_term = |&slot: &usize| terms.iter().any(|(other, _)| *other == slot);
+                    let slots: Vec<usize> = (0..all.len()).filter(has_term).collect();
                     Steps::Numeric {
                         thresholds: slots.iter().map(|&slot| all[slot]).collect(),
                         values: std::iter::once(0)
@@ -280,16 +280,20 @@ impl Aurora {
     ) -> Result<(), RankError> {
         columns.check_kinds(self.n_levels())?;
         let features = &self.0.binarizer.features;
-        let mut asked: Vec<usize> =
-            self.terms().iter().flat_map(BinaryTerm::literals).map(|asked| asked.feature).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        let bins: Vec<Bins> = asked.iter().map(|&feature| features[feature].bins()).collect();
-        let lookups = Lookups::new(asked.iter().copied().zip(&bins));
+        let mut used: Vec<usize> = self
+            .terms()
+            .iter()
+            .flat_map(BinaryTerm::literals)
+            .map(|literal| literal.feature)
+            .collect();
+        used.sort_unstable();
+        used.dedup();
+        let bins: Vec<Bins> = used.iter().map(|&feature| features[feature].bins()).collect();
+        let lookups = Lookups::new(used.iter().copied().zip(&bins));
         lookups.by_tile(columns, out, width, |(): &mut (), of_feature, out| {
             let codes: Vec<&[u32]> = of_feature.collect();
             let of = |Literal { feature, slot }: Literal| {
-                let place = asked.partition_point(|&other| other < feature);
+                let place = used.partition_point(|&other| other < feature);
                 let on = features[feature].codes_on(slot);
                 let (start, n) = (on.start as u32, on.len() as u32);
                 codes[place].iter().map(|code| (code.wrapping_sub(start) < n).into()).collect()

@@ -114,21 +114,21 @@ impl Position<'_, '_> {
         Ok((0..literals.len()).into_par_iter().flat_map_iter(of_first).collect())
     }
 
-    /// The best of the candidates that satisfy `is_asked`, by midpoint and by gradient, each once;
+    /// The best of the candidates that satisfy `is_eligible`, by midpoint and by gradient, each once;
     /// the lower index first among equals (DECISIONS A24). Midpoints are evaluated for the steepest
     /// only, and once.
     fn short_list(
         &self,
         candidates: &mut [Candidate],
-        is_asked: impl Fn(&Candidate) -> bool,
+        is_eligible: impl Fn(&Candidate) -> bool,
         n_each: usize,
     ) -> Result<Vec<Candidate>, RankError> {
         self.interrupt.check()?;
         candidates.sort_by(|a, b| b.gradient.abs().total_cmp(&a.gradient.abs()));
-        let mut asked: Vec<&mut Candidate> =
-            candidates.iter_mut().filter(|candidate| is_asked(candidate)).collect();
-        let n_midpoints = asked.len().min(self.depth.midpoints);
-        let steepest = &mut asked[..n_midpoints];
+        let mut eligible: Vec<&mut Candidate> =
+            candidates.iter_mut().filter(|candidate| is_eligible(candidate)).collect();
+        let n_midpoints = eligible.len().min(self.depth.midpoints);
+        let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
         unknown.for_each_init(
             || Climber::new(self.observations),
@@ -141,7 +141,7 @@ impl Position<'_, '_> {
         let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);
         short.sort_by(|a, b| value(b).total_cmp(&value(a)));
         short.truncate(n_each);
-        for candidate in asked.into_iter().take(n_each) {
+        for candidate in eligible.into_iter().take(n_each) {
             if !short.iter().any(|other| other.term == candidate.term) {
                 short.push(*candidate);
             }

@@ -15,8 +15,8 @@ pub const NO_FOLD: u16 = u16::MAX;
 pub struct Folds {
     /// Fold of each row, [`NO_FOLD`] for rows of weight zero.
     pub of_row: Vec<u16>,
-    /// Number of folds: what was asked for, or the number of distinct rows of the rarer class where
-    /// that is less, so that every fold has both classes. One fold leaves nothing to validate on.
+    /// Number of folds: as requested, or the number of distinct rows of the rarer class if that is
+    /// less, so that every fold has both classes. One fold leaves nothing to validate on.
     pub n_folds: u16,
 }
 

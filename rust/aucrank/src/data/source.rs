@@ -123,7 +123,7 @@ pub trait SumSource {
     /// [`RankError::Interrupted`], or an error of reading the data.
     fn histograms(
         &self,
-        wanted: &[HistogramRequest],
+        requests: &[HistogramRequest],
     ) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
 
     /// Splits cells in two.
@@ -249,9 +249,9 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         self.interrupt.check()
     }
 
-    fn histogram(&self, wanted: &HistogramRequest) -> Result<Histogram<R::Tally>, RankError> {
-        let rows = self.rows(wanted.cell);
-        let layout = match &wanted.features {
+    fn histogram(&self, request: &HistogramRequest) -> Result<Histogram<R::Tally>, RankError> {
+        let rows = self.rows(request.cell);
+        let layout = match &request.features {
             None => Arc::clone(&self.layout),
             Some(features) => Layout::of(self.binned, features.clone()),
         };
@@ -263,7 +263,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             n => n.next_multiple_of(rayon::current_num_threads()).min(rows.len() / least),
         };
         let chunk = rows.len().div_ceil(n_chunks);
-        let sums = |rows| match &wanted.features {
+        let sums = |rows| match &request.features {
             None => self.narrow_sums(rows),
             Some(_) => self.narrow_sums_of(&layout, rows),
         };
@@ -405,9 +405,9 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
 
     fn histograms(
         &self,
-        wanted: &[HistogramRequest],
+        requests: &[HistogramRequest],
     ) -> Result<Vec<Histogram<R::Tally>>, RankError> {
-        parallel::try_map(wanted.iter().collect(), |wanted| self.histogram(wanted))
+        parallel::try_map(requests.iter().collect(), |request| self.histogram(request))
     }
 
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
@@ -420,10 +420,10 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         let mut tasks = Vec::with_capacity(splits.len());
         for split in by_start {
             let range = self.cells[split.cell].clone();
-            let (mine, rest) = order.split_at_mut(range.end - taken);
-            let (my_scratch, rest_scratch) = scratch.split_at_mut(range.end - taken);
+            let (own, rest) = order.split_at_mut(range.end - taken);
+            let (own_scratch, rest_scratch) = scratch.split_at_mut(range.end - taken);
             let skip = range.start - taken;
-            tasks.push((split, range.clone(), &mut mine[skip..], &mut my_scratch[skip..]));
+            tasks.push((split, range.clone(), &mut own[skip..], &mut own_scratch[skip..]));
             (order, scratch, taken) = (rest, rest_scratch, range.end);
         }
         let binned = self.binned;
