@@ -3,7 +3,7 @@
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by how well each feature ranks
 //!   (RIMARC);
-//! [`build_scorecard`]: integer points for the bins of any sum of step functions.
+//! - [`build_scorecard`]: integer points for the bins of any sum of step functions.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.

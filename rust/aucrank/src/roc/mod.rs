@@ -7,12 +7,12 @@
 //! rounding, on the order of the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
-//! [`DeLong`], [`Bootstrap`]: the uncertainty of the area;
-//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
-//! [`RocState`]: all of these for rows that come in batches;
-//! [`largest_gap`]: the cut of a score into two classes;
-//! [`Ramp`]: a differentiable AUC and its gradient; [`RampClimber`]: the same, evaluated repeatedly
-//! on the same rows.
+//! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area;
+//! - [`RocCurve`]: the knots, their hull, partial areas, interpolation, distances;
+//! - [`RocState`]: all of these for rows that come in batches;
+//! - [`largest_gap`]: the cut of a score into two classes;
+//! - [`Ramp`]: a differentiable AUC and its gradient; [`RampClimber`]: the same, evaluated
+//!   repeatedly on the same rows.
 
 mod auc;
 mod bootstrap;

@@ -1,11 +1,11 @@
 //! `MartiRank` and `SMartiRank` (paper 3 sections 4 and 5): rankers at the nodes of a branching
 //! program, at which rows go right or left.
 //!
-//! `chance`, `start`: probabilities, and the initial mass of rows; `walk`: the nodes they are in;
+//! - `chance`, `start`: probabilities, and the initial mass of rows; `walk`: the nodes they are in;
 //! - `marti_boost`: the engine, Basic `MartiBoost` over any two-sided classifiers; `freezing`,
 //!   `node_sample`: what `SMartiBoost` adds;
-//! `rank_learner`: weak rankers as such classifiers; `params`, `fit`: parameters and fit;
-//! `program`: the branching program; `score`: its score of a row.
+//! - `rank_learner`: weak rankers as such classifiers; `params`, `fit`: parameters and fit;
+//! - `program`: the branching program; `score`: its score of a row.
 
 mod chance;
 mod fit;
