@@ -1,4 +1,4 @@
-//! The room `aucrank::additive` as Python classes and functions.
+//! The module `aucrank::additive` as Python classes and functions.
 
 use std::sync::Arc;
 
@@ -51,13 +51,13 @@ impl PyRimarc {
         self.0.prevalence()
     }
 
-    /// Score of a row of which nothing is known.
+    /// Score of a row without known values.
     #[getter]
     fn base_score(&self) -> f64 {
         self.0.base_score()
     }
 
-    /// Number of folds that the weights are cross-fitted over; `None` where they are of all rows.
+    /// Number of folds over which the weights are cross-fitted; `None` if they are from all rows.
     #[getter]
     fn weight_folds(&self) -> Option<u16> {
         self.0.weight_folds()
@@ -67,13 +67,13 @@ impl PyRimarc {
         self.0.weights().to_vec().into_pyarray(py)
     }
 
-    /// Score of each bin of a feature, that of what is missing the last; `None` where it does not
+    /// Score of each bin of a feature, that of missing values last; `None` if it does not
     /// contribute.
     fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         self.0.bin_scores(feature)
     }
 
-    /// What each bin of a feature adds to the numerator and the denominator of the score.
+    /// Contributions of each bin of a feature to the numerator and the denominator of the score.
     fn shares(&self, feature: usize) -> Vec<(f64, f64)> {
         self.0.shares(feature).iter().map(|share| (share.numerator, share.weight)).collect()
     }
@@ -97,7 +97,7 @@ impl PyRimarc {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
-    /// What each feature adds to the score of each row, row by row.
+    /// Contribution of each feature to the score of each row, row by row.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -119,13 +119,13 @@ impl PyScorecard {
         self.0.auc()
     }
 
-    /// `AUC` of the training rows by the ranker that the card stands for.
+    /// `AUC` of the training rows by the ranker that the card approximates.
     #[getter]
     fn ranker_auc(&self) -> f64 {
         self.0.ranker_auc()
     }
 
-    /// `AUC` of the training rows before points were rounded.
+    /// `AUC` of the training rows before rounding to points.
     #[getter]
     fn exact_auc(&self) -> f64 {
         self.0.exact_auc()
@@ -142,7 +142,7 @@ impl PyScorecard {
         self.0.points_range()
     }
 
-    /// Log-odds of the positive class that some points stand for.
+    /// Log-odds of the positive class at the given points.
     fn log_odds(&self, points: f64) -> f64 {
         self.0.log_odds(points)
     }
@@ -236,8 +236,8 @@ pub fn fit_rimarc<'py>(
     hand_over(py, model?)
 }
 
-/// Gives points to step functions; `terms` is the JSON form of a list of them, `ranker_scores` are the
-/// scores of the rows by the ranker whose terms they are, and `params` is the JSON form of
+/// Converts step functions to points; `terms` is the JSON form of a list of them, `ranker_scores`
+/// are the scores of the rows by the ranker of these terms, and `params` is the JSON form of
 /// [`ScorecardParams`].
 #[pyfunction]
 pub fn build_scorecard<'py>(

@@ -1,4 +1,4 @@
-//! `AURORA` of the room `aucrank::aurora` as a Python class and a function.
+//! `AURORA` of the module `aucrank::aurora` as a Python class and a function.
 
 use std::sync::Arc;
 
@@ -24,25 +24,25 @@ impl PyAurora {
         self.0.values().len()
     }
 
-    /// Number of terms that the search has found.
+    /// Number of terms found by the search.
     #[getter]
     fn n_found(&self) -> usize {
         self.0.all_terms().len()
     }
 
-    /// The sum of weights from which on a row is called positive.
+    /// The sum of weights from which a row is called positive.
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
     }
 
-    /// The length of the weights.
+    /// The norm of the weights.
     #[getter]
     fn radius(&self) -> f64 {
         self.0.radius()
     }
 
-    /// The statistic of rows held out by which the number of terms was chosen, if rows were held out.
+    /// The statistic of held-out rows that chose the number of terms, if rows were held out.
     #[getter]
     fn criterion(&self) -> &'static str {
         match self.0.criterion() {
@@ -51,7 +51,7 @@ impl PyAurora {
         }
     }
 
-    /// Folds by which the number of terms was chosen, if it was by folds.
+    /// Number of folds that chose the number of terms, if it was chosen by folds.
     #[getter]
     fn n_folds(&self) -> Option<u16> {
         self.0.n_folds()
@@ -63,7 +63,7 @@ impl PyAurora {
         self.0.seed()
     }
 
-    /// Whether every term asks one feature.
+    /// Whether every term uses one feature.
     #[getter]
     fn is_additive(&self) -> bool {
         self.0.is_additive()
@@ -74,43 +74,43 @@ impl PyAurora {
         self.0.values().to_pyarray(py)
     }
 
-    /// What each term has added to the ramp statistic.
+    /// The gain of the ramp statistic by each term.
     fn gains<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.gains().to_pyarray(py)
     }
 
-    /// The gains of the terms of each feature.
+    /// The sum of the gains of the terms of each feature.
     fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.importances().into_pyarray(py)
     }
 
-    /// The JSON form of what the binary terms of each feature ask.
+    /// The binary tests of each feature as JSON text.
     fn tests(&self) -> PyResult<String> {
         let features = self.0.binarizer().features.iter();
         to_json(&features.map(BinaryFeature::tests).collect::<Vec<_>>())
     }
 
-    /// The JSON form of the terms of the score.
+    /// The terms of the score as JSON text.
     fn terms(&self) -> PyResult<String> {
         to_json(self.0.terms())
     }
 
-    /// The JSON form of the score as step functions, one for each feature that has a term.
+    /// The score as step functions, one for each feature that has a term, as JSON text.
     fn merged_terms(&self) -> PyResult<String> {
         to_json(&self.0.feature_terms())
     }
 
-    /// The JSON form of how the score ranks after each term of the search.
+    /// The ranking statistics after each term of the search, as JSON text.
     fn path(&self) -> PyResult<String> {
         to_json(self.0.path())
     }
 
-    /// The JSON form of the radii that were tried.
+    /// The radii that were tried, as JSON text.
     fn radii(&self) -> PyResult<String> {
         to_json(self.0.radii())
     }
 
-    /// What each term adds to the score of each row, row by row.
+    /// Contribution of each term to the score of each row, row by row.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -121,10 +121,10 @@ impl PyAurora {
     }
 }
 
-/// Fits `AURORA`; `params` is the JSON form of [`AuroraParams`]. After each term the method `chosen` of
-/// `observer` is called with the radius, the fold, the number of terms, ramp statistic and AUC of the
-/// rows learned from, and the same of the rows held out, or None; the search ends where it returns
-/// false.
+/// Fits `AURORA`; `params` is the JSON form of [`AuroraParams`]. After each term the method
+/// `chosen` of `observer` is called with the radius, the fold, the number of terms, the ramp
+/// statistic and AUC of the training rows, and those of the held-out rows, or None; the search ends
+/// if it returns false.
 #[pyfunction]
 #[pyo3(signature = (sample, params, earlier, n_threads, observer=None))]
 pub fn fit_aurora<'py>(

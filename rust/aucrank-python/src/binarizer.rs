@@ -1,4 +1,4 @@
-//! `ThresholdBinarizer` of the room `aucrank::aurora` as a Python class and a function.
+//! `ThresholdBinarizer` of the module `aucrank::aurora` as a Python class and a function.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
-/// Terms in one JSON text.
+/// Number of terms in one JSON text.
 const TERMS_OF_TEXT: usize = 1 << 14;
 
-/// Features as binary terms.
+/// Binary terms of features.
 #[pyclass(name = "ThresholdBinarizer", module = "aucrank._core", frozen, extends = PyModel)]
 pub struct PyThresholdBinarizer(pub Arc<ThresholdBinarizer>);
 
-/// Places for the terms of all rows, in one of the types that a matrix of them may have.
+/// Output array for the terms of all rows, in any of the element types of a term matrix.
 #[derive(FromPyObject)]
 pub enum TermsArg<'py> {
     F64(PyReadwriteArray1<'py, f64>),
@@ -33,14 +33,14 @@ impl PyThresholdBinarizer {
         self.0.has_labels()
     }
 
-    /// Power of two that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[getter]
     fn exponent(&self) -> i32 {
         self.0.exponent()
     }
 
-    /// The terms as JSON texts, each a list of some of them: Python reads a text in one go, and hears
-    /// nothing meanwhile.
+    /// The terms as JSON texts, each a list of some of them: Python parses a text in one call,
+    /// during which it cannot be interrupted.
     fn terms(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         py.detach(|| self.0.terms().chunks(TERMS_OF_TEXT).map(to_json).collect())
     }
@@ -50,7 +50,7 @@ impl PyThresholdBinarizer {
         to_json(&*self.0)
     }
 
-    /// Puts a one into the places of the terms that are on, row by row.
+    /// Writes a one for each term that is on, row by row.
     fn fill<'py>(
         &self,
         py: Python<'py>,
@@ -75,7 +75,7 @@ impl PyThresholdBinarizer {
         }
     }
 
-    /// Number of terms that are on for each row.
+    /// Number of terms that are on in each row.
     fn count<'py>(
         &self,
         py: Python<'py>,
@@ -85,7 +85,7 @@ impl PyThresholdBinarizer {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.count(columns))
     }
 
-    /// Puts the numbers of the terms that are on into `out`, row after row.
+    /// Writes the indices of the terms that are on to `out`, row after row.
     fn fill_indices<'py>(
         &self,
         py: Python<'py>,
@@ -102,8 +102,8 @@ impl PyThresholdBinarizer {
     }
 }
 
-/// Fits `ThresholdBinarizer`; `positive` is `None` where no labels are known, and `params` is the JSON form
-/// of [`BinarizerParams`].
+/// Fits `ThresholdBinarizer`; `positive` is `None` without labels, and `params` is the JSON form of
+/// [`BinarizerParams`].
 #[pyfunction]
 pub fn fit_threshold_binarizer<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! The room `aucrank::boost` as Python classes and functions.
+//! The module `aucrank::boost` as Python classes and functions.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::model::{PyModel, hand_over};
 use crate::run::{on_pool, read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
 
-/// A sum of terms, fitted by boosting.
+/// A boosted sum of terms.
 #[pyclass(name = "BoostedModel", module = "aucrank._core", frozen, extends = PyModel)]
 pub struct PyBoostedModel(pub Arc<BoostedModel>);
 
@@ -47,7 +47,7 @@ impl PyBoostedModel {
         Some(self.0.importances()?.into_pyarray(py))
     }
 
-    /// The path of the AUC of the rows held out, or `None` if there were none.
+    /// The path of the AUC of the held-out rows, or `None` if there were none.
     fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(path) = self.0.held_out() else { return Ok(None) };
         let table = PyDict::new(py);
@@ -58,7 +58,7 @@ impl PyBoostedModel {
         Ok(Some(table))
     }
 
-    /// The score that a sum of rounds stands for, for each sum.
+    /// The score for each sum of rounds.
     fn scores_of<'py>(
         &self,
         py: Python<'py>,
@@ -91,7 +91,7 @@ impl PyBoostedModel {
         Ok(Callbacks::finish_any(rankers.as_ref(), py, values)?.into_pyarray(py))
     }
 
-    /// Numbers of the rankers of Python that it asks.
+    /// Numbers of the Python rankers of the model.
     fn external_rankers(&self) -> Vec<usize> {
         self.0.external_rankers()
     }
@@ -117,13 +117,13 @@ impl PyBoostedModel {
         self.0.scores_by_sign()
     }
 
-    /// Whether every term asks one feature.
+    /// Whether every term uses one feature.
     #[getter]
     fn is_additive(&self) -> bool {
         self.0.is_additive()
     }
 
-    /// What each feature adds to the score of each row, row by row.
+    /// Contribution of each feature to the score of each row, row by row.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -133,12 +133,12 @@ impl PyBoostedModel {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
-    /// The JSON form of the terms, round by round.
+    /// The terms as JSON text, round by round.
     fn terms(&self) -> PyResult<String> {
         to_json(self.0.terms())
     }
 
-    /// The JSON form of the terms of single features, one for each feature that has any.
+    /// The merged terms of single features as JSON text, one for each feature that has any.
     fn merged_terms(&self) -> PyResult<String> {
         to_json(&self.0.merged_terms())
     }
@@ -182,7 +182,7 @@ pub fn fit_rank_boost<'py>(
     })
 }
 
-/// What a fit is given, as Python has it.
+/// Optional inputs of a fit, as Python arguments.
 struct FitExtrasArgs<'py> {
     sample: SampleArg<'py>,
     earlier: Option<PyRef<'py, PyBoostedModel>>,

@@ -1,4 +1,4 @@
-//! Python objects that the core calls back: classifiers of nodes, and weak rankers.
+//! Python objects that the core calls back: classifiers at nodes, and weak rankers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 
 use crate::run::to_py_err;
 
-/// A Python object that has rows and what is fitted to them: classifiers, with the method `decide`, or
-/// rankers, with the method `score`; and for a fit `fit`, `forget` and `keep`.
+/// A Python object that holds rows and the models fitted to them: classifiers, with the method
+/// `decide`, or rankers, with the method `score`; and for a fit `fit`, `forget` and `keep`.
 #[derive(Debug)]
 pub struct Callbacks {
     object: Py<PyAny>,
-    /// What its methods raised first: that, not what the core makes of it, is what the caller sees.
+    /// The first exception that its methods raised: the caller sees that, not the core's error.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -30,12 +30,12 @@ impl Callbacks {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters the interpreter and calls methods of the object.
+    /// Attaches to the interpreter and calls methods of the object.
     pub fn call<T>(
         &self,
         methods: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Result<T, RankError> {
-        // Other trees of the same fit need not go on.
+        // Other trees of the same fit need not continue.
         if self.raised().is_some() {
             return Err(RankError::External("a call back failed before".to_owned()));
         }
@@ -47,22 +47,22 @@ impl Callbacks {
     }
 
     fn call_with_numbers(&self, method: &str, numbers: &[usize]) {
-        // A failure is remembered and ends the fit at the next call, or when it is finished.
+        // A failure is stored and ends the fit at the next call, or when it is finished.
         let _ = self.call(|object| object.call_method1(method, (numbers.to_vec(),)).map(drop));
     }
 
-    /// What came of a fit in which the object was called, in the words of the object where it failed.
+    /// The result of a fit that called the object; if the object failed, its exception.
     pub fn finish<T>(&self, py: Python<'_>, fitted: PyResult<T>) -> PyResult<T> {
         match (fitted, self.raised().take()) {
             (Ok(model), None) => Ok(model),
             (Ok(_), Some(raised)) => Err(raised),
-            // Who asked to stop did not ask what the object made of it.
+            // An interrupt takes precedence over an exception of the object.
             (Err(err), _) if err.is_instance_of::<PyKeyboardInterrupt>(py) => Err(err),
             (Err(err), raised) => Err(raised.unwrap_or(err)),
         }
     }
 
-    /// The same of a call into the core in which some object may have been called.
+    /// As [`Callbacks::finish`], for a call into the core that may have called some object.
     pub fn finish_any<T>(
         called: Option<&Self>,
         py: Python<'_>,
@@ -74,7 +74,7 @@ impl Callbacks {
         }
     }
 
-    /// The same of a question to a model, on the calling thread.
+    /// As [`Callbacks::finish`], for a query of a model on the calling thread.
     pub fn answer<T>(&self, answered: Result<T, RankError>) -> PyResult<T> {
         answered.map_err(|err| self.raised().take().unwrap_or_else(|| to_py_err(err)))
     }

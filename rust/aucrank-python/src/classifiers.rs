@@ -1,4 +1,4 @@
-//! Trees whose nodes are split by classifiers of Python.
+//! Trees whose nodes are split by Python classifiers.
 
 use aucrank::RankError;
 use aucrank::data::Columns;
@@ -13,7 +13,8 @@ use crate::run::{on_pool, read_params};
 use crate::sample::SampleArg;
 use crate::tree::{PyRankingTree, PyTreeRankModel};
 
-/// Fits a ranking tree that is split by classifiers; `params` is the JSON form of [`TreeRankParams`].
+/// Fits a ranking tree that is split by classifiers; `params` is the JSON form of
+/// [`TreeRankParams`].
 #[pyfunction]
 pub fn fit_tree_rank_by_classifiers<'py>(
     py: Python<'py>,
@@ -53,7 +54,7 @@ pub fn probability_by_classifiers<'py>(
     ask(py, tree, &columns, classifiers, RankingTree::probability_by)
 }
 
-/// Place in the ranking of the leaf of each row.
+/// Rank of the leaf of each row.
 #[pyfunction]
 pub fn apply_by_classifiers<'py>(
     py: Python<'py>,
@@ -66,8 +67,8 @@ pub fn apply_by_classifiers<'py>(
 
 type Question<V> = fn(&RankingTree, &Columns<'_>, &dyn RowDecider) -> Result<Vec<V>, RankError>;
 
-/// Puts a question about every row to a tree, on the calling thread: the work is that of the
-/// classifiers, one after another.
+/// Evaluates a tree on every row, on the calling thread: the work is that of the classifiers, one
+/// after another.
 fn ask<'py, V: numpy::Element>(
     py: Python<'py>,
     tree: &PyRankingTree,

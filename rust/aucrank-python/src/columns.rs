@@ -1,4 +1,4 @@
-//! Arrays of Python, borrowed as columns of the core.
+//! Python arrays, borrowed as columns of the core.
 
 use aucrank::RankError;
 use aucrank::data::{Column, Columns};
@@ -16,7 +16,7 @@ pub enum ColumnArg<'py> {
     Codes(PyReadonlyArray1<'py, u32>),
 }
 
-/// All features: a matrix of numbers that is contiguous by rows or by columns, or a list of columns.
+/// All features: a matrix of numbers, contiguous by rows or by columns, or a list of columns.
 #[derive(FromPyObject)]
 pub enum ColumnsArg<'py> {
     F64(PyReadonlyArray2<'py, f64>),
@@ -25,7 +25,7 @@ pub enum ColumnsArg<'py> {
 }
 
 impl ColumnsArg<'_> {
-    /// Asks a model of features with these numbers of categories for numbers, as an array.
+    /// Evaluates a model whose features have these numbers of categories, as an array.
     pub fn ask<'py, T: numpy::Element + Send>(
         &self,
         py: Python<'py>,
@@ -85,7 +85,8 @@ where
 {
     let view = matrix.as_array();
     let (n_rows, n_features) = view.dim();
-    // `to_slice` is row-major or nothing; `PyReadonlyArray2::as_slice` takes either order in silence.
+    // `to_slice` is row-major or nothing; `PyReadonlyArray2::as_slice` silently accepts either
+    // order.
     if let Some(values) = view.to_slice() {
         return Columns::from_row_major(values, n_features).map_err(to_py_err);
     }

@@ -33,7 +33,7 @@ impl PyRankingForest {
         PyRankingTree(self.0.trees()[number].clone())
     }
 
-    /// What was found on rows out of bag, or `None` if it was not asked for.
+    /// Out-of-bag results, or `None` if they were not requested.
     fn out_of_bag<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(found) = self.0.out_of_bag() else { return Ok(None) };
         let table = PyDict::new(py);
@@ -63,8 +63,8 @@ impl PyRankingForest {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
-    /// For each tree the values of its leaves, in ranking order, or `None` where the forest says no
-    /// mean of them; `value` names a [`LeafValue`].
+    /// For each tree the values of its leaves, in ranking order, or `None` if the forest does not
+    /// average them; `value` names a [`LeafValue`].
     fn leaf_values<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! How far an AUC may be off: `aucrank::roc`'s `DeLong` and bootstrap as Python functions.
+//! Uncertainty of an AUC: `aucrank::roc`'s `DeLong` and bootstrap as Python functions.
 
 use aucrank::RankError;
 use aucrank::roc::{self, Bootstrap, Score};
@@ -98,7 +98,7 @@ pub fn placements<'py>(
     Ok(values?.map(|values| values.into_pyarray(py)))
 }
 
-/// AUCs of every resample, one a model. `None` as for [`delong`].
+/// AUCs of every resample, one per model. `None` as for [`delong`].
 #[pyfunction]
 pub fn bootstrap_aucs<'py>(
     py: Python<'py>,
@@ -119,7 +119,7 @@ pub fn bootstrap_aucs<'py>(
     Ok(aucs.map(|aucs| aucs.into_pyarray(py)))
 }
 
-/// True positive rates of every resample, one a false positive rate. `None` as for [`delong`].
+/// True positive rates of every resample, one per false positive rate. `None` as for [`delong`].
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "labels, scores and weights, then how")]
 pub fn bootstrap_tprs<'py>(

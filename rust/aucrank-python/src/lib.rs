@@ -64,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use super::two_sided::two_sided;
 
-    /// Rows from which on the functions of `aucrank.metrics` use more than one thread.
+    /// Number of rows from which the functions of `aucrank.metrics` use several threads.
     #[pymodule_export]
     const ROC_PARALLEL_FROM: usize = aucrank::roc::PARALLEL_FROM;
 

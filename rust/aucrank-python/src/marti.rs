@@ -20,7 +20,7 @@ use crate::sample::SampleArg;
 #[pyclass(name = "BranchingProgram", module = "aucrank._core", frozen, extends = PyModel)]
 pub struct PyBranchingProgram(pub Arc<BranchingProgram>);
 
-/// The word by which JSON and Python call something.
+/// The string by which JSON and Python denote an enum value.
 fn word<T: serde::Serialize>(value: T) -> PyResult<String> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => Ok(word),
@@ -50,7 +50,7 @@ impl PyBranchingProgram {
         self.0.threshold()
     }
 
-    /// A column of the table of nodes for each key.
+    /// The table of nodes, one column per key.
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let program = &self.0;
         let nodes: Vec<_> = program.nodes().collect();
@@ -117,7 +117,7 @@ impl PyBranchingProgram {
         Ok(table)
     }
 
-    /// Numbers of the rankers of Python that it asks.
+    /// Numbers of the Python rankers of the program.
     fn external_rankers(&self) -> Vec<usize> {
         self.0.external_rankers()
     }

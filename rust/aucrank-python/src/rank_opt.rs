@@ -1,4 +1,4 @@
-//! `RankOpt` of `aucrank::aurora` as a Python class and a function.
+//! `RankOpt` of the module `aucrank::aurora` as a Python class and a function.
 
 use std::sync::Arc;
 
@@ -44,12 +44,12 @@ impl PyRankOpt {
         self.0.importances().to_vec().into_pyarray(py)
     }
 
-    /// The JSON form of the radii that were tried.
+    /// The radii that were tried, as JSON text.
     fn path(&self) -> PyResult<String> {
         to_json(self.0.path())
     }
 
-    /// What each feature adds to the score of each row, row by row.
+    /// Contribution of each feature to the score of each row, row by row.
     fn explain<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! The room `aucrank::roc` as Python functions.
+//! The module `aucrank::roc` as Python functions.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::run::{on_pool, to_py_err};
 
-/// Runs `work` without the interpreter; on a pool only where the core would use one.
+/// Runs `work` without the interpreter; on a pool only if the core would use one.
 pub fn run<T: Send>(
     py: Python<'_>,
     n_rows: usize,
@@ -25,10 +25,10 @@ pub fn run<T: Send>(
     }
 }
 
-/// An argument that may be an array of any of several types: tries them in turn.
+/// An argument that is an array of one of several types, tried in turn.
 ///
-/// The derived `FromPyObject` makes an exception for every type that it is not, which takes longer
-/// than the AUC of a thousand rows.
+/// The derived `FromPyObject` creates an exception for every type that does not match, which takes
+/// longer than the AUC of a thousand rows.
 macro_rules! one_of_arrays {
     ($(#[$doc:meta])* $name:ident { $($variant:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -159,11 +159,11 @@ pub fn roc_auc(
     }))
 }
 
-/// An ROC curve that the core holds.
+/// An ROC curve of the core.
 #[pyclass(frozen, module = "aucrank._core")]
 pub struct RocCurve(pub roc::RocCurve);
 
-/// A number for each knot, as an array that nobody writes to.
+/// A read-only array with a number for each knot.
 fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     let array = values.into_pyarray(py);
     array.readwrite().make_nonwriteable();
@@ -172,8 +172,8 @@ fn array<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray
 
 #[pymethods]
 impl RocCurve {
-    /// The curve with these knots. Counts of two words, low and high in turn, come with the powers of
-    /// two that one of the negative and of the positive class stands for.
+    /// The curve with these knots. Two-word counts, alternating low and high, come with the binary
+    /// exponents of one count of the negative and of the positive class.
     #[new]
     #[pyo3(signature = (thresholds, false_positives, true_positives, exponents=None))]
     #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
@@ -224,7 +224,7 @@ impl RocCurve {
         array(py, self.0.thresholds().to_vec())
     }
 
-    /// Precision, recall and thresholds, from the lowest threshold up.
+    /// Precision, recall and thresholds, in ascending order of the threshold.
     fn precision_recall<'py>(&self, py: Python<'py>, drop_intermediate: bool) -> ThreeArrays<'py> {
         let found = py.detach(|| self.0.precision_recall(drop_intermediate));
         [found.precision, found.recall, found.thresholds]
@@ -293,7 +293,7 @@ impl RocCurve {
         Ok(py.detach(|| self.0.distance(&other.0, norm)))
     }
 
-    /// Pickled as the numbers that [`RocCurve::new`] takes.
+    /// Pickled as the arguments of [`RocCurve::new`].
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, curve) = (slf.py(), slf.get());
         let (counts, [neg, pos]) = curve.0.exact_parts();
@@ -310,7 +310,7 @@ impl RocCurve {
 type ThreeArrays<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// A count from its words, the lower one first.
+/// A count from its words, the lower first.
 fn of_words(words: &[u64]) -> u128 {
     words.iter().rev().fold(0, |count, &word| count << 64 | u128::from(word))
 }

@@ -1,4 +1,4 @@
-//! Leave the interpreter, run on a pool of this call, listen for Ctrl-C, map the error.
+//! Leave the interpreter, run on a pool of this call, poll for Ctrl-C, map the error.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use aucrank::{Interrupt, RankError};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// How long a Ctrl-C may go unheard.
+/// Interval at which signals are polled.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 pyo3::create_exception!(
@@ -17,7 +17,7 @@ pyo3::create_exception!(
     "An error in one column of X; its attribute `column` counts from 0."
 );
 
-/// A core error speaks of the caller's data, hence `ValueError`.
+/// Core errors concern the caller's data, hence `ValueError`.
 pub fn to_py_err(err: RankError) -> PyErr {
     if err == RankError::Interrupted {
         return PyKeyboardInterrupt::new_err(());
@@ -32,22 +32,21 @@ pub fn to_py_err(err: RankError) -> PyErr {
     })
 }
 
-/// Parameters of the core from their JSON form, which the Python package writes and nobody else.
+/// Parameters of the core from their JSON form, which only the Python package writes.
 pub fn read_params<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|err| PyValueError::new_err(format!("parameters: {err}")))
 }
 
-/// JSON text of a part of the core, for the Python package.
+/// JSON text of a core value, for the Python package.
 pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|err| PyValueError::new_err(err.to_string()))
 }
 
-/// Runs `work` on a rayon pool of `n_threads` threads made for this call.
+/// Runs `work` on a new rayon pool of `n_threads` threads.
 ///
-/// A pool of its own, never rayon's global one: that one would not survive a fork, and under
-/// `n_jobs` workers it would start as many threads in each. The calling thread waits without the
-/// interpreter and asks Python for signals, so that Ctrl-C reaches `work` through the
-/// [`Interrupt`].
+/// Never rayon's global pool: it would not survive a fork, and under `n_jobs` workers it would
+/// start as many threads in each. The calling thread waits without the interpreter and polls Python
+/// for signals, so that Ctrl-C reaches `work` through the [`Interrupt`].
 pub fn on_pool<T, F>(py: Python<'_>, n_threads: usize, work: F) -> PyResult<T>
 where
     T: Send,
@@ -56,7 +55,7 @@ where
     on_pool_or(py, n_threads, work, to_py_err)
 }
 
-/// As [`on_pool`] for work that ends in errors of another kind, of which `to_py_err` tells Python.
+/// As [`on_pool`], for work with another error type, which `to_py_err` converts.
 pub fn on_pool_or<T, E, F>(
     py: Python<'_>,
     n_threads: usize,
@@ -79,8 +78,8 @@ where
     }
 }
 
-/// Runs `work` once on a pool of its own. One function for all callers, which differ in types alone:
-/// the pool, the wait and the signals need not be compiled for each.
+/// Runs `work` once on a pool of its own. Not generic, so that the pool, the wait and the signal
+/// handling are compiled once for all callers.
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "the method alone is not general enough in its lifetime"

@@ -1,4 +1,4 @@
-//! Rows of Python with their labels and weights, borrowed as those of the core.
+//! Rows from Python with their labels and weights, borrowed by the core.
 
 use aucrank::RankError;
 use aucrank::data::{Columns, Labels, NewRows};
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 
-/// Columns, the number of categories of each, what is positive, and weights.
+/// Columns, the number of categories of each, which rows are positive, and weights.
 #[derive(FromPyObject)]
 pub struct SampleArg<'py>(
     ColumnsArg<'py>,
@@ -19,7 +19,7 @@ pub struct SampleArg<'py>(
 /// A borrowed [`SampleArg`].
 pub struct Sample<'a> {
     pub columns: Columns<'a>,
-    /// `None` where no labels are known.
+    /// `None` without labels.
     positive: Option<&'a [bool]>,
     weight: Option<&'a [f64]>,
 }
@@ -37,12 +37,13 @@ impl SampleArg<'_> {
 }
 
 impl Sample<'_> {
-    /// The labels with their weights; rows without labels are of no class, which is an error.
+    /// The labels with their weights; without labels there is no row of either class, which is an
+    /// error.
     pub fn labels(&self) -> Result<Labels<'_>, RankError> {
         Labels::new(self.positive.unwrap_or_default(), self.weight)
     }
 
-    /// Rows whose classes need not be known.
+    /// Rows whose classes may be unknown.
     pub fn new_rows(&self) -> Result<NewRows<'_>, RankError> {
         NewRows::new(self.columns.n_rows(), self.positive, self.weight)
     }

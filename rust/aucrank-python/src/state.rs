@@ -11,9 +11,9 @@ use pyo3::types::PyBytes;
 use crate::roc::{RocCurve, Scores, with_scores};
 use crate::run::{on_pool, to_py_err};
 
-/// What is known of the ROC curve of rows that come in batches.
+/// Accumulated ROC statistics of rows that come in batches.
 ///
-/// The lock is taken without the interpreter only, so that no two threads wait for each other.
+/// The lock is taken only while detached from the interpreter, so that two threads cannot deadlock.
 #[pyclass(frozen, module = "aucrank._core")]
 pub struct RocState(Mutex<roc::RocState>);
 
@@ -22,7 +22,7 @@ impl RocState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` without the interpreter; on a pool only where the core would use one.
+    /// Runs `work` without the interpreter; on a pool only if the core would use one.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -97,7 +97,7 @@ impl RocState {
         self.run(py, 0, n_threads, roc::RocState::variance)
     }
 
-    /// Of the positive and of the negative rows.
+    /// Effective numbers of positive and of negative rows.
     fn effective_rows(&self, py: Python<'_>, n_threads: usize) -> PyResult<(f64, f64)> {
         self.run(py, 0, n_threads, roc::RocState::effective_rows).map(|[pos, neg]| (pos, neg))
     }

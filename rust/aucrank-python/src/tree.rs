@@ -1,4 +1,4 @@
-//! The room `aucrank::tree` as a Python class and a function.
+//! The module `aucrank::tree` as a Python class and a function.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl PyTreeRankModel {
     }
 }
 
-/// Puts a question about every row to a tree.
+/// Evaluates a tree on every row.
 fn ask<'py, V: numpy::Element + Send>(
     py: Python<'py>,
     tree: &RankingTree,
@@ -190,7 +190,7 @@ impl PyRankingTree {
         ask(py, &self.0, &columns, n_threads, RankingTree::score)
     }
 
-    /// Place in the ranking of the leaf of each row.
+    /// Rank of the leaf of each row.
     fn apply<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! A ranking by scores as a classifier that serves both classes alike (paper 3 Lemma 4).
+//! A ranking by scores as a classifier with equal errors on both classes (paper 3 Lemma 4).
 
 use aucrank::boost::{Criterion, two_sided_by_scores};
 use aucrank::data::Labels;
@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::roc::run;
 
-/// Cuts a ranking: threshold, chances on both sides of it, and error rates, by name.
+/// Cuts a ranking: threshold, probabilities on both sides of it, and error rates, by name.
 #[pyfunction]
 pub fn two_sided<'py>(
     py: Python<'py>,

@@ -1,8 +1,8 @@
-//! JSON texts in the one form that has a checksum: compact, with sorted keys.
+//! Canonical JSON, over which checksums are computed: compact, with sorted keys.
 //!
-//! It is the text that `serde_json::Value` prints where its maps are sorted. Going from text to text
+//! It is the text that `serde_json::Value` prints if its maps are sorted. Converting text to text
 //! takes a fraction of the memory of such a value, and does not depend on the features with which
-//! `serde_json` is built, one of which keeps keys in the order of the text.
+//! `serde_json` is built, one of which preserves the order of keys.
 
 use std::{fmt, io};
 
@@ -11,8 +11,8 @@ use serde::ser::Serialize;
 
 use crate::Interrupt;
 
-/// What is given first, and behind it a JSON text without white space, the keys of each object
-/// sorted, the last of equal ones. An error, whatever it says, once interrupted.
+/// Appends a JSON text to `out` without white space, with the keys of each object sorted; of equal
+/// keys, the last wins. Returns an error, whatever it says, once interrupted.
 pub(crate) fn append_canonical(
     before: String,
     text: &str,
@@ -25,14 +25,14 @@ pub(crate) fn append_canonical(
     Ok(String::from_utf8(out).expect("serde_json writes UTF-8"))
 }
 
-/// JSON text of a value. An error, whatever it says, once interrupted.
+/// JSON text of a value. Returns an error, whatever it says, once interrupted.
 pub(crate) fn to_text(value: &impl Serialize, interrupt: &Interrupt) -> serde_json::Result<String> {
     let mut out = Heeding { out: Vec::new(), interrupt };
     serde_json::to_writer(&mut out, value)?;
     Ok(String::from_utf8(out.out).expect("serde_json writes UTF-8"))
 }
 
-/// Takes what is written as long as nobody interrupts.
+/// A writer that fails once interrupted.
 struct Heeding<'a> {
     out: Vec<u8>,
     interrupt: &'a Interrupt,
@@ -49,7 +49,7 @@ impl io::Write for Heeding<'_> {
     }
 }
 
-/// Writes down what it is given to read.
+/// A visitor that writes what it reads.
 struct Canonical<'a> {
     out: &'a mut Vec<u8>,
     interrupt: &'a Interrupt,
@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
         let Self { out, interrupt } = self;
         out.push(b'{');
         let start = out.len();
-        // Each key, and where its entry lies from `start` on.
+        // Each key with the range of its entry, relative to `start`.
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             let first = out.len() - start;
@@ -138,7 +138,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     }
 }
 
-/// Puts the bracket in the place of the comma behind the last item, if there is one.
+/// Replaces the comma behind the last item, if there is one, by the closing bracket.
 fn close(out: &mut Vec<u8>, bracket: u8) {
     if out.last() == Some(&b',') {
         out.pop();

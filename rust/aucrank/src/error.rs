@@ -1,4 +1,4 @@
-//! Every way an input can be wrong.
+//! Errors of the core: every way an input can be wrong.
 
 /// Why a statistic, a fit or a score is undefined for the given input.
 ///
@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RankError {
-    /// Name of the shorter or longer part, its length, and the length of `y`.
+    /// An input whose length is not that of `y`.
     #[error("{name} has {found} rows, but y has {expected}")]
     LengthMismatch {
         /// What has the wrong length.
@@ -17,10 +17,10 @@ pub enum RankError {
         /// The number of labels.
         expected: usize,
     },
-    /// Row of the first NaN: it has no place in an order.
+    /// The first NaN score, by row: NaN has no rank.
     #[error("the score of row {0} is NaN")]
     NanScore(usize),
-    /// There is no pair to rank.
+    /// One class only, so there is no pair to rank.
     #[error(
         "y has one class only, so there is no pair to rank: {n_pos} positive and {n_neg} negative rows"
     )]
@@ -30,7 +30,7 @@ pub enum RankError {
         /// Rows of the negative class.
         n_neg: usize,
     },
-    /// A weight that no repetition of a row stands for.
+    /// A weight that is not a number of repetitions of a row.
     #[error("sample_weight of row {row} is {value}; weights must be finite and not negative")]
     BadWeight {
         /// First row at fault.
@@ -38,7 +38,7 @@ pub enum RankError {
         /// Its weight.
         value: f64,
     },
-    /// All weight lies on one class.
+    /// All the weight is on one class.
     #[error(
         "sample_weight is zero, or nothing beside the other weights, on every row of the {class} \
          class, so there is no pair to rank"
@@ -47,7 +47,7 @@ pub enum RankError {
         /// `"positive"` or `"negative"`.
         class: &'static str,
     },
-    /// Infinity: it sorts, but has no midpoint with a finite value.
+    /// Infinity: it can be sorted, but has no midpoint with a finite value.
     #[error(
         "column {column} is {value} in row {row}; X must not hold infinity (NaN is a missing value)"
     )]
@@ -89,7 +89,7 @@ pub enum RankError {
         /// Its kind at fit.
         expected: &'static str,
     },
-    /// A direction for a feature whose values have none.
+    /// A monotonicity constraint on a feature without an order.
     #[error(
         "column {column} is categorical, so monotonic_cst cannot bind it: categories have no order"
     )]
@@ -107,7 +107,7 @@ pub enum RankError {
         /// What it must be.
         rule: &'static str,
     },
-    /// Dyadic cubes that are too many to be numbered.
+    /// Dyadic cubes too many to be numbered.
     #[error(
         "level is {level}, but {} for {n_features} features: the number of a cube has 63 binary \
          digits, and this level takes {n_bits}",
@@ -118,12 +118,12 @@ pub enum RankError {
         level: u32,
         /// Number of features.
         n_features: usize,
-        /// Binary digits that the number of a cube would take.
+        /// Binary digits that the number of a cube would have.
         n_bits: u64,
         /// The largest level that fits, 0 for none.
         finest: u64,
     },
-    /// How much an AUC varies cannot be told from one row.
+    /// The variance of an AUC cannot be estimated from one row.
     #[error(
         "the variance of the AUC needs two rows of each class: {n_pos} positive and {n_neg} \
          negative rows"
@@ -134,28 +134,28 @@ pub enum RankError {
         /// Negative rows with a weight above 0.
         n_neg: u64,
     },
-    /// More than sums of 53 bits hold.
+    /// More weight than sums of 53 bits can hold.
     #[error("the weights of a class add up to more than 2^53 units of {unit}")]
     TooMuchWeight {
-        /// What one unit stands for.
+        /// The unit of weight.
         unit: f64,
     },
     /// Bytes that [`crate::roc::RocState::to_bytes`] did not write, or that have changed since.
     #[error("these bytes are not a RocState: {0}")]
     BadState(String),
-    /// What is wrong with the rows that a fit is validated on.
+    /// An error in the validation rows of a fit.
     #[error("in the rows to validate on: {0}")]
     InValidation(Box<RankError>),
-    /// The splits of a tree are classifiers, which are not part of it.
+    /// The splits of a tree are external classifiers, which are not part of it.
     #[error(
         "the splits of this tree are classifiers that live outside it: it scores rows only together \
          with them"
     )]
     NeedsClassifiers,
-    /// The rankers of a model are not part of it.
+    /// The external rankers of a model are not part of it.
     #[error("the rankers of this model live outside it: it scores rows only together with them")]
     NeedsRankers,
-    /// A feature that a linear score cannot weigh.
+    /// A feature that a linear score cannot weight.
     #[error(
         "column {column} is categorical, so a linear ranker cannot weigh it: encode it as numbers"
     )]
@@ -163,17 +163,17 @@ pub enum RankError {
         /// Column at fault, counted from 0.
         column: usize,
     },
-    /// More categories or thresholds than fit the form in which rows are kept.
+    /// More categories or thresholds than the internal form of the rows can hold.
     #[error("column {column} needs {n_codes} codes, but at most {most} fit: join rare categories")]
     TooManyCodes {
         /// Column at fault, counted from 0.
         column: usize,
-        /// Number of its codes, that of missing values included.
+        /// Number of its codes, including that of missing values.
         n_codes: usize,
-        /// The most that fit.
+        /// The maximum.
         most: usize,
     },
-    /// A missing value where a linear score asks for one.
+    /// A missing value in a feature of a linear score.
     #[error(
         "column {column} is NaN in row {row}; a linear score has no place for missing values: fill them \
          in first, as SimpleImputer of scikit-learn does"
@@ -184,39 +184,39 @@ pub enum RankError {
         /// First row at fault.
         row: usize,
     },
-    /// A score that is no sum of step functions of single features.
+    /// A score that is not a sum of step functions of single features.
     #[error("a term of this model asks several features, so that no feature has a part of its own")]
     NotAdditive,
-    /// A model that turns features into others, and scores nothing.
+    /// A model that transforms features and has no score.
     #[error("this model turns features into others and has no score")]
     NoScore,
     /// A model of which a part cannot be written down.
     #[error("this model has no formula: {0}")]
     NoFormula(crate::formula::Opaque),
-    /// What the caller's own code, such as a classifier, ran into.
+    /// An error of the caller's own code, such as a classifier.
     #[error("{0}")]
     External(String),
-    /// The data are not what they were when they were read before.
+    /// The data changed between two reads.
     #[error("X was written to while it was read: another thread changes it")]
     Changed,
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
-    /// The system gives no thread.
+    /// The system refused to start a thread.
     #[error("cannot start a thread: {message}")]
     NoThread {
-        /// What it says.
+        /// The system's message.
         message: String,
     },
 }
 
 impl RankError {
-    /// The same error of the rows that a fit is validated on; who asked to stop is not told where.
+    /// Wraps an error in the validation rows of a fit; an interrupt is passed on as it is.
     pub(crate) fn in_validation(self) -> Self {
         if self == Self::Interrupted { self } else { Self::InValidation(Box::new(self)) }
     }
 
-    /// The column at fault, counted from 0, where there is one; the message then names it as
+    /// The column at fault, counted from 0, if there is one; the message then names it as
     /// `column {} `.
     #[must_use]
     pub fn column(&self) -> Option<usize> {

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::RankError;
 
-/// Shared between the thread that waits (and may hear Ctrl-C) and the fit, which looks at it
-/// between pieces of work of some milliseconds.
+/// Shared between the waiting thread, which may receive Ctrl-C, and the fit, which checks it every
+/// few milliseconds.
 #[derive(Debug, Default)]
 pub struct Interrupt(AtomicBool);
 
 impl Interrupt {
-    /// Asks the fit to stop; it returns [`RankError::Interrupted`] soon after.
+    /// Requests a stop; the fit returns [`RankError::Interrupted`] soon after.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! Learning to rank by maximising the area under the ROC curve (AUC).
 //!
-//! The rooms of this crate, each using only those above it:
+//! The modules of this crate, each using only those above it:
 //!
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;

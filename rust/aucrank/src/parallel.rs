@@ -1,15 +1,15 @@
-//! Work dealt to the threads of the current rayon pool by one function for all callers.
+//! Parallel maps on the current rayon pool, shared by all callers.
 //!
-//! Each use of a parallel iterator compiles all that deals, steals and waits once more, for each type
-//! that the code around it is generic over: a third of the module's size was that. Here the pieces of
-//! work are called through a pointer, which pieces of some thousand rows do not notice. Where a piece
-//! is a row or a pair, iterators of rayon are the better choice.
+//! Every use of a parallel iterator instantiates rayon's splitting, stealing and waiting again, for
+//! each generic type around it: a third of the module's size was that. Here the work is called
+//! through a pointer, whose cost is negligible for pieces of some thousand rows. Where a piece is a
+//! row or a pair, rayon's own iterators are the better choice.
 
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-/// Runs `work` for each number below `n`, each a task of its own.
+/// Runs `work` for each number below `n`, each as a task of its own.
 fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
     if n <= 1 {
         (0..n).for_each(work);
@@ -18,15 +18,15 @@ fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// A piece of work, before and after.
+/// A piece of work, before and after it is done.
 enum Piece<I, T> {
     Todo(I),
-    /// Taken by a thread, and left behind only by a panic, which ends all.
+    /// Taken by a thread; remains only after a panic, which ends everything.
     Taken,
     Done(T),
 }
 
-/// Maps each item; the results come in the order of the items.
+/// Maps each item; results are in the order of the items.
 pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
     map_with(items, 1, || (), |(), item| work(item))
 }
@@ -39,10 +39,10 @@ pub(crate) fn try_map<I: Send, T: Send, E: Send>(
     map(items, work).into_iter().collect()
 }
 
-/// Values of a thread at once, where one is quickly found.
+/// Values computed per task, where each is cheap.
 const CHUNK: usize = 8192;
 
-/// The values of the numbers below `n`.
+/// The values for the numbers below `n`.
 pub(crate) fn values<T: Clone + Default + Send>(
     n: usize,
     value: impl Fn(usize) -> T + Sync,
@@ -54,8 +54,8 @@ pub(crate) fn values<T: Clone + Default + Send>(
     values
 }
 
-/// Maps each item, `least` of them or more by one thread in a row, which keeps a scratch meanwhile.
-/// With no more than `least` items, all is done by the calling thread.
+/// Maps each item, in blocks of at least `least` items that share a scratch. With at most `least`
+/// items, the calling thread does all the work.
 pub(crate) fn map_with<I: Send, T: Send, S>(
     items: Vec<I>,
     least: usize,
@@ -65,7 +65,7 @@ pub(crate) fn map_with<I: Send, T: Send, S>(
     let block = if items.len() <= least {
         items.len()
     } else {
-        // Some blocks for each thread even out one that is held up.
+        // Several blocks per thread balance the load.
         items.len().div_ceil(16 * rayon::current_num_threads()).max(least)
     };
     let mut pieces: Vec<Piece<I, T>> = items.into_iter().map(Piece::Todo).collect();
@@ -73,7 +73,7 @@ pub(crate) fn map_with<I: Send, T: Send, S>(
         pieces.chunks_mut(block.max(1)).map(Mutex::new).collect();
     run(blocks.len(), &|number| {
         let mut scratch = new_scratch();
-        // No other thread takes this block: the lock is never waited for.
+        // No other thread takes this block, so the lock is never contended.
         let mut block = blocks[number].lock().unwrap_or_else(PoisonError::into_inner);
         for piece in block.iter_mut() {
             if let Piece::Todo(item) = std::mem::replace(piece, Piece::Taken) {
@@ -112,7 +112,7 @@ mod tests {
                     });
                     let squares: Vec<usize> = found.iter().map(|result| result.0).collect();
                     assert_eq!(squares, (0..n).map(|i| i * i).collect::<Vec<_>>());
-                    // A scratch begins anew after `least` items at the earliest.
+                    // A new scratch starts after at least `least` items.
                     let begun = found.iter().enumerate().skip(1).filter(|(_, item)| item.1 == 1);
                     assert!(begun.map(|(place, _)| place).all(|place| place >= least));
                 }

@@ -1,22 +1,22 @@
-//! The values of a feature in bins, with the training rows in each.
+//! A feature in bins, with the training rows in each.
 
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
 use crate::data::{Bins, ClassMasses, ClassSums, are_distinct, check_weight, sum_checked};
 
-/// Which values of a number rank high.
+/// Whether high or low values of a number rank high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The higher, the more positive.
+    /// Higher values are more positive.
     Increasing,
-    /// The lower, the more positive.
+    /// Lower values are more positive.
     Decreasing,
 }
 
-/// Whether these can be the special values of the features: none at all, or for each feature finite
-/// ones, no two of them equal, and none for a category.
+/// Checks the special values of the features: empty, or for each feature distinct finite numbers,
+/// none for a category.
 ///
 /// # Errors
 ///
@@ -46,9 +46,9 @@ pub(super) fn check_special(
 pub struct BinnedFeature {
     /// Its bins.
     pub bins: Bins,
-    /// The training rows in each bin, those that miss the feature the last.
+    /// The training rows in each bin, those with a missing value last.
     pub sums: Vec<ClassSums>,
-    /// Which numbers rank high; `None` for a category.
+    /// The direction of a number; `None` for a category.
     pub direction: Option<Direction>,
 }
 
@@ -59,11 +59,11 @@ impl BinnedFeature {
         self.sums[..self.bins.n_bins()].iter().copied().sum()
     }
 
-    /// Whether the parts fit together, and hold the rows of `total`.
+    /// Checks the consistency of the bins with the training rows in `total`.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub(super) fn check(&self, n_levels: Option<u32>, total: ClassSums) -> Result<(), String> {
         self.bins.check(n_levels)?;
         if self.direction.is_some() == n_levels.is_some() {
@@ -79,8 +79,8 @@ impl BinnedFeature {
         Ok(())
     }
 
-    /// `2(AUC - 1/2)` of the known rows, ranked by the share of positives of their bins: from 0 to 1,
-    /// and 0 where a class is absent (DECISIONS R7).
+    /// `2(AUC - 1/2)` of the known rows, ranked by the share of positives of their bins: from 0 to
+    /// 1, and 0 if a class is absent (DECISIONS R7).
     #[must_use]
     pub fn gini(&self) -> f64 {
         let mut known: Vec<ClassSums> = self.sums[..self.bins.n_bins()]
@@ -93,12 +93,12 @@ impl BinnedFeature {
     }
 }
 
-/// Whether these can be the training rows of a model: both classes, weights that add up to no more
-/// than fixed point allows, and a unit that a weight can have.
+/// Checks class sums of training rows read from a file: both classes, weights that add up to no
+/// more than fixed point allows, and a unit that a weight can have.
 ///
 /// # Errors
 ///
-/// What is wrong, in words.
+/// A description of the fault.
 pub(super) fn check_total(total: ClassSums, exponent: i32) -> Result<(), String> {
     if !total.is_mixed() {
         return Err("the training rows lack a class".to_owned());
@@ -106,7 +106,7 @@ pub(super) fn check_total(total: ClassSums, exponent: i32) -> Result<(), String>
     check_weight(total, exponent)
 }
 
-/// `2(AUC - 1/2)` of groups of rows in ascending order of their score, 0 where a class is absent.
+/// `2(AUC - 1/2)` of groups of rows in ascending order of their score, 0 if a class is absent.
 pub(super) fn gini(groups: Vec<ClassSums>) -> f64 {
     let total: ClassSums = groups.iter().copied().sum();
     if !total.is_mixed() {

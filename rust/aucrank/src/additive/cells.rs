@@ -1,24 +1,25 @@
-//! Cells of about equally many rows, along the order of a number.
+//! A partition of the real line into cells with about equal numbers of rows.
 
 use crate::data::{Value, mix};
 use crate::roc::Score;
 
-/// Rows at most in the sample by which cells are laid out.
+/// Maximum size of the sample from which cells are laid out.
 const SAMPLE: usize = 4096;
 
-/// Bits of the mantissa of a double; the rest of its key is its octave.
+/// Bits of the mantissa of a double; the other bits of its key are its octave.
 const MANTISSA_BITS: u32 = 52;
 
-/// Signs and exponents.
+/// Number of sign and exponent combinations.
 const N_OCTAVES: usize = 1 << (u64::BITS - MANTISSA_BITS);
 
-/// Runs of numbers in ascending order.
+/// Consecutive intervals of numbers, ascending.
 ///
-/// A number is known here by its key ([`Score::key`]), a whole number that ascends as numbers do, and
-/// has sign and exponent in its leading bits. Numbers of one sign and one exponent are an octave. Each octave has cells in proportion to its
-/// part of a sample, all of one width between its least and its greatest number there. So a number
-/// finds its cell without a search or a branch, and cells lie thick where rows do, from the values
-/// next to zero to the largest. What the sample misses makes cells uneven, never wrong.
+/// Numbers are represented by their keys ([`Score::key`]), integers in the same order, with sign
+/// and exponent in the leading bits. Numbers of one sign and one exponent form an octave. Each
+/// octave has cells in proportion to its part of a sample, all of equal width between its least and
+/// its greatest sampled number. So a number finds its cell without a search or a branch, and cells
+/// are dense where rows are, from values next to zero to the largest. Values that the sample misses
+/// make cells uneven, never wrong.
 pub(super) struct Cells {
     octaves: Box<[Octave; N_OCTAVES]>,
     n: usize,
@@ -30,11 +31,11 @@ pub(super) struct Cells {
 struct Octave {
     /// Keys up to this one are in the first cell.
     first: u64,
-    /// Cells for each step of the key, times 2^64.
+    /// Cells per unit of the key, times 2^64.
     density: u64,
-    /// Number of the first cell.
+    /// Index of the first cell.
     base: u32,
-    /// The last cell, counted from the first.
+    /// The last cell, relative to the first.
     last: u32,
 }
 
@@ -45,16 +46,17 @@ impl Octave {
 }
 
 impl Cells {
-    /// Cells at most, beside those that are asked for.
+    /// Maximum number of cells beyond those requested.
     pub const MOST_OTHERS: usize = N_OCTAVES + 1;
 
-    /// About `n_cells` cells for the finite numbers among `values`, which are not none.
+    /// About `n_cells` cells for the finite numbers among `values`, of which there must be some.
     pub fn lay_out<T: Value>(values: &[T], n_cells: usize) -> Self {
         let n_rows = values.len();
         let n_sampled = n_rows.div_ceil(16).min(SAMPLE);
         let mut sample: Vec<u64> = (0..n_sampled)
             .map(|place| {
-                // Some row of each stretch, so that no period of the rows is in step with it.
+                // One row of each stretch at a varying position, so that no period of the rows is
+                // aliased.
                 let (start, end) = (place * n_rows / n_sampled, (place + 1) * n_rows / n_sampled);
                 let row = start + (mix(place as u64) % (end - start) as u64) as usize;
                 let value: f64 = values[row].into();
@@ -62,14 +64,14 @@ impl Cells {
             })
             .collect();
         sample.sort_unstable();
-        // The outermost octaves hold infinity, next to the finite numbers, and what is missing.
+        // The outermost octaves contain infinity, next to the finite numbers, and NaN.
         let infinite = [f64::NEG_INFINITY, f64::INFINITY].map(Score::key);
         let mut octaves = vec![Octave::default(); N_OCTAVES];
         let mut rest = &sample[sample.partition_point(|&key| key <= infinite[0])..];
         let mut base = 0;
         for (place, octave) in octaves.iter_mut().enumerate().take(N_OCTAVES - 1).skip(1) {
             let is_here = |key: &u64| key >> MANTISSA_BITS <= place as u64;
-            // Few octaves are searched: numbers are in some ten of them.
+            // The search is over few octaves: numbers are in about ten of them.
             let n_here =
                 if rest.first().is_some_and(is_here) { rest.partition_point(is_here) } else { 0 };
             let (here, after) = rest.split_at(n_here);
@@ -86,7 +88,7 @@ impl Cells {
             };
             base += octave.last + 1;
         }
-        // Two steps from `first` is one cell on at this density, one step is none.
+        // At this density two key steps from `first` are one cell on, and one step is none.
         octaves[0] = Octave::new(base, infinite[0] - 2, u64::MAX, 2);
         octaves[N_OCTAVES - 1] = Octave::new(base + 1, infinite[1] - 1, u64::MAX, 2);
         let octaves = octaves.into_boxed_slice().try_into().expect("as many as octaves");
@@ -103,13 +105,13 @@ impl Cells {
         self.n + 1
     }
 
-    /// The two cells of what is missing, by the sign bit of the NaN.
+    /// The two cells of missing values, by the sign bit of the NaN.
     pub fn missing(&self) -> [usize; 2] {
         [self.n, self.n + 2]
     }
 
-    /// For each cell a key of the sample that is in it, and 0, the key of no number, where there is
-    /// none. `None` if few values occur twice in the sample.
+    /// For each cell the key of a sampled number in it, or 0, which is the key of no number. `None`
+    /// if few values occur twice in the sample.
     pub fn ties(&self) -> Option<Vec<u64>> {
         let n_distinct = self.sample.chunk_by(|a, b| a == b).count();
         if 2 * n_distinct > self.sample.len() {

@@ -1,4 +1,4 @@
-//! A feature on its way to a scorecard: the steps of a ranker, joined until they are its bins.
+//! A feature during the construction of a scorecard: steps of a ranker, merged into bins.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,15 +6,15 @@ use std::collections::BinaryHeap;
 use super::scorecard::CardFeature;
 use crate::data::{Bins, ClassSums, FeatureTerm, Steps, place_among};
 
-/// Some values of a feature that share a bin.
+/// Values of a feature that share a bin.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Part {
-    /// What they add to the score: the mean over their rows.
+    /// Their contribution to the score: the mean over their rows.
     value: f64,
     sums: ClassSums,
-    /// Of a number: where the part starts.
+    /// Of a number: the start of the interval.
     start: f64,
-    /// Of a category: which.
+    /// Of a category: its levels.
     levels: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Part {
         self.sums.pos + self.sums.neg
     }
 
-    /// Takes in the part above it.
+    /// Absorbs the part above.
     fn join(&mut self, above: Self) {
         let (low, high) = (self.value.min(above.value), self.value.max(above.value));
         let (a, b) = (self.weight() as f64, above.weight() as f64);
@@ -41,21 +41,21 @@ impl Part {
     }
 }
 
-/// A feature on its way to the card.
+/// A feature during the construction of a card.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     feature: usize,
     /// Number of categories, or `None` if it is numeric.
     n_levels: Option<u32>,
-    /// Parts of the known values: of a number in ascending order, of a category by what they add.
+    /// Parts of the known values: of a number in ascending order, of a category by contribution.
     parts: Vec<Part>,
     special: Vec<(f64, Part)>,
     missing: Part,
 }
 
 impl Draft {
-    /// A part for each step of a step function, and for each special value and category; none has
-    /// rows yet.
+    /// A part for each step of a step function, and for each special value and category, still
+    /// without rows.
     #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
     pub fn new(term: &FeatureTerm, n_levels: Option<u32>, special: &[f64]) -> Self {
         let part = |value: f64| Part::new(value, ClassSums::default());
@@ -63,19 +63,19 @@ impl Draft {
         match &term.steps {
             Steps::Numeric { thresholds, values } => {
                 parts.push(part(values[0]));
-                // Where steps of special values begin that end at the next threshold.
-                let mut apart = None;
+                // Start of the current run of special-value steps, from which the next part begins.
+                let mut special_start = None;
                 for (place, (&threshold, &value)) in thresholds.iter().zip(&values[1..]).enumerate()
                 {
-                    // A step that holds a special value alone is that value's bin. If the ranker
+                    // A step that contains only a special value is that value's bin. If the ranker
                     // has a cut there, the step above begins at the cut, not at the next number.
                     let is_special = place_among(special, threshold).is_some()
                         && thresholds.get(place + 1) == Some(&threshold.next_up());
                     if is_special {
-                        apart = apart.or(Some(threshold));
+                        special_start = special_start.or(Some(threshold));
                         continue;
                     }
-                    let start = apart.take().unwrap_or(threshold);
+                    let start = special_start.take().unwrap_or(threshold);
                     if parts.last().is_none_or(|last| last.value != value) {
                         parts.push(Part { start, ..part(value) });
                     }
@@ -91,8 +91,8 @@ impl Draft {
         Self { feature: term.feature, n_levels, parts, special, missing: part(term.missing) }
     }
 
-    /// Takes in the rows of each of its [`Draft::bins`]. Parts that no row is in are joined with the
-    /// neighbour whose value is nearest; categories that no row has are missing ones (DECISIONS R5).
+    /// Adds the rows of each of its [`Draft::bins`]. Parts without rows are merged with the
+    /// neighbour of the nearest value; categories without rows count as missing (DECISIONS R5).
     #[expect(clippy::float_cmp, reason = "categories are one part where no value parts them")]
     pub fn count(&mut self, sums: &[ClassSums], total: ClassSums) {
         self.all_parts_mut().zip(sums).for_each(|(part, &sums)| part.sums = sums);
@@ -111,19 +111,20 @@ impl Draft {
         self.join_small(0.0, total);
     }
 
-    /// Which feature.
+    /// The feature.
     pub fn feature(&self) -> usize {
         self.feature
     }
 
-    /// Joins parts that hold less than a share of all rows with the neighbour whose value is
-    /// nearest, ties below; the fewest rows first. A part that holds none is joined in any case.
+    /// Merges parts that hold less than a share of all rows with the neighbour of the nearest
+    /// value, ties below; the smallest part first. A part without rows is always merged.
     pub fn join_small(&mut self, share: f64, total: ClassSums) {
-        // A quotient, since the product with a share of 0.07 may lie above a whole number of rows.
+        // A quotient, since the product with a share of 0.07 may round above a whole number of
+        // rows.
         let total = (total.pos + total.neg) as f64;
         let is_small = |weight: u64| weight == 0 || (weight as f64 / total) < share;
         let mut parts: Vec<Option<Part>> = self.parts.drain(..).map(Some).collect();
-        // Places of the neighbours; there is no part beyond the ends.
+        // Indices of the neighbours; beyond the ends there are none.
         let mut below: Vec<usize> = (0..parts.len()).map(|place| place.wrapping_sub(1)).collect();
         let mut above: Vec<usize> = (1..=parts.len()).collect();
         let weight = |part: &Option<Part>| part.as_ref().map_or(0, Part::weight);
@@ -159,8 +160,9 @@ impl Draft {
         self.parts = parts.into_iter().flatten().collect();
     }
 
-    /// Pools neighbours until the values of a number only rise or only fall, whichever changes them
-    /// less in the mean square over rows, ties rising. Special and missing values stand apart.
+    /// Pools neighbours until the values of a number are monotone, in the direction that changes
+    /// them less in the mean square over rows, ties increasing. Special and missing values are
+    /// excluded.
     pub fn make_monotone(&mut self) {
         if self.n_levels.is_some() {
             return;
@@ -169,7 +171,7 @@ impl Draft {
         self.parts = if falling.0 < rising.0 { falling.1 } else { rising.1 };
     }
 
-    /// Pool adjacent violators, and the change that it makes.
+    /// Pool adjacent violators, with the squared change that it makes.
     fn pooled(&self, in_order: impl Fn(f64, f64) -> bool) -> (f64, Vec<Part>) {
         let mut pools: Vec<(usize, Part)> = Vec::new();
         for part in &self.parts {
@@ -200,12 +202,12 @@ impl Draft {
         self.parts.iter_mut().chain(special).chain([&mut self.missing])
     }
 
-    /// What each bin adds, that of what is missing the last.
+    /// The contribution of each bin, that of missing values last.
     pub fn values(&self) -> Vec<f64> {
         self.all_parts().map(|part| part.value).collect()
     }
 
-    /// Replaces what each bin adds.
+    /// Transforms the contribution of each bin.
     pub fn map_values(&mut self, of: impl Fn(f64) -> f64) {
         self.all_parts_mut().for_each(|part| part.value = of(part.value));
     }
@@ -223,15 +225,15 @@ impl Draft {
         Bins::Categorical { bin_of_level, n_bins: self.parts.len() }
     }
 
-    /// The feature with points `scale * value`, the lowest 0, and what was taken off to make it so;
-    /// neighbours of equal points are one bin.
+    /// The feature with points `scale * value`, shifted so that the lowest is 0, and that shift;
+    /// neighbours of equal points are merged.
     pub fn finish(mut self, scale: f64) -> (CardFeature, f64) {
         let lowest = self.all_parts().map(|part| scale * part.value).fold(f64::INFINITY, f64::min);
         let points = |part: &Part| (scale * part.value - lowest).round() as i64;
         let mut kept: Vec<(i64, Part)> = Vec::new();
         for part in self.parts.drain(..) {
             match kept.last_mut() {
-                // Whose mean, then, need no longer round to them.
+                // The mean of merged values need not round to their points.
                 Some((last, lower)) if *last == points(&part) => lower.join(part),
                 _ => kept.push((points(&part), part)),
             }

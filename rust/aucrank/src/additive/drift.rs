@@ -1,4 +1,4 @@
-//! How far new rows have moved: their counts by bin and by points, to lay beside those of training.
+//! Drift of new rows: their counts by bin and by points, to compare with those of training.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassSums, NewRows};
 
-/// Counts of new rows, to lay beside those that a scorecard keeps of its training rows.
+/// Counts of new rows, to compare with those of the training rows in a scorecard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftCounts {
-    /// Power of two that one unit of weight stands for.
+    /// Binary exponent of the unit of weight.
     pub exponent: i32,
     /// All rows.
     pub total: ClassSums,
-    /// For each feature of the card the rows in each bin, those that miss the feature the last.
+    /// For each feature of the card the rows in each bin, those with a missing value last.
     pub features: Vec<Vec<ClassSums>>,
     /// The rows by their points, ascending.
     pub distribution: Vec<(i64, ClassSums)>,
 }
 
-/// The rows by their points, ascending; rows of weight zero are not there.
+/// The rows by their points, ascending, without rows of weight zero.
 pub(super) fn count_points(points: &[i64], rows: &NewRows<'_>) -> Vec<(i64, ClassSums)> {
     let of_chunk = |chunk: Range<usize>| {
         let mut sums: BTreeMap<i64, ClassSums> = BTreeMap::new();

@@ -1,31 +1,32 @@
-//! Where the concave hull of the ROC curve of a feature has its corners.
+//! The corners of the concave hull of the ROC curve of a feature.
 //!
-//! The curve has a point at every value, and the hull few corners: some n^(1/3) for n rows. Only the
-//! rows next to a corner have to be in order, so that most are never sorted. What is found is exact:
-//! a row is left out only where it cannot touch a corner, and sums are whole numbers.
+//! The curve has a point at every value, but the hull has few corners: about n^(1/3) for n rows.
+//! Only the rows next to a corner need to be in order, so most are never sorted. The result is
+//! exact: a row is skipped only if it cannot touch a corner, and sums are integers.
 //!
-//! The claim that makes it so: take the points of the curve at some borders, and the hull of these
-//! points alone. It lies within the hull that is sought, which it touches or falls short of. Between
-//! two borders the curve climbs, so it keeps to the box that they span. If not even the outermost
-//! corner of this box is outside of the hull of the borders, no point in the box is, and none of them
-//! is a corner. So:
+//! The argument: take the points of the curve at some borders, and their hull. It is inside the
+//! hull of all points. Between two borders the curve is monotone, so it stays in the box that they
+//! span. If not even the outermost corner of this box is outside the hull of the borders, no point
+//! in the box is, and none of them is a corner. So:
 //!
-//! 1. [`count`] sums up the classes in some ten thousand [`Cells`] along the feature, whose borders
-//!    these are, and keeps the cell of each row: one pass.
-//! 2. [`skip`] drops the cells whose box says that they hold no corner. It keeps those next to a
-//!    corner at a border, too: the cut there is midway between two values that have to be known. A
-//!    direction whose area is too small, even if every cell reached its outermost corner, is dropped.
-//! 3. [`take`] gathers the rows of the cells that are left, often a tenth of all or less.
-//! 4. [`refine`] deals the rows of a cell that holds many into finer cells, and asks them the same,
-//!    until those that are left are small; one outlier many orders of magnitude away makes such cells.
-//! 5. [`best_cuts`] sorts what is left, cell by cell. The hull of these points is that of all.
+//! 1. [`count`] sums the classes in some ten thousand [`Cells`] along the feature, which give the
+//!    borders, and stores the cell of each row: one pass.
+//! 2. [`skip`] drops the cells whose box shows that they contain no corner. It keeps those next to
+//!    a corner at a border, since the cut there is midway between two values that have to be known.
+//!    A direction whose area is too small, even if every cell reached its outermost corner, is
+//!    dropped.
+//! 3. [`take`] gathers the rows of the remaining cells, often a tenth of all or less.
+//! 4. [`refine`] splits cells with many rows into finer cells and repeats the test, until those
+//!    that remain are small; one outlier many orders of magnitude away makes such cells.
+//! 5. [`best_cuts`] sorts what remains, cell by cell. The hull of these points is that of all.
 //!
-//! Where a sample has few values, the first pass also finds out which cells hold one value only: they
-//! are points of the curve, and no row of theirs is taken.
+//! If a sample has few distinct values, the first pass also finds the cells that hold a single
+//! value: they are points of the curve, and their rows are not needed.
 //!
-//! Time: one pass over the values and one over the cells of the rows, and for each row taken a dozen
-//! times as much. Extra memory: two bytes a row for the cells; for each row taken four, and a record
-//! of 16 bytes, or 32 where rows have weights; the records of a cell that is dealt again twice.
+//! Time: one pass over the values and one over the cells of the rows, and about twelve times as
+//! much for each row taken. Extra memory: two bytes per row for the cells; for each row taken four,
+//! and a record of 16 bytes, or 32 if rows have weights; twice that for the records of a cell that
+//! is split again.
 
 use std::ops::Range;
 
@@ -35,48 +36,48 @@ use crate::data::{ClassMasses, ClassSums, RowTally, Tally, Value, midpoint, plac
 use crate::roc::Score;
 use crate::{Interrupt, RankError, parallel};
 
-/// A number whose values are cut.
+/// A number to be cut.
 pub(super) struct Feature<'a, T, R> {
     /// Value of each row, at least one.
     pub values: &'a [T],
-    /// What each row adds to its interval: nothing if it does not count.
+    /// Contribution of each row to its interval, zero if it does not count.
     pub rows: &'a R,
-    /// Values that stand apart.
+    /// Values with bins of their own.
     pub special: &'a [f64],
-    /// The only direction allowed, if one is.
+    /// The only direction allowed, if there is one.
     pub direction: Option<Direction>,
-    /// Shares of the rows to be worked on in parallel.
+    /// Shares of the rows that are processed in parallel.
     pub n_shares: usize,
 }
 
 impl<'a, T, R> Feature<'a, T, R> {
-    /// Other values, to be cut alike.
+    /// Other values, to be cut in the same way.
     pub fn of<U>(&self, values: &'a [U]) -> Feature<'a, U, R> {
         let Self { rows, special, direction, n_shares, .. } = *self;
         Feature { values, rows, special, direction, n_shares }
     }
 }
 
-/// Intervals of a number that reach the largest AUC of any that are ranked in the order of the
-/// feature, up or down.
+/// Intervals of a number with the largest AUC of all partitions that rank along the feature, up or
+/// down.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BestCuts {
     pub direction: Direction,
     /// Ascending.
     pub cuts: Vec<f64>,
     /// The rows of each interval, in ascending order of the values; then those of each special
-    /// value; then those that miss the feature.
+    /// value; then those with a missing value.
     pub sums: Vec<ClassSums>,
 }
 
-/// Memory for one feature after the other.
+/// Scratch memory, reused from feature to feature.
 #[derive(Debug)]
 pub(super) struct Memory<C> {
     /// Cell of each row.
     cells: Vec<u16>,
-    /// Of each share of the rows.
+    /// Sums of each share of the rows.
     shares: Vec<Share<C>>,
-    /// Where the rows to sort of each cell end.
+    /// End of the records of each cell.
     ends: Vec<u32>,
     /// The rows to sort, cell by cell.
     records: Vec<Record<C>>,
@@ -85,9 +86,9 @@ pub(super) struct Memory<C> {
 
 #[derive(Debug)]
 struct Share<C> {
-    /// What is in each cell.
+    /// Class sums of each cell.
     tallies: Vec<C>,
-    /// Whether a cell holds other keys than that of the sample.
+    /// Whether a cell holds other keys than the sampled one.
     is_mixed: Vec<bool>,
     /// Rows to sort.
     taken: Vec<u32>,
@@ -117,28 +118,28 @@ impl<C> Default for Share<C> {
     }
 }
 
-/// Rows up to which all are sorted at once.
+/// Maximum number of rows that are sorted directly.
 const FEW_ROWS: usize = 1 << 11;
 
-/// Rows of a cell aimed at.
+/// Target number of rows per cell.
 const CELL: usize = 32;
 
-/// Cells aimed at, at most: the number of a cell has 16 bits.
+/// Maximum target number of cells: the index of a cell has 16 bits.
 const MOST_CELLS: usize = (1 << 16) - Cells::MOST_OTHERS - SPARE_CELLS;
 
-/// Cells of infinity, of what is missing, and of special values.
+/// Cells of infinity, missing values and special values.
 const SPARE_CELLS: usize = 4;
 
-/// Rows between two looks at the interrupt.
+/// Rows between two checks of the interrupt.
 const STRETCH: usize = 1 << 16;
 
-/// Cuts a feature at the corners of the concave hull of its ROC curve (MAD2C, sec. 4.2 of the paper),
-/// in the direction with the larger area under the hull, ties increasing (DECISIONS R3), or in the
-/// one that is given.
+/// Cuts a feature at the corners of the concave hull of its ROC curve (MAD2C, sec. 4.2 of the
+/// paper), in the given direction or else the one with the larger area under the hull, ties
+/// increasing (DECISIONS R3).
 ///
-/// Missing values, special ones and rows that do not count are left out. Equal values are one point
-/// of the curve (DECISIONS R2), corners on a line between others are dropped (R9), and slopes are
-/// compared exactly. `None` where a value is infinite.
+/// Missing values, special ones and rows of weight zero are left out. Equal values are one point of
+/// the curve (DECISIONS R2), collinear corners are dropped (R9), and slopes are compared exactly.
+/// `None` if a value is infinite.
 ///
 /// # Errors
 ///
@@ -156,7 +157,7 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     let Some(Sample { pieces, mut special }) = found else { return Ok(None) };
     let pieces = refine(pieces, memory, feature.direction, interrupt)?;
 
-    // The curve as far as it matters, and the key of the value before each point but the first.
+    // The relevant points of the curve, and the key of the value before each point but the first.
     let (mut up_to, mut keys) = (vec![ClassSums::default()], Vec::new());
     let mut end = ClassSums::default();
     let mut push = |key: u64, sums: ClassSums| {
@@ -168,7 +169,7 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     };
     for piece in pieces {
         match piece.rows {
-            // No cut is next to its borders, so that the key is never read.
+            // No cut is at its borders, so the key is never read.
             Rows::Skipped => push(0, piece.sums),
             Rows::Tied(key) => push(key, piece.sums),
             Rows::Open(rows) => {
@@ -209,23 +210,23 @@ struct Piece {
 }
 
 enum Rows {
-    /// No corner is among them or next to them.
+    /// No corner is within or next to them.
     Skipped,
-    /// They have one value, of this key.
+    /// They all have the value of this key.
     Tied(u64),
-    /// A corner may be among them or next to them: some of the records, or of the cells.
+    /// A corner may be within or next to them: a range of the records, or of the cells.
     Open(Range<usize>),
 }
 
 /// All rows.
 struct Sample {
-    /// Those of the curve, in ascending order of their values.
+    /// Those on the curve, in ascending order of their values.
     pieces: Vec<Piece>,
-    /// Those of each special value, then those that miss the feature.
+    /// Those of each special value, then those with a missing value.
     special: Vec<ClassSums>,
 }
 
-/// Few rows, as one piece. `None` where a value is infinite.
+/// Few rows, as one piece. `None` if a value is infinite.
 fn take_all<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
     memory: &mut Memory<R::Tally>,
@@ -248,7 +249,7 @@ fn take_all<T: Value, R: RowTally>(
     Some(Sample { pieces: vec![piece], special })
 }
 
-/// Many rows, as pieces of which most are skipped. `None` where a value is infinite.
+/// Many rows, as pieces of which most are skipped. `None` if a value is infinite.
 fn sieve<T: Value, R: RowTally>(
     feature: &Feature<'_, T, R>,
     memory: &mut Memory<R::Tally>,
@@ -293,14 +294,14 @@ fn sieve<T: Value, R: RowTally>(
     Ok(Some(Sample { pieces, special }))
 }
 
-/// Marks the pieces that no corner of the hull of all points is in or next to, and joins them where
-/// they are neighbours.
+/// Marks the pieces that no corner of the hull of all points is within or next to, and merges
+/// adjacent ones.
 fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
     let borders = borders(&pieces);
     let mut hulls: Vec<Hull> =
         directions(only).map(|direction| Hull::of(&borders, direction)).collect();
-    // A point exceeds the hull of the borders by the positives of its piece at most, or to the side
-    // by the negatives, and the area grows by as much over the whole width.
+    // A point exceeds the hull of the borders by at most the positives of its piece, or sideways by
+    // the negatives, so the area grows by at most that much over the whole width.
     let most = |of: fn(&ClassSums) -> u64| {
         let pieces = pieces.iter().filter(|piece| matches!(piece.rows, Rows::Open(_)));
         i128::from(pieces.map(|piece| of(&piece.sums)).max().unwrap_or(0))
@@ -342,7 +343,7 @@ fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
     pieces
 }
 
-/// The curve at the borders of pieces.
+/// The curve at the borders of the pieces.
 fn borders(pieces: &[Piece]) -> Vec<ClassMasses> {
     let mut up_to = ClassMasses::default();
     let ends = pieces.iter().map(|piece| {
@@ -352,11 +353,11 @@ fn borders(pieces: &[Piece]) -> Vec<ClassMasses> {
     std::iter::once(ClassMasses::default()).chain(ends).collect()
 }
 
-/// A share of the rows by its number: the cell of each row, and what is counted of all.
+/// A share of the rows: its index, the cell of each row, and the sums over them.
 type OfShare<'a, T> = (usize, (&'a mut [u16], &'a mut Share<T>));
 
-/// Counts the classes in each cell, into the first share, and remembers the cell of each row. With
-/// `TIES`, also finds out which cells hold other keys than their own of `keys`.
+/// Counts the classes in each cell, into the first share, and stores the cell of each row. With
+/// `TIES`, also finds which cells hold other keys than their own of `keys`.
 fn count<T: Value, R: RowTally, const TIES: bool>(
     feature: &Feature<'_, T, R>,
     cells: &Cells,
@@ -428,7 +429,7 @@ fn take<T: Value, R: RowTally>(
         share.taken.clear();
         let mut tile = [0; TILE];
         for (place, cells) in cells.chunks(TILE).enumerate() {
-            // Without a branch: such rows follow no pattern.
+            // Without a branch, since the pattern is unpredictable.
             let start = (number * rows_of_share + place * TILE) as u32;
             let mut n_taken = 0;
             for (row, &cell) in (start..).zip(cells) {
@@ -457,7 +458,7 @@ fn take<T: Value, R: RowTally>(
     interrupt.check()
 }
 
-/// Turns counts into what comes before each; returns the total.
+/// Replaces counts by their exclusive prefix sums; returns the total.
 fn starts(counts: &mut [u32]) -> u32 {
     counts.iter_mut().fold(0, |start, count| {
         let end = start + *count;
@@ -466,14 +467,14 @@ fn starts(counts: &mut [u32]) -> u32 {
     })
 }
 
-/// Records up to which sorting is as fast as dealing.
+/// Number of records up to which sorting is as fast as splitting.
 const FEW_RECORDS: usize = 48;
 
-/// Times that records are dealt at most; what is large even then is sorted. Only keys that were made
-/// for it take more than two or three.
+/// Maximum number of splits; pieces still large after that are sorted. Only adversarial keys take
+/// more than two or three.
 const MOST_DEALS: usize = 6;
 
-/// Deals the records of large pieces until those that are left are small.
+/// Splits the records of large pieces until all remaining ones are small.
 fn refine<C: Tally>(
     mut pieces: Vec<Piece>,
     memory: &mut Memory<C>,
@@ -502,7 +503,7 @@ fn refine<C: Tally>(
     Ok(pieces)
 }
 
-/// Deals records by the leading bits in which their keys differ.
+/// Splits records by the leading bits in which their keys differ.
 fn deal<C: Tally>(
     records: &mut [Record<C>],
     first: usize,
@@ -549,9 +550,9 @@ fn total<C: Tally>(records: &[Record<C>]) -> ClassSums {
 }
 
 impl Direction {
-    /// Whether a point lies strictly outside of the line from `start` to `end`: sums in ascending
-    /// order of the values. Of a decreasing feature the curve runs the same way; of an increasing
-    /// one it runs backwards, which turns the picture upside down.
+    /// Whether a point is strictly outside the line from `start` to `end`, given as sums in
+    /// ascending order of the values. For a decreasing feature the curve runs the same way; for an
+    /// increasing one it runs backwards, which flips the sign.
     #[inline]
     fn is_outside(self, start: ClassMasses, end: ClassMasses, point: ClassMasses) -> bool {
         // Weights add up to 2^53 at most: a difference takes one word, a product two.
@@ -565,27 +566,28 @@ impl Direction {
     }
 }
 
-/// Points of which one is looked at first: the chain of them takes a branch that cannot be foretold,
-/// and most others need none of that.
+/// Stride of the points that are examined first: the monotone chain over them has unpredictable
+/// branches, and most other points need none of it.
 const STEP: usize = 16;
 
 /// The hull of a curve in one direction.
 struct Hull {
     direction: Direction,
-    /// Places of its strict corners, both ends included.
+    /// Indices of its strict corners, both ends included.
     corners: Vec<usize>,
     /// `2PN (AUC - 1/2)`.
     area: i128,
 }
 
 impl Hull {
-    /// `points` are sums in ascending order of the values, the first of no rows, no two of them equal.
+    /// `points` are sums in ascending order of the values, the first of no rows, all different.
     fn of(points: &[ClassMasses], direction: Direction) -> Self {
         let last = points.len() - 1;
         let mut candidates: Vec<usize> = (0..last).step_by(STEP).chain([last]).collect();
         let mut corners = Self::strict_corners(points, direction, &candidates);
         if candidates.len() < points.len() {
-            // Beside the corners of every so many points only those outside of their hull count.
+            // Apart from the corners of every `STEP`-th point only points outside their hull
+            // matter.
             candidates.clear();
             for pair in corners.windows(2) {
                 let (start, end) = (points[pair[0]], points[pair[1]]);
@@ -605,7 +607,7 @@ impl Hull {
         Self { direction, corners, area }
     }
 
-    /// Those of the points at some places, by the monotone chain.
+    /// The strict corners among the points at some indices, by the monotone chain.
     fn strict_corners(
         points: &[ClassMasses],
         direction: Direction,
@@ -648,8 +650,8 @@ mod tests {
         groups.into_values().collect()
     }
 
-    /// The definition: every distinct value is a bin, and neighbours are joined until their shares of
-    /// positives rise, or fall, strictly.
+    /// The definition: every distinct value is a bin, and neighbours are merged until their shares
+    /// of positives are strictly monotone.
     fn bins_by_joining(
         groups: &[(f64, ClassSums)],
         direction: Direction,
@@ -676,7 +678,7 @@ mod tests {
         (area_by_pairs(&sums, direction), cuts, sums)
     }
 
-    /// Pairs of bins won less those lost.
+    /// Concordant less discordant pairs of bins.
     fn area_by_pairs(bins: &[ClassSums], direction: Direction) -> i128 {
         let (mut below, mut area) = (ClassSums::default(), 0);
         for &bin in bins {
@@ -718,7 +720,7 @@ mod tests {
     ) -> Option<BestCuts> {
         fn run<T: Value, R: RowTally>(feature: &Feature<'_, T, R>) -> Option<BestCuts> {
             let mut memory = Memory::default();
-            // Memory that is not new.
+            // Memory that has been used before.
             let _ = best_cuts(feature, &mut memory, &Interrupt::default());
             best_cuts(feature, &mut memory, &Interrupt::default()).unwrap()
         }
@@ -756,7 +758,7 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
         let mut uniform = move || (rng.next_u64() >> 11) as f64 * 2_f64.powi(-53);
         let laws: [&dyn Fn(f64, usize) -> f64; 17] = [
-            // As many orders of magnitude as there are rows: dealing never ends.
+            // As many orders of magnitude as there are rows: splitting never ends.
             &|u, row| 1.0 + (1.0 + u) * 2_f64.powi(-((row as f64).sqrt() as i32)),
             &|u, _| u,
             &|u, _| (u / (1.0 - u)).ln(),
@@ -882,7 +884,7 @@ mod tests {
             let bins = &found.sums[..=found.cuts.len()];
             let reached = (area_by_pairs(bins, found.direction), std::cmp::Reverse(bins.len()));
             prop_assert_eq!(reached.0, best[0].0.max(best[1].0));
-            // DECISIONS R3: of equal areas the increasing one.
+            // DECISIONS R3: of equal areas, increasing.
             let is_down = best[1].0 > best[0].0;
             prop_assert_eq!(found.direction == Direction::Decreasing, is_down);
             prop_assert_eq!(reached, best[usize::from(is_down)]);
@@ -922,7 +924,7 @@ mod tests {
             let found = found(&values, &labels, &[], None, 1).unwrap();
             prop_assert_eq!(found.cuts.len(), 1);
             for (&value, &positive) in values.iter().zip(&positive) {
-                // DECISIONS R4: what equals a cut is above it.
+                // DECISIONS R4: a value equal to a cut is above it.
                 prop_assert_eq!(value >= found.cuts[0], positive);
             }
         }

@@ -1,25 +1,24 @@
-//! The line of log-odds along a score.
+//! Calibration: log-odds as a linear function of a score.
 
 use rayon::prelude::*;
 
 use crate::data::ClassSums;
 
-/// Steps of Newton's method at most; it takes some ten.
+/// Maximum number of Newton steps; it takes about ten.
 const MOST_STEPS: usize = 100;
 
-/// How often a step that gains nothing is halved.
+/// Maximum number of times a step without improvement is halved.
 const MOST_HALVINGS: i32 = 30;
 
-/// Groups that are summed up by one thread. Partial sums are added in order, so that the number of
-/// threads does not matter.
+/// Groups summed by one task. Partial sums are added in order, so the number of threads does not
+/// matter.
 const CHUNK: usize = 1 << 13;
 
-/// Below this, twice what a step of Newton's method gains for weights that add up to 1, it is the
-/// last: the error after a step is the square of the error before it, and rounding errors of the loss
-/// are not far.
+/// Squared Newton decrement, for weights that add up to 1, below which a step is the last:
+/// convergence is quadratic, and rounding errors of the loss are near.
 const LAST_DECREMENT: f64 = 1e-12;
 
-/// Groups that a first line is drawn through where there are many times more.
+/// Number of merged groups for an initial fit if there are many times more.
 const FEW_GROUPS: usize = 1 << 12;
 
 /// How many times more.
@@ -32,7 +31,7 @@ pub(super) struct Line {
     pub slope: f64,
 }
 
-/// Rows of one score: where it lies on the axis of the fit, and the weights of both classes.
+/// Rows of one score: its position on the axis of the fit, and the weights of both classes.
 struct Group {
     x: f64,
     pos: f64,
@@ -41,11 +40,11 @@ struct Group {
 
 /// The log-odds of the positive class along a score, by maximum likelihood with the targets of
 /// Platt: `(P + 1)/(P + 2)` for positive rows and `1/(N + 2)` for negative ones, so that a score
-/// without mistakes has a finite slope too. `P` and `N` are numbers of rows, as [`ClassSums`] has
-/// them: weights that are no counts, of whatever size, do not change the targets.
+/// without mistakes has a finite slope too. `P` and `N` are numbers of rows, as in [`ClassSums`]:
+/// weights that are not counts do not change the targets.
 ///
-/// The slope is 0 where it would be negative or the scores are all equal; the line is then the
-/// log-odds of the mean target.
+/// The slope is 0 if it would be negative or all scores are equal; the line is then the log-odds of
+/// the mean target.
 ///
 /// Platt, "Probabilistic outputs for support vector machines and comparisons to regularized
 /// likelihood methods", Advances in Large Margin Classifiers, 1999; Newton's method as of Lin, Lin
@@ -69,7 +68,7 @@ pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -
     if !(range.is_finite() && range > f64::MIN_POSITIVE) {
         return flat;
     }
-    // Standardised, so that both parts of a step are of a size.
+    // Standardised, so that both components of a step have similar magnitude.
     let mut groups: Vec<Group> = groups
         .iter()
         .map(|&(score, sums)| Group {
@@ -90,7 +89,7 @@ pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -
         group.x = (group.x - mean) / deviation;
     }
 
-    // Newton's method starts at the line of few groups, which is next to that of all of them.
+    // Newton's method starts from the line fitted to few groups, which is close to that of all.
     let start = (flat.intercept, 0.0);
     let start = if groups.len() > MANY * FEW_GROUPS {
         most_likely(&joined(&groups, groups.len().div_ceil(FEW_GROUPS)), targets, start)
@@ -105,22 +104,22 @@ pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -
     Line { intercept: a - b * mean / deviation - slope * low, slope }
 }
 
-/// Neighbours as one group each, so many at a time, at the mean of their places.
+/// Merges each run of `n_joined` neighbours into one group, at their weighted mean.
 fn joined(groups: &[Group], n_joined: usize) -> Vec<Group> {
     let join = |groups: &[Group]| {
         let [pos, neg, moment] = groups.iter().fold([0.0; 3], |[pos, neg, moment], group| {
             [pos + group.pos, neg + group.neg, moment + (group.pos + group.neg) * group.x]
         });
-        // Groups of no weight are of no matter wherever they are.
+        // The position of a group without weight is irrelevant.
         let x = if pos + neg > 0.0 { moment / (pos + neg) } else { 0.0 };
         Group { x, pos, neg }
     };
     groups.chunks(n_joined).map(join).collect()
 }
 
-/// The line `a + b x` of the largest likelihood, by Newton's method from some start.
+/// The maximum likelihood line `a + b x`, by Newton's method from a given start.
 fn most_likely(groups: &[Group], targets: [f64; 2], (mut a, mut b): (f64, f64)) -> (f64, f64) {
-    // The loss, its gradient, and its curvature.
+    // The loss, its gradient and its Hessian.
     let at = |a: f64, b: f64| {
         sums_of(groups, |&Group { x, pos, neg }| {
             let z = a + b * x;
@@ -185,7 +184,7 @@ mod tests {
         log_odds_line(groups, [total.neg, total.pos])
     }
 
-    /// The gradient of the likelihood, written plainly, for rows that count once each.
+    /// The gradient of the likelihood by its definition, for rows that count once each.
     fn gradient(groups: &[(f64, ClassSums)], line: Line) -> [f64; 2] {
         let total: ClassSums = groups.iter().map(|&(_, sums)| sums).sum();
         let (n_pos, n_neg) = (total.pos as f64, total.neg as f64);
@@ -203,7 +202,7 @@ mod tests {
     #[test]
     fn no_other_line_is_more_likely() {
         for seed in 0..202 {
-            // The last ones have so many that a line through a few of them comes first.
+            // The last ones have so many groups that an initial fit is made.
             let most = if seed < 200 { 40 } else { 5 * (FEW_GROUPS * MANY) as u64 };
             let n_groups = if seed < 200 { 2 + mix(seed) % most } else { most };
             let groups: Vec<(f64, ClassSums)> = (0..n_groups)

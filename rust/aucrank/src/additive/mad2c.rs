@@ -1,4 +1,4 @@
-//! MAD2C: every feature in the bins that reach its largest AUC.
+//! MAD2C: discretisation of every feature into bins of the largest AUC.
 
 use std::ops::Range;
 
@@ -18,14 +18,15 @@ use crate::{Interrupt, RankError, parallel};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mad2cParams {
-    /// For each feature the numbers that each get a bin of their own; empty for none at all.
+    /// For each feature the special values, which have bins of their own; empty if there are none
+    /// at all.
     pub special: Vec<Vec<f64>>,
     /// For each feature the direction in which it may rank; empty for the better one of each.
     pub directions: Vec<Option<Direction>>,
 }
 
 impl Mad2cParams {
-    /// Whether they make sense for columns of these numbers of categories, `None` for a number.
+    /// Checks the parameters for columns with these numbers of categories, `None` for a number.
     ///
     /// # Errors
     ///
@@ -51,9 +52,9 @@ impl Mad2cParams {
 pub struct Mad2c {
     /// For each feature its number of categories, or `None` if it is numeric.
     n_levels: Vec<Option<u32>>,
-    /// The training rows.
+    /// Class sums of the training rows.
     total: ClassSums,
-    /// Power of two that one unit of their weight stands for.
+    /// Binary exponent of the unit of weight.
     exponent: i32,
     features: Vec<BinnedFeature>,
 }
@@ -65,13 +66,13 @@ impl Mad2c {
         &self.n_levels
     }
 
-    /// The training rows.
+    /// Class sums of the training rows.
     #[must_use]
     pub fn total(&self) -> ClassSums {
         self.total
     }
 
-    /// Power of two that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent
@@ -83,7 +84,7 @@ impl Mad2c {
         &self.features
     }
 
-    /// The bin of each value, row by row; missing ones have the number after the last.
+    /// The bin of each value, row by row; missing values have the index after the last bin.
     ///
     /// # Errors
     ///
@@ -103,11 +104,11 @@ impl Mad2c {
         Ok(bins)
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a model read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         check_total(self.total, self.exponent)?;
         let (found, expected) = (self.features.len(), self.n_levels.len());
@@ -148,7 +149,7 @@ pub fn fit_mad2c(
     Ok(Mad2c { n_levels, total: labels.total(), exponent: labels.exponent(), features: features? })
 }
 
-/// Columns of a matrix that are copied together, since they share lines of the cache.
+/// Columns of a matrix that are copied together, since they share cache lines.
 const BLOCK: usize = 4;
 
 /// Rows copied of one column before the next one: their lines stay in the cache.
@@ -205,7 +206,7 @@ fn bin_all<R: RowTally>(
     Ok(found?.into_iter().flatten().collect())
 }
 
-/// Features that are binned one after the other: several columns of a row-major matrix, or one.
+/// Features that are binned in sequence: several columns of a row-major matrix, or one.
 fn blocks(columns: &Columns<'_>) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     for (feature, column) in columns.iter().enumerate() {
@@ -223,7 +224,7 @@ fn blocks(columns: &Columns<'_>) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Copies columns of a row-major matrix, each to a place of its own.
+/// Copies columns of a row-major matrix into separate buffers.
 fn copy(columns: &Columns<'_>, block: Range<usize>, copies: &mut Vec<Vec<f64>>, n_shares: usize) {
     let n_rows = columns.n_rows();
     copies.resize_with(copies.len().max(block.len()), Vec::new);
@@ -290,7 +291,7 @@ mod tests {
 
     const N: usize = 3 * PARALLEL_FROM;
 
-    /// Columns of all kinds of `N` rows, and which rows are positive.
+    /// Columns of all kinds with `N` rows, and which rows are positive.
     fn sample() -> (Vec<Vec<f64>>, Vec<u32>, Vec<bool>) {
         let draw = |seed: usize, row: usize| crate::data::mix((seed * N + row) as u64);
         let unit = |seed, row| (draw(seed, row) >> 11) as f64 * 2_f64.powi(-53);
@@ -345,7 +346,7 @@ mod tests {
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
         let mut columns: Vec<Column<'_>> =
             values.iter().map(|values| values.as_slice().into()).collect();
-        // Category 0 occurs in no row.
+        // Category 0 has no rows.
         columns.push(Column::Codes { codes: &codes, n_levels: 5 });
         let columns = Columns::new(columns, N).unwrap();
         let table = fit(&columns, &labels, 2);

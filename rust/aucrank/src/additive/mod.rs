@@ -1,12 +1,12 @@
-//! Rankers that add up one step function for each feature, and what they are made of: bins.
+//! Rankers that are a sum of step functions of single features, and the bins they are built from.
 //!
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by how well each feature ranks
 //!   (RIMARC);
-//! - [`build_scorecard`]: whole points for the bins of any sum of step functions.
+//! - [`build_scorecard`]: integer points for the bins of any sum of step functions.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
-//! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" of this room.
+//! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.
 
 mod bins;
 mod cells;

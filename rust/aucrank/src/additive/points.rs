@@ -1,4 +1,4 @@
-//! From the step functions of a ranker to the points of a scorecard.
+//! Construction of a scorecard from the step functions of a ranker.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,34 +16,35 @@ use crate::data::{
 use crate::roc::{RocCurve, curve_of};
 use crate::{Interrupt, RankError};
 
-/// No value of a term is larger: their sums and squares are finite.
+/// Bound on the values of terms, so that their sums and squares are finite.
 const MOST_VALUE: f64 = 1e100;
 
-/// Points are whole: far fewer of them for twice the odds say nothing, and log-odds overflow.
+/// Lower bound on `pdo`: points are integers, so fewer per doubling are useless, and log-odds
+/// overflow.
 const LEAST_PDO: f64 = 1e-9;
 
-/// Rows whose points are counted at a time.
+/// Rows counted by one task.
 const CHUNK_ROWS: usize = 1 << 15;
 
-/// How points are given.
+/// How points are assigned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScorecardParams {
     /// Points of a row whose odds are `base_odds`.
     pub base_points: f64,
-    /// Odds of the class with many points. Positive.
+    /// Odds of the class of high points. Positive.
     pub base_odds: f64,
     /// Points that double the odds. From 10^-9 to 10^9.
     pub pdo: f64,
-    /// The class that many points speak for.
+    /// The class that high points indicate.
     pub high_points: HighPoints,
-    /// For each feature whether, if it is a number, its points may only rise or only fall; empty for
-    /// none at all.
-    pub monotone: Vec<bool>,
-    /// Share of all rows that a bin of known values holds at least, special values aside. In [0, 1).
-    pub min_bin_share: f64,
-    /// For each feature the numbers that each get a bin of their own, ascending; empty for none at
+    /// For each feature whether, if it is a number, its points must be monotone; empty for none at
     /// all.
+    pub monotone: Vec<bool>,
+    /// Minimum share of all rows in a bin of known values, except for special values. In [0, 1).
+    pub min_bin_share: f64,
+    /// For each feature the special values, which have bins of their own, ascending; empty for none
+    /// at all.
     pub special: Vec<Vec<f64>>,
 }
 
@@ -63,7 +64,7 @@ impl Default for ScorecardParams {
 }
 
 impl ScorecardParams {
-    /// Whether they make sense for columns of these numbers of categories, `None` for a number.
+    /// Checks the parameters for columns with these numbers of categories, `None` for a number.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ fn bad(name: &'static str, value: &impl ToString, rule: &'static str) -> RankErr
     RankError::BadParameter { name, value: value.to_string(), rule }
 }
 
-/// Whether these are step functions of columns, one for each at most.
+/// Checks that these are step functions of the columns, at most one for each.
 fn check_terms(terms: &[FeatureTerm], n_levels: &[Option<u32>]) -> Result<(), RankError> {
     let mut is_taken = vec![false; n_levels.len()];
     for term in terms {
@@ -124,16 +125,15 @@ fn check_terms(terms: &[FeatureTerm], n_levels: &[Option<u32>]) -> Result<(), Ra
     Ok(())
 }
 
-/// Gives points to a sum of step functions, one for each feature.
+/// Converts a sum of step functions, one for each feature, to points.
 ///
-/// The steps are joined until they are bins: those that hold no training row or too few, and where
-/// asked those that are not monotone. The line of log-odds along the sum of the bins' values, by
-/// maximum likelihood, gives each value its points: `pdo` of them double the odds, and they are
-/// rounded to whole numbers, the lowest of each feature 0. A feature whose points are all 0 leaves
-/// the card.
+/// Steps are merged into bins: those with no or too few training rows, and on request those that
+/// are not monotone. A maximum likelihood line of log-odds along the sum of the bins' values
+/// converts each value to points: `pdo` of them double the odds, and they are rounded to integers,
+/// the lowest of each feature 0. A feature whose points are all 0 is dropped from the card.
 ///
-/// `ranker_scores` are the scores of the rows by the ranker whose terms these are: their AUC is kept,
-/// to tell what the card has lost.
+/// `ranker_scores` are the scores of the rows by the ranker of these terms: their AUC is kept, to
+/// show what the card loses.
 ///
 /// # Errors
 ///
@@ -239,7 +239,7 @@ fn drafts_of(
     Ok(drafts)
 }
 
-/// Whether a column has no code beyond its categories.
+/// Checks that a column has no code beyond its categories.
 fn check_codes(feature: usize, column: &Column<'_>) -> Result<(), RankError> {
     let Column::Codes { codes, n_levels } = *column else { return Ok(()) };
     let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
@@ -249,8 +249,8 @@ fn check_codes(feature: usize, column: &Column<'_>) -> Result<(), RankError> {
     }
 }
 
-/// Rounds all values to multiples of a power of two that sums of one for each feature hold exactly,
-/// so that the order of the features does not matter.
+/// Rounds all values to multiples of a power of two in which sums of one value per feature are
+/// exact, so that the order of the features does not matter.
 fn snap_values(drafts: &mut [Draft]) {
     let largest = |draft: &Draft| draft.values().into_iter().map(f64::abs).fold(0.0, f64::max);
     let bound: f64 = drafts.iter().map(largest).sum();
@@ -262,7 +262,7 @@ fn snap_values(drafts: &mut [Draft]) {
     }
 }
 
-/// The sum of the values of each row's bins.
+/// The sum of the values of the bins of each row.
 fn exact_scores(columns: &Columns<'_>, drafts: &[Draft]) -> Result<Vec<f64>, RankError> {
     let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
     let values: Vec<Vec<f64>> = drafts.iter().map(Draft::values).collect();
@@ -287,7 +287,7 @@ fn groups_of(curve: &RocCurve) -> Vec<(f64, ClassSums)> {
     (1..pos.len()).rev().map(group).collect()
 }
 
-/// The rows that count by their points, ascending.
+/// The rows of positive weight by their points, ascending.
 fn distribution(points: &[f64], labels: &Labels<'_>) -> Vec<(i64, ClassSums)> {
     let count = |mut counts: HashMap<i64, ClassSums>, (chunk, points): (usize, &[f64])| {
         for (row, &points) in points.iter().enumerate() {
@@ -323,7 +323,7 @@ mod tests {
         FeatureTerm { feature, steps: Steps::Categorical { values: values.to_vec() }, missing }
     }
 
-    /// Rows of a number from -1 to 8 with missing ones, of a category, and of who is positive.
+    /// Rows of a number from -1 to 8 with missing values, a category, and the class.
     struct Sample {
         numbers: Vec<f64>,
         codes: Vec<u32>,
@@ -416,7 +416,7 @@ mod tests {
         let sample = Sample::new(3000, 2);
         let params = ScorecardParams { pdo: 500.0, ..Default::default() };
         let card = sample.build(&terms(), &params, None).unwrap();
-        // Every two bins of the card differ by as many points as the line says, up to rounding.
+        // The points of any two bins of the card differ as the line implies, up to rounding.
         let (a, b) = (&card.features()[0], &card.features()[1]);
         let slope = (a.points[8] - a.points[0]) as f64 / (a.values[8] - a.values[0]);
         for feature in [a, b] {
@@ -502,7 +502,7 @@ mod tests {
         }
     }
 
-    /// The monotone function nearest to values of equal weight, by the max-min formula.
+    /// The isotonic fit to values of equal weight, by the max-min formula.
     fn isotonic(values: &[f64]) -> Vec<f64> {
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let n = values.len();
@@ -520,7 +520,7 @@ mod tests {
     #[test]
     fn monotone_bins_are_the_nearest_monotone_function() {
         for seed in 0..60 {
-            // Ten rows of each number, so that all steps weigh the same.
+            // Ten rows of each number, so that all steps have the same weight.
             let steps: Vec<f64> = (0..9).map(|s| (mix(seed * 100 + s) % 50) as f64).collect();
             let numbers: Vec<f64> = (0..90).map(|row| f64::from(row / 10)).collect();
             let positive: Vec<bool> =
@@ -544,7 +544,7 @@ mod tests {
             };
             let expected = if change(&falling) < change(&rising) { falling } else { rising };
             let Some(card) = card.features().first() else {
-                // A flat function, or a ranker that is wrong more often than right.
+                // A flat function, or a ranker worse than chance.
                 continue;
             };
             for (number, expected) in expected.into_iter().enumerate() {

@@ -1,9 +1,10 @@
-//! RIMARC: the mean of the positive rates of a row's bins, weighted by how well each feature ranks.
+//! RIMARC: the weighted mean of the positive rates of a row's bins, each feature weighted by its
+//! AUC.
 //!
 //! The score is `r - 1/2`, a quotient of two sums over the features whose value is known:
-//! `w (Pr(p) - 1/2)` and `w`. Both are rounded to whole multiples of one power of two, so small that
-//! no sum of them rounds: equal rows tie, the order of the features is of no matter, and with the
-//! classes exchanged the score changes its sign and nothing else.
+//! `w (Pr(p) - 1/2)` and `w`. Both are rounded to multiples of one power of two, so small that no
+//! sum of them rounds: equal rows tie, the order of the features does not matter, and exchanging
+//! the classes exactly negates the score.
 
 use std::ops::AddAssign;
 
@@ -18,39 +19,40 @@ use crate::data::{
 };
 use crate::{Interrupt, RankError};
 
-/// No AUC of two classes of at most 2^53 units of weight is nearer to one half, unless it is there.
+/// No AUC of two classes of at most 2^53 units of weight is closer to one half, except one half
+/// itself.
 const LEAST_WEIGHT: f64 = 1.0 / (1_u128 << 106) as f64;
 
-/// A feature counts at least 2^-28 of the one with the largest weight, unless it counts nothing: in
-/// rows that know nothing else its say must not be lost in rounding.
+/// A feature of positive weight counts at least 2^-28 of the largest weight: in rows where only
+/// that feature is known it must not be lost in rounding.
 const LEAST_SHARE: i32 = -28;
 
-/// What a missing value is.
+/// Treatment of missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingValues {
-    /// Nothing: the feature does not contribute to the row (the paper).
+    /// The feature does not contribute to the row (the paper).
     #[default]
     Ignore,
     /// A value like any other.
     Value,
 }
 
-/// How `RIMARC` learns; the paper has none of this.
+/// Parameters of `RIMARC`; the paper has none of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RimarcParams {
     /// How features are cut into bins.
     pub bins: Mad2cParams,
-    /// What a missing value is.
+    /// Treatment of missing values.
     pub missing: MissingValues,
-    /// Rows of the prevalence that are added to every bin. Not negative.
+    /// Number of rows at the prevalence that are added to every bin. Not negative.
     pub shrinkage: f64,
-    /// What is taken for the class rates of categories.
+    /// How the class rates of categories are estimated.
     #[serde(default)]
     pub level_rates: LevelRates,
-    /// Folds over which the weights of features are cross-fitted, at least 2; `None` takes them from
-    /// all rows.
+    /// Number of folds over which the weights of features are cross-fitted, at least 2; `None`
+    /// estimates them from all rows.
     pub weight_folds: Option<u16>,
     /// Seed of the folds.
     pub seed: u64,
@@ -83,11 +85,11 @@ impl RimarcParams {
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Rimarc {
     parts: Parts,
-    /// What each bin of each feature adds to the numerator and the denominator of the score.
+    /// Contributions of each bin of each feature to the numerator and the denominator of the score.
     shares: Vec<Vec<Share>>,
 }
 
-/// What is saved of it.
+/// The saved form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Parts {
     table: Mad2c,
@@ -96,22 +98,22 @@ struct Parts {
     weight_folds: Option<u16>,
 }
 
-/// How bins become scores.
+/// Parameters by which bins are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Scoring {
     missing: MissingValues,
     shrinkage: f64,
-    /// What chance can do to the rates of categories; `None` where they are taken as they are.
+    /// Variance due to chance of the rates of categories; `None` if rates are not shrunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     level_units: Option<RowUnits>,
 }
 
-/// What a value adds to the two sums of the score.
+/// Contribution of a value to the two sums of the score.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Share {
     /// `w (Pr(p) - 1/2)`.
     pub numerator: f64,
-    /// `w`, 0 where the value does not contribute.
+    /// `w`, 0 if the value does not contribute.
     pub weight: f64,
 }
 
@@ -164,15 +166,15 @@ impl Parts {
 }
 
 impl Scoring {
-    /// `2 Pr(p) - 1` of each bin of a feature, missing values last; `None` where it does not
-    /// contribute. Swapping the classes changes the sign and nothing else.
+    /// `2 Pr(p) - 1` of each bin of a feature, missing values last; `None` if it does not
+    /// contribute. Exchanging the classes exactly negates it.
     fn balances(self, feature: &BinnedFeature, table: &Mad2c) -> Vec<Option<f64>> {
         let balance_of =
             |sums: ClassSums| (sums.pos as f64 - sums.neg as f64) / (sums.pos + sums.neg) as f64;
         let towards = balance_of(table.total());
         let belief = self.belief(feature);
         let n_bins = feature.bins.n_bins();
-        // What is missing was not chosen among many.
+        // The bin of missing values was not selected among many.
         let of_rows = |place: usize, sums: ClassSums| match belief {
             Belief::None if place < n_bins => balance_of(feature.known()),
             Belief::Shrunken(shrinkage) if place < n_bins => {
@@ -190,7 +192,7 @@ impl Scoring {
                 return Some(balance);
             }
             let n_rows = times_power_of_two((sums.pos + sums.neg) as f64, table.exponent());
-            // Both are in range for any weights: `added` is infinite beside next to none.
+            // Both stay in range for any weights: `added` is infinite if weights are tiny.
             let added = self.shrinkage / n_rows;
             let kept = 1.0 / (1.0 + added);
             Some(kept * balance + (1.0 - kept) * towards)
@@ -202,7 +204,7 @@ impl Scoring {
         balances
     }
 
-    /// How far the rates of the bins of a feature are believed: those of a number all the way.
+    /// The shrinkage of the rates of the bins of a feature; there is none for a number.
     fn belief(self, feature: &BinnedFeature) -> Belief {
         let Some(units) = self.level_units.filter(|_| feature.direction.is_none()) else {
             return Belief::Rates;
@@ -213,12 +215,12 @@ impl Scoring {
         })
     }
 
-    /// The rows of each bin as far as their rates are believed, to weigh the feature by.
+    /// The class masses of each bin after shrinkage, by which the feature is weighted.
     fn believed(self, feature: &BinnedFeature) -> Vec<ClassMasses> {
         let n_bins = feature.bins.n_bins();
         let mut masses: Vec<ClassMasses> = feature.sums.iter().map(|&sums| sums.into()).collect();
         match self.belief(feature) {
-            // Where nothing is believed, the balances of all are equal.
+            // If rates are not believed, all balances are equal.
             Belief::Rates | Belief::None => {}
             Belief::Shrunken(shrinkage) => {
                 masses[..n_bins].iter_mut().for_each(|level| *level = shrinkage.shrink(*level));
@@ -228,14 +230,14 @@ impl Scoring {
     }
 }
 
-/// How far the class rates of categories are believed.
+/// The extent to which the class rates of categories are shrunk.
 #[derive(Debug, Clone, Copy)]
 enum Belief {
-    /// As they are.
+    /// Not at all.
     Rates,
     /// In part.
     Shrunken(Shrinkage),
-    /// Not at all: chance explains them.
+    /// Completely: chance explains them.
     None,
 }
 
@@ -246,7 +248,7 @@ impl Rimarc {
         // The power of two above the largest weight.
         let top = (largest.to_bits() >> 52) as i32 - 1022;
         let power = |exponent: i32| times_power_of_two(1.0, exponent);
-        // A sum of all features takes 52 bits.
+        // A sum over all features takes 52 bits.
         let unit = power(top + bits_of_sum - 52);
         let least = power(LEAST_SHARE + 52 - bits_of_sum).max(1.0);
         let shares_of = |(feature, &weight): (&BinnedFeature, &f64)| {
@@ -282,9 +284,9 @@ impl Rimarc {
         &self.parts.weights
     }
 
-    /// Number of folds that the weights are cross-fitted over: what was asked for, or the number of
-    /// distinct rows of the rarer class where that is less. `None` where they are from all rows, as
-    /// they also are where that class has a single distinct row.
+    /// Number of folds over which the weights are cross-fitted: as requested, or the number of
+    /// distinct rows of the rarer class if that is less. `None` if they are from all rows, as they
+    /// also are if that class has a single distinct row.
     #[must_use]
     pub fn weight_folds(&self) -> Option<u16> {
         self.parts.weight_folds
@@ -296,21 +298,21 @@ impl Rimarc {
         self.parts.table.total().eta()
     }
 
-    /// The score of a row of which nothing is known: the prevalence less one half.
+    /// The score of a row without known values: the prevalence less one half.
     #[must_use]
     pub fn base_score(&self) -> f64 {
         let ClassSums { pos, neg, .. } = self.parts.table.total();
         (pos as f64 - neg as f64) / (2 * (pos + neg)) as f64
     }
 
-    /// What a missing value is.
+    /// Treatment of missing values.
     #[must_use]
     pub fn missing(&self) -> MissingValues {
         self.parts.scoring.missing
     }
 
-    /// The score of each bin of a feature, (6) of the paper, that of what is missing the last;
-    /// `None` where it does not contribute.
+    /// The score of each bin of a feature, (6) of the paper, that of missing values last; `None` if
+    /// it does not contribute.
     #[must_use]
     pub fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
         let Parts { table, scoring, .. } = &self.parts;
@@ -323,14 +325,14 @@ impl Rimarc {
         balances.map(score).collect()
     }
 
-    /// What each bin of a feature adds to the two sums whose quotient is the score.
+    /// Contributions of each bin of a feature to the two sums whose quotient is the score.
     #[must_use]
     pub fn shares(&self, feature: usize) -> &[Share] {
         &self.shares[feature]
     }
 
-    /// `r(q)` of each row, (9) of the paper: the prevalence where nothing is known (DECISIONS R6).
-    /// It is above one half exactly where the score is above 0.
+    /// `r(q)` of each row, (9) of the paper: the prevalence if no value is known (DECISIONS R6). It
+    /// is above one half exactly when the score is above 0.
     ///
     /// # Errors
     ///
@@ -380,7 +382,7 @@ impl Rimarc {
         Ok(out)
     }
 
-    /// The features that contribute, and the shares of their bins.
+    /// The contributing features, and the shares of their bins.
     fn lookups(&self) -> (Vec<&[Share]>, Lookups<'_>) {
         let features = self.parts.table.features().iter().zip(&self.shares).enumerate();
         let has_say = |shares: &[Share]| shares.iter().any(|share| share.weight > 0.0);
@@ -389,8 +391,8 @@ impl Rimarc {
         (shares, Lookups::new(said.iter().map(|&(place, (feature, _))| (place, &feature.bins))))
     }
 
-    /// The parts of the score of each row, row by row, one for each feature: how far its bin moves
-    /// `r` from the prevalence. A row adds up to the score less [`Rimarc::base_score`].
+    /// The contributions to the score of each row, row by row, one for each feature: by how much
+    /// its bin moves `r` from the prevalence. They add up to the score less [`Rimarc::base_score`].
     ///
     /// # Errors
     ///
@@ -424,7 +426,7 @@ impl Rimarc {
         Ok(parts)
     }
 
-    /// How far a share of the sum `total` of weights moves the score.
+    /// By how much a share moves the score, given the `total` of the weights.
     fn part(&self, share: Share, total: f64) -> f64 {
         if share.weight > 0.0 {
             (share.numerator - share.weight * self.base_score()) / total
@@ -433,8 +435,8 @@ impl Rimarc {
         }
     }
 
-    /// `r` of rows that miss nothing as a sum of step functions, one for each feature of any weight:
-    /// their values add up to `r`. A value without a say adds what the prevalence would. A special
+    /// `r` of rows without missing values as a sum of step functions, one for each feature of
+    /// positive weight. A value that does not contribute adds what the prevalence would. A special
     /// value is a step of its own, up to the next number.
     #[must_use]
     pub fn terms(&self) -> Vec<FeatureTerm> {
@@ -454,7 +456,7 @@ impl Rimarc {
                 Bins::Numeric { cuts, special } => {
                     let mut thresholds = cuts.clone();
                     thresholds.extend(special.iter().flat_map(|&apart| [apart, apart.next_up()]));
-                    // Above the largest number is none.
+                    // There is no number above the largest.
                     thresholds.retain(|threshold| threshold.is_finite());
                     thresholds.sort_unstable_by(f64::total_cmp);
                     thresholds.dedup();
@@ -469,17 +471,17 @@ impl Rimarc {
         terms.collect()
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a model read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         self.parts.check()
     }
 }
 
-/// Pairs of rows that have a score: those ranked right less those ranked wrong, and all of them.
+/// Pairs of scored rows: concordant less discordant ones, and all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Pairs {
     won: i128,
@@ -487,7 +489,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Of rows in bins, by the score of each bin.
+    /// The pairs of rows in bins, by the score of each bin.
     fn of(masses: &[ClassMasses], balances: &[Option<f64>]) -> Self {
         let scored =
             balances.iter().zip(masses).filter_map(|(&balance, &masses)| Some((balance?, masses)));
@@ -501,7 +503,7 @@ impl Pairs {
         Self { won: ClassMasses::area(groups), all: u128::from(total.pos) * u128::from(total.neg) }
     }
 
-    /// `2(AUC - 1/2)`, 0 where that is negative (DECISIONS R14) or there is no pair (R7).
+    /// `2(AUC - 1/2)`, 0 if that is negative (DECISIONS R14) or there is no pair (R7).
     fn weight(self) -> f64 {
         if self.all == 0 { 0.0 } else { (self.won as f64 / self.all as f64).max(0.0) }
     }
@@ -563,10 +565,10 @@ pub fn fit_rimarc(
     Ok(Rimarc::new(Parts { table, scoring, weights, weight_folds }))
 }
 
-/// The weight of each feature, its AUC taken over the pairs of rows of one fold, each fold scored by
-/// bins that were learned without it; and the number of folds. A fold so counts by its pairs of rows
-/// whose value contributes. `None` where a class has a single distinct row: then nothing is left to
-/// learn from.
+/// The cross-fitted weight of each feature, from the AUC over the pairs of rows within a fold, each
+/// fold scored by bins learned without it; and the number of folds. Folds are thus weighted by
+/// their pairs of contributing rows. `None` if a class has a single distinct row, which leaves
+/// nothing to learn from.
 fn cross_fit(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -600,7 +602,7 @@ fn cross_fit(
     Ok(Some(((0..columns.n_features()).map(weight).collect(), n_folds)))
 }
 
-/// Some rows by the bin of their value.
+/// The sums of some rows by the bin of their value.
 fn sums_by_bin(
     column: &Column<'_>,
     bins: &Bins,
@@ -616,7 +618,7 @@ fn sums_by_bin(
     match *column {
         Column::F64(values) => fill(&|row| bins.bin(values.get(row))),
         Column::F32(values) => fill(&|row| bins.bin(values.get(row))),
-        // A code beyond the last is missing.
+        // A code beyond the last counts as missing.
         Column::Codes { codes, .. } => fill(&|row| bins.bin(codes[row].into())),
     }
     sums
@@ -654,7 +656,7 @@ mod tests {
     fn fit_codes(rows: &[(u32, bool)], n_levels: u32) -> Rimarc {
         let (codes, positive): (Vec<u32>, Vec<bool>) = rows.iter().copied().unzip();
         let column = Column::Codes { codes: &codes, n_levels };
-        // The paper shrinks nothing.
+        // The paper has no shrinkage.
         let raw = RimarcParams { level_rates: LevelRates::Raw, ..RimarcParams::default() };
         fit(&Columns::new(vec![column], codes.len()).unwrap(), &positive, &raw)
     }
@@ -687,7 +689,7 @@ mod tests {
         let model = fit_codes(&table_1(false), 4);
         assert_eq!(scores(&model), [0.25, 1.0 / 3.0, 2.0 / 3.0, 1.0]);
         assert_eq!(f64::midpoint(1.0, model.weights()[0]), 34.5 / 42.0);
-        // Table 3: with the classes swapped the scores are swapped, and the AUC stays.
+        // Table 3: with the classes swapped the scores are swapped, and the AUC is unchanged.
         let swapped = fit_codes(&table_1(true), 4);
         assert_eq!(scores(&swapped), [0.75, 2.0 / 3.0, 1.0 / 3.0, 0.0]);
         assert_eq!(swapped.weights(), model.weights());
@@ -767,7 +769,7 @@ mod tests {
         if all > 0.0 { f64::max(won / all, 0.0) } else { 0.0 }
     }
 
-    /// (6), (8) and (9) as the paper has them, with the extensions, on the bins of a table.
+    /// (6), (8) and (9) as in the paper, with the extensions, on the bins of a table.
     fn plain(sample: &Sample, table: &Mad2c, params: &RimarcParams) -> (Vec<f64>, Vec<f64>) {
         let prevalence = sample.positive.iter().filter(|&&p| p).count() as f64 / N as f64;
         let score = |row: usize, feature: usize| -> Option<f64> {
@@ -843,7 +845,7 @@ mod tests {
             let labels = Labels::new(&sample.positive, None).unwrap();
             let deal = Folds::deal(&columns, &labels, 4, 3, &Interrupt::default()).unwrap();
             for feature in 0..4 {
-                // Over the pairs of rows of one fold.
+                // Over the pairs of rows within a fold.
                 let (mut won, mut all) = (0.0, 0.0);
                 for fold in 0..4 {
                     let in_fold = |row: &usize| deal.of_row[*row] == fold;
@@ -883,7 +885,7 @@ mod tests {
                 let found = model.weights()[feature];
                 assert!((found - weight).abs() < 1e-13, "{found} and {weight} of {feature}");
             }
-            // They are more modest than those of the rows learned from.
+            // They are smaller than those of the training rows.
             let all = RimarcParams { weight_folds: None, ..params };
             let all = fit(&columns, &sample.positive, &all);
             let sum = |model: &Rimarc| model.weights().iter().sum::<f64>();
@@ -993,7 +995,7 @@ mod tests {
                     }
                     Steps::Categorical { values } => values[value as usize],
                 };
-                // What is missing adds what the prevalence would.
+                // A missing value adds what the prevalence would.
                 let found = found - term.missing;
                 assert!((found - part).abs() < 1e-15, "{found} {part}");
             }

@@ -1,4 +1,4 @@
-//! Scorecards: whole points for the bins of each feature, which a person can add up.
+//! Scorecards: integer points for the bins of each feature, which can be added up by hand.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +7,16 @@ use super::drift::{DriftCounts, count_points};
 use crate::RankError;
 use crate::data::{Bins, ClassSums, Columns, Lookups, NewRows, sum_checked};
 
-/// No row has more points than this, nor fewer than its negative: sums of them are exact in doubles.
+/// Bound on the absolute points of a row, so that sums are exact in doubles.
 pub(super) const MOST_POINTS: i64 = 1_000_000_000;
 
-/// The class that many points speak for.
+/// The class that high points indicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HighPoints {
     /// The positive class.
     Positive,
-    /// The negative class, as banks have it whose positive class is default.
+    /// The negative class, as in banks whose positive class is default.
     Negative,
 }
 
@@ -34,21 +34,21 @@ impl HighPoints {
 /// A feature of a scorecard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardFeature {
-    /// Which feature.
+    /// The feature.
     pub feature: usize,
     /// Its bins.
     pub bins: Bins,
-    /// The training rows in each bin, those that miss the feature the last.
+    /// The training rows in each bin, those with a missing value last.
     pub sums: Vec<ClassSums>,
-    /// What each bin adds to the score of the ranker that the card stands for: the mean over the
-    /// training rows of the bin of its step function.
+    /// Contribution of each bin to the score of the ranker that the card approximates: the mean
+    /// over the training rows of the bin of its step function.
     pub values: Vec<f64>,
     /// Points of each bin, the lowest 0.
     pub points: Vec<i64>,
 }
 
 impl CardFeature {
-    /// AUC of the training rows by the points of this feature alone, as they speak for the positive
+    /// AUC of the training rows by the points of this feature alone, oriented towards the positive
     /// class.
     fn auc(&self, high_points: HighPoints) -> f64 {
         let groups = self.points.iter().copied().zip(self.sums.iter().copied()).collect();
@@ -86,23 +86,23 @@ impl CardFeature {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub(super) n_levels: Vec<Option<u32>>,
-    /// The training rows.
+    /// Class sums of the training rows.
     pub(super) total: ClassSums,
-    /// Power of two that one unit of their weight stands for.
+    /// Binary exponent of the unit of their weight.
     pub(super) exponent: i32,
-    /// Those that have points, in order.
+    /// The features that have points, in order.
     pub(super) features: Vec<CardFeature>,
     pub(super) initial_points: i64,
-    /// Points of even odds.
+    /// Points at even odds.
     pub(super) offset: f64,
-    /// Points by which the odds grow `e` times.
+    /// Points that multiply the odds by `e`.
     pub(super) factor: f64,
     pub(super) high_points: HighPoints,
     /// The training rows by their points, ascending.
     pub(super) distribution: Vec<(i64, ClassSums)>,
-    /// AUC of the training rows by the ranker that the card stands for.
+    /// AUC of the training rows by the ranker that the card approximates.
     pub(super) ranker_auc: f64,
-    /// AUC of the training rows by its values in the bins of the card, before points were rounded.
+    /// AUC of the training rows by its values in the bins of the card, before rounding to points.
     pub(super) exact_auc: f64,
 }
 
@@ -119,19 +119,19 @@ impl Scorecard {
         &self.features
     }
 
-    /// The training rows.
+    /// Class sums of the training rows.
     #[must_use]
     pub fn total(&self) -> ClassSums {
         self.total
     }
 
-    /// Power of two that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent
     }
 
-    /// Points that every row has.
+    /// Points that every row starts with.
     #[must_use]
     pub fn initial_points(&self) -> i64 {
         self.initial_points
@@ -144,7 +144,7 @@ impl Scorecard {
         (self.initial_points, self.initial_points + most)
     }
 
-    /// The class that many points speak for.
+    /// The class that high points indicate.
     #[must_use]
     pub fn high_points(&self) -> HighPoints {
         self.high_points
@@ -156,14 +156,14 @@ impl Scorecard {
         &self.distribution
     }
 
-    /// AUC of the training rows by the ranker that the card stands for.
+    /// AUC of the training rows by the ranker that the card approximates.
     #[must_use]
     pub fn ranker_auc(&self) -> f64 {
         self.ranker_auc
     }
 
-    /// AUC of the training rows by the ranker's values in the bins of the card, before points were
-    /// rounded.
+    /// AUC of the training rows by the ranker's values in the bins of the card, before rounding to
+    /// points.
     #[must_use]
     pub fn exact_auc(&self) -> f64 {
         self.exact_auc
@@ -175,8 +175,8 @@ impl Scorecard {
         auc_by_points(self.distribution.clone(), self.high_points)
     }
 
-    /// By how much the AUC of each feature of the data is above 1/2, if the training rows are ranked
-    /// by its points alone: 0 for one that ranks no better than chance, or is not on the card.
+    /// For each feature of the data the AUC of the training rows by its points alone, less 1/2; 0
+    /// if it ranks no better than chance, or is not on the card.
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut importances = vec![0.0; self.n_levels.len()];
@@ -208,7 +208,7 @@ impl Scorecard {
         Ok(out)
     }
 
-    /// Writes a function of the points of each row. They are whole numbers that doubles hold.
+    /// Writes a function of the points of each row, which are integers exact in doubles.
     pub(super) fn fill_points(
         &self,
         columns: &Columns<'_>,
@@ -232,8 +232,8 @@ impl Scorecard {
         Lookups::new(self.features.iter().map(|card| (card.feature, &card.bins)))
     }
 
-    /// Points of each feature for each row, row by row; 0 for a feature that is not on the card. A
-    /// row adds up to its points less the initial points.
+    /// Points of each feature for each row, row by row; 0 for a feature that is not on the card.
+    /// They add up to the points of the row less the initial points.
     ///
     /// # Errors
     ///
@@ -276,13 +276,13 @@ impl Scorecard {
         Ok(DriftCounts { exponent: rows.exponent(), total, features, distribution })
     }
 
-    /// Log-odds of the positive class that some points stand for.
+    /// Log-odds of the positive class at the given points.
     #[must_use]
     pub fn log_odds(&self, points: f64) -> f64 {
         self.high_points.sign() * ((points - self.offset) / self.factor)
     }
 
-    /// Log-odds of the positive class of each row, by its points.
+    /// Log-odds of the positive class of each row, from its points.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl Scorecard {
         self.of_points(columns, |points| self.log_odds(points))
     }
 
-    /// Probability of the positive class of each row, by its points: above 1/2 exactly where
+    /// Probability of the positive class of each row, from its points: above 1/2 exactly when
     /// [`Scorecard::score`] is above 0.
     ///
     /// # Errors
@@ -301,11 +301,11 @@ impl Scorecard {
         self.of_points(columns, |points| logistic(self.log_odds(points)))
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a card read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         let total = self.total;
         check_total(total, self.exponent)?;
@@ -322,7 +322,7 @@ impl Scorecard {
             let named = |err| format!("feature {} of the card: {err}", card.feature);
             card.check(&self.n_levels, total).map_err(named)?;
         }
-        // Each is bounded by now, and there are not 2^32 of them.
+        // Each is bounded by now, and there are fewer than 2^32 of them.
         let most: i64 = self.features.iter().map(CardFeature::most_points).sum();
         let fits = |points: i64| (-MOST_POINTS..=MOST_POINTS).contains(&points);
         if !(fits(self.initial_points) && fits(most) && fits(self.initial_points + most)) {
@@ -345,7 +345,7 @@ impl Scorecard {
     }
 }
 
-/// `1 / (1 + exp(-x))`, above 1/2 exactly where `x` is above 0.
+/// `1 / (1 + exp(-x))`, above 1/2 exactly when `x` is above 0.
 fn logistic(x: f64) -> f64 {
     let p = 1.0 / (1.0 + (-x).exp());
     if x > 0.0 { p.max(0.5_f64.next_up()) } else { p.min(0.5) }

@@ -1,4 +1,4 @@
-//! Ascent on the sphere (sec. 3.2).
+//! Gradient ascent on the sphere of weights (sec. 3.2).
 
 use super::circle::FewScores;
 use super::exact_ramp::ExactRamp;
@@ -7,32 +7,33 @@ use super::observations::Observations;
 use super::packed::PackedTerms;
 use crate::{Interrupt, RankError};
 
-/// First angle along a great circle.
+/// Initial angle along a great circle.
 pub(super) const FIRST_ANGLE: f64 = 0.05;
-/// Largest step of an angle.
+/// Maximum change of the angle per step.
 const LARGEST_STEP: f64 = std::f64::consts::PI / 3.0;
-/// Evaluations along a great circle.
+/// Maximum number of evaluations along a great circle.
 const MOST_EVALUATIONS: usize = 6;
-/// A slope along the circle this much smaller than the first ends the search of it.
+/// A line search ends once the slope is this fraction of the first.
 const FLAT: f64 = 0.1;
 
-/// When an ascent ends.
+/// Stopping rules of an ascent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Great circles at most.
+    /// Maximum number of great circles.
     pub circles: usize,
     /// A circle that gains less is the last.
     pub least_gain: f64,
-    /// Whether the last circle is walked over where few scores are distinct: a search ends on a plateau,
-    /// beyond which the circle may rise again. Not for what is only compared: it takes longer.
+    /// Whether the last circle is searched exhaustively if few scores are distinct: a line search
+    /// ends on a plateau, beyond which the circle may rise again. Off for mere comparisons, since
+    /// it takes longer.
     pub walks: bool,
 }
 
-/// Up to so many observations the statistic is exact at every point: a sort of so few is cheap, and so
-/// few may have few scores, whose differences a grid might miss by much.
+/// Number of observations up to which the statistic is always exact: sorting so few is cheap, and
+/// they may have few distinct scores, whose differences a grid might miss by much.
 const EXACT_UP_TO: usize = 1500;
 
-/// What is climbed.
+/// The objective, exact or on a grid.
 #[derive(Debug)]
 enum Ramp {
     Exact(Box<ExactRamp>),
@@ -53,18 +54,18 @@ impl Ramp {
     }
 }
 
-/// Memory of one thread.
+/// State and scratch memory of an ascent.
 #[derive(Debug)]
 pub(super) struct Climber {
     ramp: Ramp,
-    /// Scores where the ascent stands, and the speed of the scores along the circle.
+    /// Scores at the current point, and their derivative along the circle.
     pub here: Vec<f64>,
     pub across: Vec<f64>,
     pub slopes: Vec<f64>,
 }
 
 impl Climber {
-    /// A climber that is exact where that is cheap.
+    /// A climber that uses the exact statistic where that is cheap.
     pub fn new(observations: &Observations<'_>) -> Self {
         if observations.len() <= EXACT_UP_TO {
             return Self::exact(observations);
@@ -72,7 +73,7 @@ impl Climber {
         Self::on(Ramp::Grid(GridRamp::default()))
     }
 
-    /// A climber that is exact.
+    /// A climber that always uses the exact statistic.
     pub fn exact(observations: &Observations<'_>) -> Self {
         Self::on(Ramp::Exact(Box::new(ExactRamp::new(observations))))
     }
@@ -81,13 +82,13 @@ impl Climber {
         Self { ramp, here: Vec::new(), across: Vec::new(), slopes: Vec::new() }
     }
 
-    /// Stands at the score of some weights.
+    /// Moves to the point of the given weights.
     pub fn stand(&mut self, observations: &Observations<'_>, terms: &PackedTerms, weights: &[f64]) {
         self.here.resize(observations.len(), 0.0);
         terms.scores(weights, &mut self.here);
     }
 
-    /// The statistic of `self.here`; the slopes in the scores are left in `self.slopes`.
+    /// The statistic at `self.here`; leaves its slopes in the scores in `self.slopes`.
     pub fn value_here(&mut self, observations: &Observations<'_>) -> f64 {
         let circle = Circle::new(&self.here, &self.here);
         let value = self.ramp.at(observations, circle, 0.0).value;
@@ -103,9 +104,9 @@ impl Climber {
         self.ramp.at(observations, Circle::new(&self.here, &self.across), angle).value
     }
 
-    /// Searches the circle through `self.here` along `self.across` for the highest point, by the secant
-    /// method on the slope, from `start` on. Where no point of it is higher than `value`, the angle is
-    /// halved until one is (DECISIONS A12). Returns the best point, which may be `(value, 0)`.
+    /// Line search along the circle through `self.here` and `self.across`, by the secant method on
+    /// the slope, from `start`. If no point is higher than `value`, smaller angles are tried until
+    /// one is (DECISIONS A12). Returns the best value and angle, which may be `(value, 0)`.
     pub fn search(
         &mut self,
         observations: &Observations<'_>,
@@ -150,10 +151,10 @@ impl Climber {
         }
     }
 
-    /// Climbs from `weights`, whose scores are `self.here`; returns the statistic that was reached.
+    /// Climbs from `weights`, whose scores are `self.here`; returns the statistic reached.
     ///
-    /// Each great circle leaves in the direction of the tangent gradient, conjugate to the circle before
-    /// (Polak and Ribière).
+    /// Each great circle starts in the direction of the tangent gradient, conjugate to the circle
+    /// before (Polak and Ribière).
     pub fn climb(
         &mut self,
         observations: &Observations<'_>,
@@ -167,7 +168,7 @@ impl Climber {
             return Ok(value);
         }
         let radius = norm(weights);
-        // Of the last circle: tangent gradient at its start, direction at its end.
+        // Of the last circle: tangent gradient at its start, transported direction at its end.
         let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
         let mut first_angle = FIRST_ANGLE;
         for circle in 0..limits.circles {
@@ -211,10 +212,10 @@ impl Climber {
             if gain <= 0.0 {
                 break;
             }
-            // One that was not found step by step tells nothing of the next circle.
+            // An angle from the exhaustive search is no guide for the next circle.
             first_angle = if (0.0..=LARGEST_STEP).contains(&angle) { angle } else { FIRST_ANGLE };
             let (sin, cos) = angle.sin_cos();
-            // The direction at the end of the circle, as long as it was.
+            // The direction transported to the end of the circle, with its original length.
             let carried = weights.iter().zip(&direction);
             let carried = carried.map(|(w, d)| (cos * d - sin * w) * length / radius).collect();
             before = Some((tangent, carried));
@@ -230,7 +231,7 @@ impl Climber {
     }
 }
 
-/// Moves weights along the circle, and back onto the sphere.
+/// Moves weights along the circle, and renormalises them to the sphere.
 fn turn_weights(weights: &mut [f64], direction: &[f64], angle: f64, radius: f64) {
     let (sin, cos) = angle.sin_cos();
     for (weight, direction) in weights.iter_mut().zip(direction) {
@@ -242,7 +243,7 @@ fn turn_weights(weights: &mut [f64], direction: &[f64], angle: f64, radius: f64)
     }
 }
 
-/// Takes away what is along `weights`.
+/// Removes the component along `weights`.
 fn project(vector: &mut [f64], weights: &[f64]) {
     let along = dot(vector, weights) / dot(weights, weights);
     for (v, w) in vector.iter_mut().zip(weights) {
@@ -267,7 +268,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { circles: 30, least_gain: 1e-8, walks: true };
 
-    /// Some terms, and weights of length `radius`.
+    /// Some terms, and weights of norm `radius`.
     fn start(observations: &Observations<'_>, seed: u64, radius: f64) -> (PackedTerms, Vec<f64>) {
         let mut terms = PackedTerms::default();
         let mut weights = Vec::new();

@@ -1,4 +1,4 @@
-//! Which binary terms a raw feature has.
+//! Choice of the binary terms of raw features.
 
 use std::ops::Range;
 
@@ -10,35 +10,35 @@ use super::known_values::{Known, between};
 use crate::RankError;
 use crate::data::{Column, Columns, Labels};
 
-/// Columns that are copied together where they do not lie side by side: they share lines of the cache.
+/// Columns that are copied together if they are not contiguous: they share cache lines.
 const BLOCK: usize = 8;
 
 /// How the terms of a feature are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureType {
-    /// A threshold between all neighbouring values, however many there are.
+    /// Thresholds between all adjacent values, however many there are.
     Discrete,
     /// Thresholds at percentiles, however few values there are.
     Continuous,
 }
 
-/// How raw features become binary terms.
+/// Parameters of the conversion of raw features to binary terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BinarizerParams {
-    /// Up to so many distinct values a number is cut between all of them. At least 1.
+    /// A number with at most this many distinct values is cut between all of them. At least 1.
     pub max_levels: usize,
-    /// Runs of neighbouring values that each hold a smaller share of the rows are joined.
+    /// Runs of adjacent values that each have a smaller share of the rows are merged.
     pub min_level_share: f64,
     /// Percentiles at which other numbers are cut, ascending.
     pub percentiles: Vec<f64>,
-    /// Share of the rows that a single value has at most when percentiles are taken.
+    /// Maximum share of the rows that a single value counts for when percentiles are taken.
     pub max_spike_share: f64,
-    /// For each feature its type, `None` where the number of its values decides; or empty for none at
-    /// all.
+    /// For each feature its type, `None` to decide by the number of its values; or empty for none
+    /// at all.
     pub feature_types: Vec<Option<FeatureType>>,
-    /// Whether there is a term for missing values, where the rows had some.
+    /// Whether there is a term for missing values, if the rows had some.
     pub missing_indicator: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for BinarizerParams {
 }
 
 impl BinarizerParams {
-    /// Whether these are parameters for features with these numbers of categories.
+    /// Checks the parameters for features with these numbers of categories.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl BinarizerParams {
     }
 }
 
-/// Raw features as binary terms.
+/// The binary terms of all features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Binarizer {
     /// By feature.
@@ -102,8 +102,8 @@ pub struct Binarizer {
 }
 
 impl Binarizer {
-    /// Chooses the terms from some rows. Rows count as [`Labels::sums`] counts them; their classes do
-    /// not matter. An infinite value makes no sense, and a category beyond the last is missing.
+    /// Chooses the terms from some rows. Rows count as in [`Labels::sums`]; their classes do not
+    /// matter. Values must be finite or missing, and a category beyond the last counts as missing.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl Binarizer {
         Self::choose(columns, copies, rows, params)
     }
 
-    /// As [`Binarizer::new`], of rows that count as `copies` says, or once each.
+    /// As [`Binarizer::new`], with rows that count as `copies` says, or once each.
     pub(super) fn choose(
         columns: &Columns<'_>,
         copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
@@ -145,7 +145,7 @@ impl Binarizer {
         Ok(Self { features: features?.into_iter().flatten().collect() })
     }
 
-    /// Whether the codes of every feature fit the 16 bits of [`BinaryFeature::codes`].
+    /// Checks that the codes of every feature fit in the 16 bits of [`BinaryFeature::codes`].
     ///
     /// # Errors
     ///
@@ -168,10 +168,10 @@ impl Binarizer {
     }
 }
 
-/// Features that are read one after the other: several columns of a row-major matrix, or one.
+/// Features that are read in sequence: several columns of a row-major matrix, or one.
 fn blocks(columns: &Columns<'_>) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
-    // Every thread is to have some.
+    // Enough blocks for every thread.
     let most = BLOCK.min(columns.n_features().div_ceil(rayon::current_num_threads()));
     for (feature, column) in columns.iter().enumerate() {
         match blocks.last_mut() {
@@ -205,7 +205,8 @@ fn categorical(
     let mut levels: Vec<u32> = (0..n_levels).filter(|&level| is_known[level as usize]).collect();
     let missing = any_missing && !levels.is_empty() && params.missing_indicator;
     let parts = levels.len() + usize::from(any_missing);
-    // One part of all rows is no term, and of two complementary terms one says all (DECISIONS A6, A27).
+    // A part that holds all rows is not a term, and of two complementary terms one suffices
+    // (DECISIONS A6, A27).
     if parts == 1 || parts == 2 && (missing || !any_missing) {
         levels.pop();
     }
@@ -234,7 +235,7 @@ mod tests {
     use crate::aurora::known_values::interpolated;
     use crate::data::MISSING_CODE;
 
-    /// The terms of one column of numbers, where each row counts as often as it is told.
+    /// The terms of one column of numbers, given how often each row counts.
     fn feature(values: &[f64], copies: Option<&[u64]>, params: &BinarizerParams) -> BinaryFeature {
         let columns = Columns::from_row_major(values, 1).unwrap();
         let rows: Vec<u32> = (0..values.len() as u32).collect();
@@ -254,8 +255,8 @@ mod tests {
         }
     }
 
-    /// Percentiles as they are defined: of a sorted copy in which no value stands too often. Those that
-    /// part the values as the one before does are left out.
+    /// Percentiles by their definition: of a sorted copy in which repeated values are capped. Those
+    /// that partition the values as the one before does are dropped.
     fn percentiles_by_sorting(values: &[f64], params: &BinarizerParams) -> Vec<f64> {
         let mut sorted: Vec<f64> =
             values.iter().filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();

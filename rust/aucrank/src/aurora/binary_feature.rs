@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Bins, Column, MISSING_CODE};
 
-/// What the terms of a feature ask.
+/// The tests of the terms of a feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
@@ -21,22 +21,22 @@ pub enum Rule {
     },
 }
 
-/// What a term asks of its feature.
+/// The test of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TermTest {
-    /// Whether a number is at least this.
+    /// The number is at least this.
     AtLeast(f64),
-    /// Whether it is the category of this code.
+    /// The value is the category of this code.
     Equals(u32),
-    /// Whether it is missing.
+    /// The value is missing.
     Missing,
 }
 
-/// A raw feature as binary terms: those of its rule, then that of missing values.
+/// A raw feature as binary terms: those of its rule, then the one of missing values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinaryFeature {
-    /// What its terms ask.
+    /// The tests of its terms.
     pub rule: Rule,
     /// Whether there is a term for missing values.
     pub missing: bool,
@@ -53,7 +53,7 @@ impl BinaryFeature {
         known + usize::from(self.missing)
     }
 
-    /// What each term asks.
+    /// The test of each term.
     #[must_use]
     pub fn tests(&self) -> Vec<TermTest> {
         let mut tests: Vec<TermTest> = match &self.rule {
@@ -66,7 +66,7 @@ impl BinaryFeature {
         tests
     }
 
-    /// Number of codes that rows may have.
+    /// Number of codes.
     #[must_use]
     pub fn n_codes(&self) -> usize {
         match &self.rule {
@@ -75,7 +75,7 @@ impl BinaryFeature {
         }
     }
 
-    /// The codes of the rows that a term is on for, which always lie side by side.
+    /// The codes for which a term is on, which are always contiguous.
     #[inline]
     #[must_use]
     pub fn codes_on(&self, term: usize) -> Range<usize> {
@@ -90,7 +90,7 @@ impl BinaryFeature {
         }
     }
 
-    /// The sums of rows that each term is on for, given those of the rows of each code.
+    /// For each term, the sum over the rows for which it is on, given the sums by code.
     pub(super) fn sums_on<T: Copy + Default + AddAssign>(&self, by_code: &[T]) -> Vec<T> {
         let mut sums = match &self.rule {
             Rule::AtLeast(thresholds) => {
@@ -111,7 +111,7 @@ impl BinaryFeature {
         sums
     }
 
-    /// Bins whose numbers are the codes.
+    /// Bins whose indices are the codes.
     pub(super) fn bins(&self) -> Bins {
         match &self.rule {
             Rule::AtLeast(thresholds) => {
@@ -124,7 +124,7 @@ impl BinaryFeature {
         }
     }
 
-    /// Whether it may be read from a file, for a feature of this number of categories.
+    /// Checks a feature read from a file, given its number of categories.
     pub(super) fn check(&self, n_levels: Option<u32>) -> Result<(), String> {
         match (&self.rule, n_levels) {
             (Rule::AtLeast(thresholds), None) => {
@@ -152,8 +152,8 @@ impl BinaryFeature {
         Ok(())
     }
 
-    /// Whether two terms ask for thresholds: then both are on where the higher one is, and one of them
-    /// is where the lower one is.
+    /// Whether two terms are both thresholds: their conjunction is then the higher one, and their
+    /// disjunction the lower one.
     pub(super) fn are_thresholds(&self, a: usize, b: usize) -> bool {
         matches!(&self.rule, Rule::AtLeast(thresholds) if a.max(b) < thresholds.len())
     }
@@ -168,9 +168,9 @@ impl BinaryFeature {
         thresholds.partition_point(|&threshold| threshold <= value)
     }
 
-    /// The codes of some rows of a column: those of a number count the thresholds that it has reached,
-    /// those of categories are their own, and the last is that of missing values. They are whole where
-    /// [`Binarizer::check_codes`](super::Binarizer::check_codes) is content.
+    /// The codes of some rows of a column: that of a number is the count of thresholds it reaches,
+    /// that of a category is its own, and the last is that of missing values. They are not
+    /// truncated if [`Binarizer::check_codes`](super::Binarizer::check_codes) passes.
     #[must_use]
     pub fn codes(&self, column: &Column<'_>, rows: &[u32]) -> Vec<u16> {
         let missing = (self.n_codes() - 1) as u16;

@@ -1,10 +1,10 @@
-//! The highest point of a great circle where few scores are distinct.
+//! The maximum along a great circle with few distinct scores.
 //!
-//! The ramp statistic of a handful of terms has steps and plateaus, which a search that follows its slope
-//! ends on. With few distinct scores there are few pairs of them, and the difference of each pair is a
-//! wave along the circle, `a cos t + b sin t`, clipped at a half-width. Between the angles where some wave
-//! meets its clip the statistic is one wave: its highest point on the whole circle is found by a walk over
-//! these angles.
+//! The ramp statistic of a handful of terms has steps and plateaus, on which a search by slopes
+//! gets stuck. With few distinct scores there are few pairs of them, and the difference of each
+//! pair is a sinusoid along the circle, `a cos t + b sin t`, clipped at a half-width. Between the
+//! angles at which some sinusoid reaches its clip the statistic is a single sinusoid: the global
+//! maximum is found by a sweep over these angles.
 
 use std::f64::consts::{PI, TAU};
 
@@ -12,21 +12,21 @@ use super::grid_ramp::{HALF_WIDTH, SIDE_SLOPE};
 use super::observations::Observations;
 use crate::data::mix;
 
-/// Distinct scores up to which all pairs are walked over: the walk takes no longer than a search by slopes
-/// on 1,000 rows.
+/// Number of distinct scores up to which all pairs are swept: this takes no longer than a search by
+/// slopes on 1,000 rows.
 const MOST_SCORES: usize = 32;
 
-/// Points that differ by less are equally high: the first of them is taken.
+/// Points that differ by less are equally high, and the first of them is taken.
 const ROUNDING: f64 = 1e-12;
 
-/// How far inside the central piece a corner is taken, to which it belongs (DECISIONS A8): on the corner
-/// itself rounding would decide, and the next gradient with it.
+/// Distance inside the central piece at which a corner, which belongs to it (DECISIONS A8), is
+/// evaluated: on the corner itself rounding would decide, also for the next gradient.
 const INSIDE: f64 = 1e-10;
 
-/// Places of the table that tells scores apart.
+/// Size of the hash table of distinct scores.
 const N_SLOTS: usize = 4 * MOST_SCORES;
 
-/// Observations of one score, all along the circle.
+/// Observations with the same score along the whole circle.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     here: f64,
@@ -35,8 +35,8 @@ struct Group {
     shares: [f64; 2],
 }
 
-/// Two groups: the difference of their scores is `a cos t + b sin t`, and the statistic is the sum of
-/// `share` times that, clipped, over all pairs.
+/// Two groups: the difference of their scores is `a cos t + b sin t`, and the statistic is the sum
+/// of `share` times that, clipped, over all pairs.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     a: f64,
@@ -44,7 +44,7 @@ struct Pair {
     share: f64,
 }
 
-/// Where the difference of a pair lies.
+/// The piece of the ramp that the difference of a pair is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Below,
@@ -69,7 +69,7 @@ impl Wave {
         self.b * cos - self.a * sin
     }
 
-    /// Adds what a pair is on a piece, or takes it away.
+    /// Adds the contribution of a pair on a piece, or subtracts it.
     fn add(&mut self, pair: Pair, piece: Piece, sign: f64) {
         let share = sign * (1.0 - SIDE_SLOPE) * pair.share;
         match piece {
@@ -88,8 +88,7 @@ impl Wave {
 pub(super) struct FewScores(Vec<Pair>);
 
 impl FewScores {
-    /// Of scores that are `here cos t + across sin t`; `None` where more are distinct than should be
-    /// walked over.
+    /// The pairs of scores `here cos t + across sin t`; `None` if too many are distinct.
     pub(super) fn of(
         observations: &Observations<'_>,
         here: &[f64],
@@ -120,7 +119,7 @@ impl FewScores {
         let mut pairs = Vec::new();
         for (place, one) in groups.iter().enumerate() {
             for other in &groups[..place] {
-                // A pair the other way round counts 1 less the same.
+                // A pair in reverse order counts 1 less the same.
                 let share = one.shares[1] * other.shares[0] - other.shares[1] * one.shares[0];
                 if share != 0.0 {
                     pairs.push(Pair {
@@ -134,7 +133,7 @@ impl FewScores {
         Some(Self(pairs))
     }
 
-    /// The highest point: what it lies above the start of the circle, and its angle, from -pi to pi.
+    /// The maximum: its height above the start of the circle, and its angle, from -pi to pi.
     pub(super) fn highest(&self) -> (f64, f64) {
         let mut wave = Wave::default();
         let mut events: Vec<(f64, usize, Piece)> = Vec::new();
@@ -155,7 +154,7 @@ impl FewScores {
                 (top + PI + half, Piece::Central),
             ]
             .map(|(angle, piece)| (angle.rem_euclid(TAU), number, piece));
-            // The circle is closed: what it ends with is what it starts with.
+            // The circle is closed: each pair starts on the piece it ends on.
             let last = of_pair.iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("four");
             wave.add(*pair, last.2, 1.0);
             events.extend(of_pair);
@@ -176,7 +175,8 @@ impl FewScores {
         for (angle, number, piece) in events.into_iter().chain([(TAU, usize::MAX, Piece::Central)])
         {
             let at = angle.sin_cos();
-            // In less than half a turn a wave has one top at most, between a rise and a fall.
+            // Over less than half a turn a sinusoid has at most one maximum, between a rise and a
+            // fall.
             if angle - from >= PI || wave.slope_at(from_at) > 0.0 && wave.slope_at(at) < 0.0 {
                 let top = wave.b.atan2(wave.a).rem_euclid(TAU);
                 if (from..=angle).contains(&top) {
@@ -191,13 +191,13 @@ impl FewScores {
             piece_of[number] = piece;
             (from, from_at) = (angle, at);
         }
-        // The sums above have been added to and taken from many times.
+        // Recomputed, since the running sums have accumulated rounding errors.
         let gain = self.value_at(best.1) - self.value_at(0.0);
         let angle = if best.1 > PI { best.1 - TAU } else { best.1 };
         if gain > 0.0 { (gain, angle) } else { (0.0, 0.0) }
     }
 
-    /// The statistic at an angle, but for a constant.
+    /// The statistic at an angle, up to a constant.
     fn value_at(&self, angle: f64) -> f64 {
         let (sin, cos) = angle.sin_cos();
         let of_pair = |pair: &Pair| {

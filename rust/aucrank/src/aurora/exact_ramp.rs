@@ -1,4 +1,4 @@
-//! The ramp statistic of scores to the last bit, by a sort.
+//! The exact ramp statistic of scores, by sorting.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::grid_ramp::{Circle, HALF_WIDTH, RampOnCircle, SIDE_SLOPE};
 use super::observations::Observations;
 use crate::roc::{Ramp, RampClimber};
 
-/// How well a score ranks rows.
+/// Statistics of how well a score ranks rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// The ramp statistic, equation (2.2).
@@ -15,7 +15,7 @@ pub struct Statistics {
     pub auc: f64,
 }
 
-/// The statistics of some observations under scores that change.
+/// Evaluates the exact statistics of some observations under changing scores.
 #[derive(Debug)]
 pub(super) struct ExactRamp {
     climber: RampClimber,
@@ -49,12 +49,12 @@ impl ExactRamp {
         RampOnCircle { value, slope }
     }
 
-    /// The slopes in the score of each observation, at the point that was asked for last.
+    /// The slopes in the score of each observation, at the last point evaluated.
     pub fn slopes(&self) -> &[f64] {
         self.climber.slopes()
     }
 
-    /// Both statistics of scores.
+    /// Both statistics of the scores.
     pub fn of(&mut self, scores: &[f64]) -> Statistics {
         let ramp = self.climber.evaluate(scores).expect("one finite score for each");
         Statistics { ramp, auc: self.climber.auc() }
@@ -67,7 +67,7 @@ mod tests {
     use crate::aurora::observations::tests::Rows;
     use crate::data::mix;
 
-    /// Few scores, so that ties and differences of just a half-width are common.
+    /// Few distinct scores, so that ties and differences of exactly a half-width are common.
     fn scores(n: usize, seed: u64) -> Vec<f64> {
         (0..n as u64).map(|row| (mix(seed ^ mix(row)) % 13) as f64 / 4.0).collect()
     }
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn slopes_are_differences_of_the_statistic() {
         Rows::new(60, 3).observe(None, |observations| {
-            // No pair lies near a corner.
+            // No pair is near a corner.
             let scores: Vec<f64> =
                 scores(observations.len(), 4).iter().map(|score| score * 0.77).collect();
             let mut ramp = ExactRamp::new(observations);

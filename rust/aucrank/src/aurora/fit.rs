@@ -1,4 +1,4 @@
-//! `AURORA`: the search, and how many of its terms are kept (sec. 3.5).
+//! The fit of `AURORA`: the search, and the choice of the number of terms (sec. 3.5).
 
 use super::binarize::Binarizer;
 use super::exact_ramp::Statistics;
@@ -10,28 +10,28 @@ use crate::data::{Column, Columns, Folds, Labels, hold_out};
 use crate::roc::{DeLong, smoothed};
 use crate::{Interrupt, RankError};
 
-/// The radii that are tried first, ascending in equal steps of their logarithm (DECISIONS A19). The
-/// paper's range of 1 to 10 is that of a ramp whose half-width is 1, twice the one here.
+/// The initial radii, in ascending equal steps of their logarithm (DECISIONS A19). The paper's
+/// range of 1 to 10 is for a ramp of half-width 1, twice the one here.
 const RADII: [f64; 3] = [0.5, 1.581_138_830_084_189_8, 5.0];
-/// Radii that are tried at most.
+/// Maximum number of radii that are tried.
 const MOST_RADII: usize = 5;
 
-/// Where a fit stands, as whoever watches it is told after each term.
+/// Progress of a fit, reported to its observer after each term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The radius.
     pub radius: f64,
-    /// The fold that is held out, of those of a cross-validation.
+    /// The fold that is held out, in a cross-validation.
     pub fold: Option<u16>,
-    /// Terms of the score.
+    /// Number of terms of the score.
     pub n_terms: usize,
-    /// Ramp statistic and AUC of the rows learned from.
+    /// Ramp statistic and AUC of the training rows.
     pub train: Statistics,
-    /// The same of the rows held out.
+    /// The same of the held-out rows.
     pub validation: Option<Statistics>,
 }
 
-/// Someone who watches a fit: `false` ends the search that is under way, and what it has found is used.
+/// Observes a fit: `false` stops the current search, and what it has found is used.
 pub trait Observer: Sync {
     /// Called after each term.
     ///
@@ -43,12 +43,13 @@ pub trait Observer: Sync {
 
 /// Fits `AURORA`.
 ///
-/// The search of an `earlier` model goes on where it ended, beyond the terms that were kept too: its
-/// terms come first, and climb on these rows. The columns have to be the same.
+/// With an `earlier` model its search is continued, including the terms that were not kept: its
+/// terms come first, and their weights are refitted to these rows. The columns must be the same.
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what the observer returns.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of the
+/// observer.
 pub fn fit_aurora(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -84,26 +85,26 @@ pub fn fit_aurora(
     fit.finish(splits, &all, (chosen, tried))
 }
 
-/// Rows to learn from, and rows to look at.
+/// Training rows and held-out rows.
 struct Split {
     binarizer: Binarizer,
     kept: Vec<u32>,
     held_out: Option<Vec<u32>>,
 }
 
-/// Rows held out, and their scores.
+/// Held-out rows and their scores.
 struct HeldOutScores {
     scores: Vec<f64>,
     /// The share of each in the weight of its class.
     shares: Vec<f64>,
-    /// So many are positive: the first.
+    /// Number of positive rows, which come first.
     n_pos: usize,
 }
 
-/// What was found at a radius.
+/// The result of the search at a radius.
 struct Chosen {
     radius: f64,
-    /// One for each split.
+    /// One path per split.
     paths: Vec<Path>,
     /// Means over the splits.
     steps: Vec<PathStep>,
@@ -129,7 +130,7 @@ struct Fit<'a, 'b> {
 }
 
 impl Fit<'_, '_> {
-    /// The terms of the rows given, or those of the earlier model.
+    /// The terms chosen from the given rows, or those of the earlier model.
     fn binarizer(&self, rows: &[u32]) -> Result<Binarizer, RankError> {
         if let Some(earlier) = self.earlier {
             return Ok(earlier.binarizer().clone());
@@ -147,8 +148,8 @@ impl Fit<'_, '_> {
         Observations::new(self.columns, self.labels, rows, binarizer)
     }
 
-    /// The splits to choose by, and all rows. Where a class has a single distinct row there is one, which
-    /// holds nothing out.
+    /// The splits that choose the model, and all rows. If a class has a single distinct row, there
+    /// is one split without held-out rows.
     fn splits(&self) -> Result<(Vec<Split>, Vec<u32>), RankError> {
         let all = self.labels.rows();
         let split = |kept: Vec<u32>, held_out: Option<Vec<u32>>| {
@@ -250,9 +251,9 @@ impl Fit<'_, '_> {
         search.run(given, enough, chosen)
     }
 
-    /// Tries radii: three at first, then those in the middle of the best and its neighbours (DECISIONS
-    /// A19). Of those that are less than a standard error below the best the smallest is taken: a
-    /// difference that the rows held out cannot tell is no reason for a less smooth statistic.
+    /// Tries radii: three at first, then those between the best and its neighbours (DECISIONS A19).
+    /// Of those within a standard error of the best the smallest is chosen: a difference that the
+    /// held-out rows cannot resolve is no reason for a less smooth statistic.
     fn best_radius(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
         let mut tried: Vec<(Chosen, Vec<HeldOutScores>)> = Vec::new();
         let auc = |chosen: &Chosen| chosen.tried().auc.unwrap_or(0.0);
@@ -291,7 +292,7 @@ impl Fit<'_, '_> {
         Ok((tried.swap_remove(smallest).0, radii))
     }
 
-    /// The rows held out, scored by the first terms of a path.
+    /// The held-out rows, scored by the first terms of a path.
     fn held_out(
         &self,
         split: &Split,
@@ -307,8 +308,8 @@ impl Fit<'_, '_> {
         Ok(Some(HeldOutScores { scores, n_pos: rows.n_pos, shares: rows.shares }))
     }
 
-    /// The model of all rows: where folds have chosen, of terms that are searched for on all rows, as
-    /// many as the folds say.
+    /// The model of all rows; after cross-validation, with terms searched for on all rows, as many
+    /// as the folds chose.
     fn finish(
         &self,
         splits: Vec<Split>,
@@ -327,7 +328,7 @@ impl Fit<'_, '_> {
         self.model(binarizer, all, path, chosen, tried)
     }
 
-    /// The first terms of a path, their weights climbing on all rows (DECISIONS A21, A22).
+    /// The first terms of a path, with their weights refitted to all rows (DECISIONS A21, A22).
     fn model(
         &self,
         binarizer: Binarizer,
@@ -375,8 +376,8 @@ impl Fit<'_, '_> {
     }
 }
 
-/// Standard error of the difference of the AUCs of two scores of the same rows held out, its mean over
-/// the splits, as [`DeLong`] has it; `None` where a class has one row, or no term was found.
+/// Standard error of the difference of the AUCs of two scores of the same held-out rows, averaged
+/// over the splits, by [`DeLong`]; `None` if a class has one row, or no term was found.
 fn standard_error(
     a: &[HeldOutScores],
     b: &[HeldOutScores],
@@ -392,7 +393,7 @@ fn standard_error(
     Ok(variance.map(|variance| variance.sqrt() / a.len() as f64))
 }
 
-/// The mean of paths, step by step: a path that has ended stays where it is.
+/// The mean of paths, step by step: a path that has ended keeps its last value.
 fn mean_steps(paths: &[Path]) -> Vec<PathStep> {
     let n_steps = paths.iter().map(|path| path.steps.len()).max().unwrap_or(0);
     let step = |number: usize| {

@@ -1,29 +1,29 @@
-//! The ramp statistic on a grid of scores: what an ascent asks for again and again.
+//! The ramp statistic on a grid of scores, for repeated evaluation in an ascent.
 //!
-//! Sorted scores give the statistic to the last bit, and a sort at each point of an ascent is most of
-//! its time. Instead scores fall into cells, of which the half-width of the ramp holds a whole number:
-//! then whether a pair lies on the central piece is told by its two cells, and sums by cell take the
-//! place of the sort. In doubt are pairs whose cells lie a half-width apart: for scores that are spread
-//! over their cells half of them are inside, and their clipped difference falls short of the half-width
-//! by a sixth of a cell on average. The score itself is not rounded. What remains of the error is some
-//! 10^-7.
+//! Sorted scores give the statistic exactly, but a sort at each point would dominate the time of an
+//! ascent. Instead scores are binned into cells, a whole number of which fit in the half-width of
+//! the ramp: the cells of a pair then tell whether it is on the central piece, and sums by cell
+//! replace the sort. Only pairs whose cells are a half-width apart are ambiguous: if scores are
+//! spread over their cells, half of these pairs are inside, and their clipped difference is a sixth
+//! of a cell below the half-width on average. The score itself is not rounded. The remaining error
+//! is about 10^-7.
 
 use super::observations::Observations;
 
-/// Half of the width of the ramp (DECISIONS A7).
+/// Half-width of the ramp (DECISIONS A7).
 pub(super) const HALF_WIDTH: f64 = 0.5;
-/// Slope of the ramp beside its central piece, whose slope is 1 (sec. 2.2).
+/// Slope of the ramp outside its central piece, whose slope is 1 (sec. 2.2).
 pub(super) const SIDE_SLOPE: f64 = 1e-3;
 
-/// Cells in the half-width, at least and at most.
+/// Minimum and maximum number of cells in the half-width.
 const HALF_CELLS: std::ops::RangeInclusive<usize> = 16..=256;
 
-/// Points on a great circle: `here cos t + across sin t`, where both are scores of all observations.
+/// Points on a great circle: `here cos t + across sin t`, both being scores of all observations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Circle<'a> {
     pub here: &'a [f64],
     pub across: &'a [f64],
-    /// Least and greatest of `here`, and of `across`.
+    /// Minimum and maximum of `here`, and of `across`.
     pub bounds: [(f64, f64); 2],
 }
 
@@ -33,7 +33,7 @@ impl<'a> Circle<'a> {
     }
 }
 
-/// Least and greatest value.
+/// Minimum and maximum.
 pub(super) fn bounds(values: &[f64]) -> (f64, f64) {
     let mut lanes = [(f64::INFINITY, f64::NEG_INFINITY); 4];
     for values in values.chunks(4) {
@@ -44,18 +44,18 @@ pub(super) fn bounds(values: &[f64]) -> (f64, f64) {
     lanes.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// What a class has in a cell: weight, weight times score, weight times speed of the score.
+/// Sums over a class in a cell: weight, weight times score, weight times derivative of the score.
 type Cell = [f64; 4];
 
-/// Memory of one thread.
+/// Evaluates the statistic on a grid, with its scratch memory.
 #[derive(Debug, Default)]
 pub(super) struct GridRamp {
-    /// Of each class, by cell.
+    /// The sums of each class, by cell.
     cells: [Vec<Cell>; 2],
-    /// Up to each cell, from `half + 1` empty ones on: weight of the positives, of the negatives,
-    /// weight times score of the negatives.
+    /// Prefix sums over the cells, preceded by `half + 1` empty ones: weight of the positives, of
+    /// the negatives, weight times score of the negatives.
     running: Vec<[f64; 3]>,
-    /// Where the grid starts, and cells in a unit of score.
+    /// Origin of the grid, and cells per unit of score.
     low: f64,
     scale: f64,
     /// Slopes of the statistic in the score of a positive and of a negative row, by cell.
@@ -102,10 +102,11 @@ impl GridRamp {
         self.decide(half)
     }
 
-    /// Lays the grid over scores between two bounds; returns the cells in the half-width.
+    /// Lays out the grid between two bounds of the scores; returns the number of cells in the
+    /// half-width.
     fn lay(&mut self, n: usize, low: f64, high: f64) -> usize {
         let mut half = *HALF_CELLS.end();
-        // No more cells than rows, so that the rows are most of the work.
+        // No more cells than rows, so that the rows dominate the time.
         while half > *HALF_CELLS.start()
             && (high - low) / HALF_WIDTH * half as f64 > (n / 2).max(1024) as f64
         {
@@ -121,7 +122,7 @@ impl GridRamp {
         half
     }
 
-    /// The statistic from the cells.
+    /// The statistic from the sums by cell.
     fn decide(&mut self, half: usize) -> RampOnCircle {
         let [pos, neg] = &self.cells;
         let margin = half + 1;
@@ -144,7 +145,7 @@ impl GridRamp {
             let at = cell + margin;
             let (before, first) = (running[at - half - 1], running[at - half]);
             let (last, after) = (running[at + half - 1], running[at + half]);
-            // Between the middles of the two cells a half-width away.
+            // Between the midpoints of the two cells a half-width away.
             let central = |k: usize| 0.5 * ((last[k] + after[k]) - (before[k] + first[k]));
             let (central_pos, central_neg) = (central(0), central(1));
             let far_below = 0.5 * (before[1] + first[1]);
@@ -166,8 +167,8 @@ impl GridRamp {
         }
     }
 
-    /// The slopes in the score of each observation, at the point that was asked for last; `scores` are
-    /// its scores.
+    /// The slopes in the score of each observation, at the last point evaluated; `scores` are its
+    /// scores.
     pub fn slopes(&self, observations: &Observations<'_>, scores: &[f64], out: &mut Vec<f64>) {
         let a = 0.5 / HALF_WIDTH;
         let rows = scores.iter().zip(&observations.shares).enumerate();

@@ -1,8 +1,8 @@
-//! The values of a number that are known, and their percentiles.
+//! The known values of a numeric feature, and their percentiles.
 //!
-//! No column is sorted whole. A number that takes few values shows them in one pass. Any other is dealt
-//! into cells of equal width, and only cells in which a value may be a spike, or a percentile falls,
-//! are looked into: about as many rows as there are percentiles, where nothing is heaped.
+//! No column is sorted completely. If a number has few values, one pass finds them. Otherwise
+//! values are distributed into cells of equal width, and only cells that contain a percentile or a
+//! possible spike are examined: about as many rows as there are percentiles, unless values pile up.
 
 use std::ops::Range;
 
@@ -13,20 +13,19 @@ use crate::data::{Column, Columns, midpoint};
 /// Rows copied of one column before the next one.
 const TILE_ROWS: usize = 256;
 
-/// Up to so many values are found in one pass, each row looked up among those before it; more of them by
-/// a sort.
+/// Number of values up to which one pass finds them by lookup; more of them are sorted.
 const FEW: usize = 256;
 
-/// Most cells that a column is dealt into: their counts stay in the cache.
+/// Maximum number of cells: their counts stay in the cache.
 const MOST_CELLS: usize = 1 << 16;
 
-/// Rows for each cell, at least.
+/// Minimum number of rows per cell.
 const ROWS_OF_CELL: usize = 16;
 
 /// A value and how many rows have it.
 pub(super) type Level = (f64, u64);
 
-/// Joins equal values, which lie side by side.
+/// Merges equal adjacent values.
 fn joined(values: impl Iterator<Item = Level>) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for (value, count) in values {
@@ -39,7 +38,7 @@ fn joined(values: impl Iterator<Item = Level>) -> Vec<Level> {
     levels
 }
 
-/// Thresholds between neighbouring levels, unless both are rare (DECISIONS A2, A3).
+/// Thresholds between adjacent levels, unless both are rare (DECISIONS A2, A3).
 pub(super) fn between(levels: &[Level], min_share: f64) -> Vec<f64> {
     let n: u64 = levels.iter().map(|level| level.1).sum();
     let is_rare = |level: &Level| (level.1 as f64) < min_share * n as f64;
@@ -53,7 +52,7 @@ pub(super) fn between(levels: &[Level], min_share: f64) -> Vec<f64> {
 /// The known values of a number in some rows.
 pub(super) struct Known {
     pub values: Vec<f64>,
-    /// How many rows each stands for; `None` for one each.
+    /// How many rows each stands for; `None` if one each.
     copies: Option<Vec<u64>>,
     pub any_missing: bool,
 }
@@ -90,7 +89,7 @@ impl Known {
         rows: &[u32],
     ) {
         for &row in rows {
-            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers are equal bits.
+            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
             let value = value(row as usize) + 0.0;
             if value.is_nan() {
                 self.any_missing = true;
@@ -116,7 +115,7 @@ impl Known {
         sorted(self.levels().collect())
     }
 
-    /// All values in ascending order, if there are no more than `most`.
+    /// All values in ascending order, if there are at most `most`.
     pub fn few_levels(&self, most: usize) -> Option<Vec<Level>> {
         if most > FEW {
             return self.few_levels(FEW).or_else(|| {
@@ -127,7 +126,7 @@ impl Known {
         let mut levels: Vec<Level> = Vec::new();
         let mut last = 0;
         for (value, count) in self.levels() {
-            // Neighbouring rows are often alike.
+            // Neighbouring rows are often equal.
             #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
             let is_last = levels.get(last).is_some_and(|level| level.0 == value);
             if !is_last {
@@ -146,8 +145,9 @@ impl Known {
         Some(levels)
     }
 
-    /// Percentiles, by linear interpolation, of values that count for no more than a share of the rows
-    /// each (DECISIONS A4, A5); only those that part the rows, and each in another way (DECISIONS A6).
+    /// Percentiles, by linear interpolation, of values of which each counts for at most a share of
+    /// the rows (DECISIONS A4, A5); only those that partition the rows, and each differently
+    /// (DECISIONS A6).
     pub fn percentiles(&self, percentiles: &[f64], max_spike_share: f64) -> Vec<f64> {
         if self.values.is_empty() {
             return Vec::new();
@@ -171,7 +171,7 @@ impl Known {
         for (&(_, share), pair) in places.iter().zip(values.chunks(2)) {
             let (low, high) = (pair[0], pair[1]);
             let threshold = interpolated(low, high, share);
-            // The least value that reaches it: it tells how the rows are parted.
+            // The least value at or above it, which determines the partition of the rows.
             let on = if threshold > low { high } else { low };
             if on > first_on {
                 first_on = on;
@@ -187,7 +187,7 @@ fn sorted(mut values: Vec<Level>) -> Vec<Level> {
     joined(values.into_iter())
 }
 
-/// A number between two others, from the nearer one, as numpy has it.
+/// Interpolates between two numbers from the nearer one, as numpy does.
 pub(super) fn interpolated(low: f64, high: f64, share: f64) -> f64 {
     let width = high - low;
     if width.is_infinite() {
@@ -196,14 +196,14 @@ pub(super) fn interpolated(low: f64, high: f64, share: f64) -> f64 {
     if share >= 0.5 { high - width * (1.0 - share) } else { low + width * share }
 }
 
-/// Values under cells of equal width. The cell of a value is found by rounded arithmetic that never falls
-/// where the value rises: cells of whatever width are right, and slow at worst.
+/// Values in cells of equal width. The cell of a value is computed by rounded, monotone arithmetic,
+/// so any cell width gives the right result; it affects the speed only.
 struct Cells {
     low: f64,
     per_unit: f64,
-    /// Rows before each cell and after the last, no value counted more than so many times.
+    /// Capped row counts before each cell and after the last.
     starts: Vec<u64>,
-    /// Values of the cells in which some value may count too often.
+    /// Values of the cells in which some value may exceed the cap.
     heaped: Vec<(u32, Vec<Level>)>,
     cap: u64,
 }
@@ -214,7 +214,7 @@ impl Cells {
         let n_cells = (values.len() / ROWS_OF_CELL).clamp(1, MOST_CELLS);
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Infinite or 0 for widths that no double holds, which is right too.
+        // Infinite or 0 for extreme widths, which is still correct.
         let per_unit = n_cells as f64 / (high - low);
         let mut cells =
             Self { low, per_unit, starts: vec![0; n_cells + 1], heaped: Vec::new(), cap };
@@ -234,12 +234,12 @@ impl Cells {
 
     #[inline]
     fn cell(&self, value: f64) -> usize {
-        // No number, which two infinities make, is 0.
+        // NaN, from infinity times 0, converts to 0.
         let cell = ((value - self.low) * self.per_unit) as u32;
         (cell as usize).min(self.starts.len() - 2)
     }
 
-    /// Rows that count.
+    /// Capped number of rows.
     fn n(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }
@@ -256,7 +256,7 @@ impl Cells {
         cells.map(|levels| (self.cell(levels[0].0) as u32, levels.to_vec())).collect()
     }
 
-    /// The values that have these places among all in ascending order.
+    /// The values at these positions in ascending order.
     fn values_at(&self, known: &Known, places: impl Iterator<Item = u64>) -> Vec<f64> {
         let cell_of = |place: u64| self.starts.partition_point(|&start| start <= place) - 1;
         let places: Vec<(u64, usize)> = places.map(|place| (place, cell_of(place))).collect();

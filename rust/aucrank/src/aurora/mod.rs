@@ -1,12 +1,12 @@
-//! The ramp statistic as what is climbed: `AURORA`, a linear score over binary terms, and `RankOpt`,
-//! a linear score over raw features.
+//! Maximisation of the ramp statistic: `AURORA`, a linear score over binary terms, and `RankOpt`, a
+//! linear score over raw features.
 //!
 //! Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp approximation", SIAM
-//! International Conference on Data Mining, 2006: "the paper" of this room.
+//! International Conference on Data Mining, 2006: "the paper" in this module.
 //!
-//! - [`Binarizer`]: raw features as binary terms, sec. 2.1; [`fit_threshold_binarizer`]: these alone,
-//!   as features for any model;
-//! - [`fit_aurora`]: terms chosen one by one, each followed by an ascent on the sphere, sec. 3;
+//! - [`Binarizer`]: raw features as binary terms, sec. 2.1; [`fit_threshold_binarizer`]: these
+//!   alone, as features for any model;
+//! - [`fit_aurora`]: terms selected one by one, each followed by an ascent on the sphere, sec. 3;
 //! - [`RankOpt`]: a linear score over raw features, sec. 4.3.
 
 mod ascent;

@@ -1,4 +1,4 @@
-//! A linear score over binary terms: what `AURORA` learns.
+//! A linear score over binary terms, the model of `AURORA`.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,39 +18,39 @@ use crate::roc::largest_gap;
 #[serde(transparent)]
 pub struct Aurora(Parts);
 
-/// What a fitted `AURORA` is made of.
+/// The fields of a fitted `AURORA`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Parts {
     pub n_levels: Vec<Option<u32>>,
     pub binarizer: Binarizer,
-    /// All terms that the search found; those that are kept are the first.
+    /// All terms that the search found; those that are kept come first.
     pub terms: Vec<BinaryTerm>,
-    /// The weights of those that are kept.
+    /// The weights of the terms that are kept.
     pub values: Vec<f64>,
     pub threshold: f64,
-    /// What each of them added to the ramp statistic of the rows learned from.
+    /// The gain of the ramp statistic of the training rows by each of them.
     pub gains: Vec<f64>,
     pub radius: f64,
     pub radii: Vec<TriedRadius>,
     pub path: Vec<PathStep>,
-    /// By what the number of terms was chosen.
+    /// The statistic that chose the number of terms.
     pub criterion: Criterion,
-    /// Folds by which it was, if it was by folds.
+    /// Number of folds that chose it, if it was chosen by folds.
     pub n_folds: Option<u16>,
-    /// What the next term would have to add.
+    /// The gain required of the next term.
     pub enough: f64,
     pub seed: u64,
 }
 
-/// How a score ranks after a number of terms; over folds, the mean.
+/// Statistics of a score with a given number of terms, averaged over folds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathStep {
-    /// The rows learned from.
+    /// Of the training rows.
     pub train: Statistics,
-    /// The rows held out.
+    /// Of the held-out rows.
     pub validation: Option<Statistics>,
-    /// The statistic of the rows held out by which the number of terms is chosen, after smoothing.
+    /// The smoothed statistic of the held-out rows that chooses the number of terms.
     pub smoothed: Option<f64>,
 }
 
@@ -58,13 +58,13 @@ pub struct PathStep {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TriedRadius {
-    /// Length of the weights.
+    /// Norm of the weights.
     pub radius: f64,
-    /// Terms that would be kept.
+    /// Number of terms that would be kept.
     pub n_terms: usize,
-    /// AUC of the rows held out with so many terms.
+    /// AUC of the held-out rows with that many terms.
     pub auc: Option<f64>,
-    /// Standard error of how far that is below the highest of the radii that were tried.
+    /// Standard error of its difference from the highest AUC of all radii.
     pub standard_error: Option<f64>,
 }
 
@@ -89,19 +89,19 @@ impl Aurora {
         &self.0.n_levels
     }
 
-    /// Raw features as binary terms.
+    /// The binary terms of all raw features.
     #[must_use]
     pub fn binarizer(&self) -> &Binarizer {
         &self.0.binarizer
     }
 
-    /// The terms of the score, in the order of their selection.
+    /// The terms of the score, in the order of selection.
     #[must_use]
     pub fn terms(&self) -> &[BinaryTerm] {
         &self.0.terms[..self.0.values.len()]
     }
 
-    /// The terms of the search, beyond those that were kept too.
+    /// All terms of the search, including those that were not kept.
     #[must_use]
     pub fn all_terms(&self) -> &[BinaryTerm] {
         &self.0.terms
@@ -113,20 +113,20 @@ impl Aurora {
         &self.0.values
     }
 
-    /// What each term of the score added to the ramp statistic of the rows learned from; the first,
-    /// over one half.
+    /// The gain of the ramp statistic of the training rows by each term of the score; that of the
+    /// first is relative to one half.
     #[must_use]
     pub fn gains(&self) -> &[f64] {
         &self.0.gains
     }
 
-    /// The sum of weights from which on a row is called positive.
+    /// The sum of weights from which a row is called positive.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
     }
 
-    /// The length of the weights.
+    /// The norm of the weights.
     #[must_use]
     pub fn radius(&self) -> f64 {
         self.0.radius
@@ -138,25 +138,25 @@ impl Aurora {
         &self.0.radii
     }
 
-    /// How the score ranks after each term of the search.
+    /// The statistics after each term of the search.
     #[must_use]
     pub fn path(&self) -> &[PathStep] {
         &self.0.path
     }
 
-    /// The statistic of rows held out by which the number of terms was chosen, if rows were held out.
+    /// The statistic of held-out rows that chose the number of terms, if rows were held out.
     #[must_use]
     pub fn criterion(&self) -> Criterion {
         self.0.criterion
     }
 
-    /// Folds by which the number of terms was chosen, if it was by folds.
+    /// Number of folds that chose the number of terms, if it was chosen by folds.
     #[must_use]
     pub fn n_folds(&self) -> Option<u16> {
         self.0.n_folds
     }
 
-    /// What the next term of the search would have to add.
+    /// The gain required of the next term of the search.
     #[must_use]
     pub fn enough(&self) -> f64 {
         self.0.enough
@@ -168,7 +168,8 @@ impl Aurora {
         self.0.seed
     }
 
-    /// The sum of [`Aurora::gains`] of each feature; those of a term of two are divided equally.
+    /// The sum of [`Aurora::gains`] of each feature; that of a term of two features is divided
+    /// equally.
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut importances = vec![0.0; self.0.n_levels.len()];
@@ -181,14 +182,14 @@ impl Aurora {
         importances
     }
 
-    /// Whether every term asks one feature.
+    /// Whether every term uses one feature.
     #[must_use]
     pub fn is_additive(&self) -> bool {
         self.terms().iter().all(|term| matches!(term, BinaryTerm::First(_)))
     }
 
-    /// The score as a sum of step functions, one for each feature that has a term; `None` where a term
-    /// asks two.
+    /// The score as a sum of step functions, one for each feature that has a term; `None` if a term
+    /// uses two features.
     #[must_use]
     pub fn feature_terms(&self) -> Option<Vec<FeatureTerm>> {
         if !self.is_additive() {
@@ -205,13 +206,13 @@ impl Aurora {
                 .collect();
             let at = |code: usize| -> f64 {
                 let on = terms.iter().filter(|(slot, _)| binary.codes_on(*slot).contains(&code));
-                // A sum of nothing would be -0.
+                // An empty sum would be -0.
                 on.fold(0.0, |sum, (_, value)| sum + value)
             };
             let steps = match &binary.rule {
                 Rule::AtLeast(all) => {
-                    let asked = |&slot: &usize| terms.iter().any(|(asked, _)| *asked == slot);
-                    let slots: Vec<usize> = (0..all.len()).filter(asked).collect();
+                    let has_term = |&slot: &usize| terms.iter().any(|(other, _)| *other == slot);
+                    let slots: Vec<usize> = (0..all.len()).filter(has_term).collect();
                     Steps::Numeric {
                         thresholds: slots.iter().map(|&slot| all[slot]).collect(),
                         values: std::iter::once(0)
@@ -239,7 +240,7 @@ impl Aurora {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        // 0 less 0, where minus 0 would be -0.
+        // 0 less 0, since minus 0 would be -0.
         let mut scores = vec![0.0 - self.0.threshold; columns.n_rows()];
         self.for_terms(columns, &mut scores, 1, |term, on, scores| {
             let value = self.0.values[term];
@@ -250,8 +251,8 @@ impl Aurora {
         Ok(scores)
     }
 
-    /// What each term adds to the score of each row, row by row: its weight where it is on, else 0. A
-    /// row adds up to the score and the threshold.
+    /// Contributions to the score of each row, row by row, one for each term: its weight if it is
+    /// on, else 0. They add up to the score plus the threshold.
     ///
     /// # Errors
     ///
@@ -268,8 +269,8 @@ impl Aurora {
         Ok(parts)
     }
 
-    /// Calls `visit` for some rows at a time with each term, where it is on, and their places in `out`,
-    /// of which each row has `width`.
+    /// Calls `visit` for each block of rows and each term, with where it is on and the rows' part
+    /// of `out`, which has `width` values per row.
     fn for_terms(
         &self,
         columns: &Columns<'_>,
@@ -279,16 +280,20 @@ impl Aurora {
     ) -> Result<(), RankError> {
         columns.check_kinds(self.n_levels())?;
         let features = &self.0.binarizer.features;
-        let mut asked: Vec<usize> =
-            self.terms().iter().flat_map(BinaryTerm::literals).map(|asked| asked.feature).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        let bins: Vec<Bins> = asked.iter().map(|&feature| features[feature].bins()).collect();
-        let lookups = Lookups::new(asked.iter().copied().zip(&bins));
+        let mut used: Vec<usize> = self
+            .terms()
+            .iter()
+            .flat_map(BinaryTerm::literals)
+            .map(|literal| literal.feature)
+            .collect();
+        used.sort_unstable();
+        used.dedup();
+        let bins: Vec<Bins> = used.iter().map(|&feature| features[feature].bins()).collect();
+        let lookups = Lookups::new(used.iter().copied().zip(&bins));
         lookups.by_tile(columns, out, width, |(): &mut (), of_feature, out| {
             let codes: Vec<&[u32]> = of_feature.collect();
             let of = |Literal { feature, slot }: Literal| {
-                let place = asked.partition_point(|&other| other < feature);
+                let place = used.partition_point(|&other| other < feature);
                 let on = features[feature].codes_on(slot);
                 let (start, n) = (on.start as u32, on.len() as u32);
                 codes[place].iter().map(|code| (code.wrapping_sub(start) < n).into()).collect()
@@ -299,11 +304,11 @@ impl Aurora {
         })
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a model read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         let Parts { n_levels, binarizer, terms, values, gains, path, .. } = &self.0;
         if binarizer.features.len() != n_levels.len() {

@@ -1,4 +1,4 @@
-//! Rows as the codes of their features, equal ones counted once.
+//! Rows as codes of their features, duplicates merged.
 
 use rayon::prelude::*;
 
@@ -8,19 +8,19 @@ use super::term::{BinaryTerm, Literal};
 use crate::data::{Column, Columns, Labels, mix};
 use crate::{RankError, parallel};
 
-/// Distinct rows of each class, by their codes: the positive ones first, either class in the order of
-/// a hash of the codes. What is summed over them in their order does not depend on the order of the
-/// rows in the data, nor on how often a row of whole weight is written down.
+/// Distinct rows of each class, by their codes: the positive ones first, each class in the order of
+/// a hash of the codes. So sums over them in their order depend neither on the order of the rows in
+/// the data nor on how often a row of whole weight is repeated.
 #[derive(Debug)]
 pub(super) struct Observations<'a> {
     pub binarizer: &'a Binarizer,
-    /// By feature, the code of each.
+    /// Codes of the observations, by feature.
     codes: Vec<Vec<u16>>,
-    /// Weight of each.
+    /// Weight of each observation.
     pub units: Vec<u64>,
     /// Its share in the weight of its class.
     pub shares: Vec<f64>,
-    /// So many are positive: the first.
+    /// Number of positive observations, which come first.
     pub n_pos: usize,
 }
 
@@ -90,9 +90,9 @@ impl<'a> Observations<'a> {
         self.shares.len()
     }
 
-    /// Sums of slopes over the observations that have each code of a feature.
+    /// Sums of slopes over the observations with each code of a feature.
     pub fn sums_by_code(&self, feature: usize, slopes: &[f64]) -> Vec<f64> {
-        // Two tables in turn: an addition need not wait for the one before it.
+        // Two alternating tables, so that an addition need not wait for the one before it.
         let mut sums = vec![[0.0; 2]; self.binarizer.features[feature].n_codes()];
         for (codes, slopes) in self.codes[feature].chunks(2).zip(slopes.chunks(2)) {
             for ((&code, &slope), turn) in codes.iter().zip(slopes).zip(0..) {
@@ -102,12 +102,12 @@ impl<'a> Observations<'a> {
         sums.into_iter().map(|[even, odd]| even + odd).collect()
     }
 
-    /// Sums of slopes over the observations where each term of a feature is on.
+    /// Sums of slopes over the observations for which each term of a feature is on.
     pub fn sums_by_term(&self, feature: usize, slopes: &[f64]) -> Vec<f64> {
         self.binarizer.features[feature].sums_on(&self.sums_by_code(feature, slopes))
     }
 
-    /// Where a term is on: 1 or 0.
+    /// Where a term is on, as 1 or 0.
     pub fn on(&self, term: BinaryTerm) -> Vec<u8> {
         term.on(|literal| self.on_of(literal))
     }
@@ -119,7 +119,7 @@ impl<'a> Observations<'a> {
         self.codes[literal.feature].iter().map(is_on).collect()
     }
 
-    /// Where a literal is on: one bit for each observation.
+    /// Where a literal is on, as one bit per observation.
     pub fn bits(&self, literal: Literal) -> Vec<u64> {
         let pack = |on: &[u8]| on.iter().rev().fold(0, |word, &on| word << 1 | u64::from(on));
         self.on_of(literal).chunks(64).map(pack).collect()
@@ -173,7 +173,7 @@ pub(super) mod tests {
             Columns::new(columns, n).unwrap()
         }
 
-        /// Calls `ask` with all of them as observations.
+        /// Calls `ask` with the observations of all rows.
         pub fn observe<T>(
             &self,
             weights: Option<&[f64]>,
@@ -186,7 +186,7 @@ pub(super) mod tests {
             ask(&Observations::new(&columns, &labels, &labels.rows(), &binarizer).unwrap())
         }
 
-        /// The rows at some places.
+        /// The rows at some indices.
         pub fn at(&self, places: &[usize]) -> Self {
             Self {
                 numbers: places

@@ -1,19 +1,19 @@
-//! The terms of a score, eight to a byte.
+//! The terms of a score, packed eight to a byte.
 //!
-//! A score is a sum over terms, and so a sum over bytes of a function of the byte: with a table of its
-//! 256 values, eight terms cost one look-up a row. The derivative with respect to eight weights is one
-//! histogram over the values of the byte. Terms of one feature and of two are alike here, and a column
-//! of 200 terms takes 25 bytes a row.
+//! A score is a sum over terms, and so a sum over bytes of a function of the byte: with a table of
+//! its 256 values, eight terms cost one lookup per row. The derivative with respect to eight
+//! weights is one histogram over the values of the byte. Terms of one and of two features are
+//! treated alike, and 200 terms take 25 bytes per row.
 
 use std::sync::Arc;
 
-/// Rows that are worked on at a time: what is written stays in the cache from column to column.
+/// Rows processed at a time: the output stays in the cache from column to column.
 const BLOCK: usize = 1024;
 
-/// Columns that are worked on at a time.
+/// Columns processed at a time.
 const LANES: usize = 4;
 
-/// Where each of some terms is on. A clone shares all columns until it gets a term of its own.
+/// Where each of some terms is on. A clone shares all columns until a term is added to it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PackedTerms {
     columns: Vec<Arc<Vec<u8>>>,
@@ -35,7 +35,7 @@ impl PackedTerms {
         }
     }
 
-    /// Adds up the weights of the terms that are on in each row.
+    /// Sums the weights of the terms that are on in each row.
     pub fn scores(&self, weights: &[f64], out: &mut [f64]) {
         debug_assert_eq!(weights.len(), self.n_terms);
         out.fill(0.0);
@@ -62,7 +62,7 @@ impl PackedTerms {
         }
     }
 
-    /// Adds up the slopes of the rows where each term is on.
+    /// Sums the slopes of the rows for which each term is on.
     pub fn gradient(&self, slopes: &[f64]) -> Vec<f64> {
         let mut gradient = Vec::with_capacity(8 * self.columns.len());
         for columns in self.columns.chunks(LANES) {
@@ -98,7 +98,7 @@ impl PackedTerms {
     }
 }
 
-/// Sum of up to eight weights for each set of them.
+/// Sum of up to eight weights for each subset of them.
 fn table(weights: &[f64]) -> [f64; 256] {
     let mut table = [0.0; 256];
     for byte in 1..1_usize << weights.len() {
@@ -122,7 +122,7 @@ mod tests {
             for term in 0..n_terms {
                 terms.push(&(0..n).map(|row| on(term, row)).collect::<Vec<u8>>());
             }
-            // Whole numbers: sums of them are exact in any order.
+            // Integers, whose sums are exact in any order.
             let weights: Vec<f64> = (0..n_terms).map(|term| (term * term) as f64 - 50.0).collect();
             let slopes: Vec<f64> = (0..n).map(|row| (row % 101) as f64 - 40.0).collect();
             let mut scores = vec![f64::NAN; n];

@@ -1,64 +1,64 @@
-//! How `AURORA` learns.
+//! Parameters of `AURORA`.
 
 use serde::{Deserialize, Serialize};
 
 use super::binarize::BinarizerParams;
 use crate::RankError;
 
-/// How `AURORA` learns.
+/// Parameters of `AURORA`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuroraParams {
     /// How raw features become binary terms.
     pub binarizer: BinarizerParams,
-    /// Terms of the score at most; at least 1.
+    /// Maximum number of terms of the score; at least 1.
     pub max_features: usize,
-    /// Raw features in a term at most: 1 or 2.
+    /// Maximum number of raw features in a term: 1 or 2.
     pub order: usize,
-    /// Length of the weights.
+    /// Norm of the weights.
     pub radius: Radius,
-    /// How closely candidates are looked at.
+    /// How thoroughly candidates are evaluated.
     pub depth: SearchDepth,
-    /// What a term has to add to the ramp statistic: `first_gain` at first; halved whenever no
-    /// candidate does, until it is less than `last_gain` (DECISIONS A16).
+    /// Required gain of the ramp statistic by a term: `first_gain` at first; halved whenever no
+    /// candidate reaches it, until it is below `last_gain` (DECISIONS A16).
     pub first_gain: f64,
     /// See `first_gain`; positive.
     pub last_gain: f64,
-    /// The search ends with a term that adds less to the AUC of the rows learned from; `None` is no
-    /// such rule (DECISIONS A17).
+    /// The search ends with a term that adds less to the AUC of the training rows; `None` disables
+    /// this rule (DECISIONS A17).
     pub tol: Option<f64>,
     /// How the number of terms is chosen.
     pub selection: Selection,
-    /// By which statistic of the rows held out.
+    /// The statistic of the held-out rows that chooses it.
     pub criterion: Criterion,
-    /// Seeds the rows held out.
+    /// Random seed of the held-out rows.
     pub seed: u64,
 }
 
-/// The length of the weights, in units of twice the half-width of the ramp.
+/// The norm of the weights, in units of twice the half-width of the ramp.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Radius {
     /// This one; positive.
     Fixed(f64),
-    /// One of at most five from 1/2 to 5: both ends and the middle, then the middles around the one of
-    /// highest AUC on the rows held out (DECISIONS A19). The smallest that is less than a standard
-    /// error below that.
+    /// One of at most five from 1/2 to 5: both ends and the middle, then the midpoints around the
+    /// one of highest AUC on the held-out rows (DECISIONS A19). The smallest within a standard
+    /// error of the best.
     Auto,
 }
 
-/// How many candidates are looked at, and how closely (sec. 3.1, tables 1 and 2).
+/// How many candidates are evaluated, and how thoroughly (sec. 3.1, tables 1 and 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchDepth {
-    /// Candidates of each measure that are tried by an ascent; at least 1.
+    /// Number of candidates by each measure that are tried by an ascent; at least 1.
     pub shortlist: usize,
-    /// Candidates of steepest gradient whose contour midpoint is asked.
+    /// Number of candidates of steepest gradient whose contour midpoint is evaluated.
     pub midpoints: usize,
-    /// Terms of one feature that are combined in pairs.
+    /// Number of one-feature terms that are combined in pairs.
     pub combined: usize,
-    /// Great circles of an ascent from the short list: the first leads to the pole of the new term,
-    /// each other one may turn all weights; at least 1.
+    /// Number of great circles of a trial ascent: the first leads to the pole of the new term, the
+    /// others may change all weights; at least 1.
     pub circles: usize,
 }
 
@@ -69,34 +69,34 @@ impl Default for SearchDepth {
     }
 }
 
-/// How the number of terms is chosen: by a statistic of rows that were not learned from, smoothed by a
-/// triangular window of 15 terms; of equal ones the fewest (sec. 3.5).
+/// How the number of terms is chosen: by a statistic of held-out rows, smoothed by a triangular
+/// window of 15 terms; of equal numbers the smallest (sec. 3.5).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// A share of the distinct rows of each class is held out, above 0 and below 1. The weights of the
-    /// chosen terms then climb on all rows.
+    /// A share of the distinct rows of each class is held out, above 0 and below 1. The weights of
+    /// the chosen terms are then refitted to all rows.
     HoldOut(f64),
-    /// Each of so many folds is held out in turn, and the number of terms of highest mean is then
-    /// searched for on all rows; at least 2.
+    /// Each fold is held out in turn, and the number of terms of the highest mean is then searched
+    /// for on all rows; at least 2 folds.
     CrossValidation(u16),
-    /// Not at all: all terms that the search finds on all rows are kept.
+    /// No choice: all terms that the search finds on all rows are kept.
     Keep,
 }
 
-/// What the number of terms is chosen by.
+/// The statistic that chooses the number of terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
     /// The ramp statistic, as in the paper (DECISIONS A18).
     Ramp,
-    /// The AUC, which the length of the weights does not change.
+    /// The AUC, which does not depend on the norm of the weights.
     #[default]
     Auc,
 }
 
-/// Largest length of the vector of coefficients: a hundred times the longest of the paper, whose
-/// scores of a million terms are still exact sums.
+/// Maximum norm of the weights: a hundred times the largest in the paper; scores of a million terms
+/// are still exact sums.
 const LARGEST_RADIUS: f64 = 1000.0;
 
 impl AuroraParams {
@@ -104,8 +104,8 @@ impl AuroraParams {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadParameter`] naming the first that is out of its range, or that another one
-    /// rules out.
+    /// [`RankError::BadParameter`] naming the first that is out of its range, or excluded by
+    /// another.
     pub fn validate(&self, n_levels: &[Option<u32>]) -> Result<(), RankError> {
         self.binarizer.validate(n_levels)?;
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });

@@ -1,4 +1,4 @@
-//! Terms chosen one by one, each followed by an ascent (table 3).
+//! Forward selection of terms, each followed by an ascent (table 3).
 
 use super::ascent::{Climber, Limits};
 use super::exact_ramp::{ExactRamp, Statistics};
@@ -9,14 +9,14 @@ use super::select::{Climbed, Position};
 use super::term::{BinaryTerm, Literal};
 use crate::{Interrupt, RankError};
 
-/// An ascent of one term after another ends with a circle that gains less than this.
+/// An ascent within the search ends with a circle that gains less than this.
 const LEAST_GAIN: f64 = 1e-6;
-/// The same of the ascent that gives the score its weights (DECISIONS A12).
+/// The same for the final ascent of the weights (DECISIONS A12).
 const LEAST_LAST_GAIN: f64 = 1e-8;
-/// Great circles of an ascent at most.
+/// Maximum number of great circles of an ascent.
 const MOST_CIRCLES: usize = 30;
 
-/// A score of the first k terms: how well it ranks the rows learned from, and those held out.
+/// The score of the first k terms, with its statistics on the training and the held-out rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     pub weights: Vec<f64>,
@@ -24,12 +24,12 @@ pub(super) struct Step {
     pub validation: Option<Statistics>,
 }
 
-/// What a search has found: terms in their order, and the score after each.
+/// The result of a search: terms in order, and the score after each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Path {
     pub terms: Vec<BinaryTerm>,
     pub steps: Vec<Step>,
-    /// What a term has to add now.
+    /// The current required gain of a term.
     pub enough: f64,
 }
 
@@ -70,8 +70,8 @@ impl<'a, 'b> Scored<'a, 'b> {
         self.ramp.of(&self.scores)
     }
 
-    /// Climbs from `weights`; what counts in the end is the exact statistic, which never falls: where
-    /// an ascent on the grid loses, an exact one takes its place.
+    /// Climbs from `weights`, judged by the exact statistic, which never decreases: if an ascent on
+    /// the grid loses, an exact one replaces it.
     fn climb(
         &mut self,
         climber: &mut Climber,
@@ -101,7 +101,7 @@ impl<'a, 'b> Scored<'a, 'b> {
     }
 }
 
-/// Climbs from the weights of a score on other rows, to the end.
+/// Climbs to convergence from the weights of a score on other rows.
 pub(super) fn climb_to_the_end(
     observations: &Observations<'_>,
     terms: &[BinaryTerm],
@@ -124,7 +124,7 @@ pub(super) fn scores_of(
     scored.scores
 }
 
-/// A search for terms on some rows, which looks at others after each.
+/// A search for terms on some rows, with held-out rows scored after each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search<'a, 'b> {
     pub observations: &'a Observations<'b>,
@@ -136,8 +136,8 @@ pub(super) struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// Searches, the terms that are given first, whatever they add; `enough` is what the next one has to
-    /// add. Calls `chosen` after each term: the search ends when it says so.
+    /// Runs the search, starting with the `given` terms, whatever they add; `enough` is the
+    /// required gain of the next one. Calls `chosen` after each term, which may end the search.
     pub fn run(
         &self,
         given: &[BinaryTerm],
@@ -180,7 +180,7 @@ impl Search<'_, '_> {
             let train = rows.climb(&mut here, &mut weights, LEAST_GAIN, self.interrupt)?;
             let last = path.steps.last().map(|last| last.train);
             if given.is_none() && last.is_some_and(|last| train.ramp < last.ramp) {
-                // A gain on the grid alone.
+                // The gain was an artefact of the grid.
                 break;
             }
             let validation = held_out.as_mut().map(|rows| {
@@ -198,7 +198,7 @@ impl Search<'_, '_> {
         Ok(path)
     }
 
-    /// The term of one feature with the best AUC on its own (DECISIONS A11).
+    /// The one-feature term with the highest AUC on its own (DECISIONS A11).
     fn first(&self, given: Option<BinaryTerm>) -> Option<Climbed> {
         let observations = self.observations;
         let signed = |(row, &share): (usize, &f64)| {
@@ -207,7 +207,7 @@ impl Search<'_, '_> {
         let shares: Vec<f64> = observations.shares.iter().enumerate().map(signed).collect();
         let mut best: Option<(BinaryTerm, f64)> = None;
         for feature in 0..observations.binarizer.features.len() {
-            // TPR - FPR of a binary term: its AUC is 1/2 and half of that.
+            // TPR - FPR of a binary term: its AUC is 1/2 plus half of that.
             let excesses = observations.sums_by_term(feature, &shares);
             for (slot, excess) in excesses.into_iter().enumerate() {
                 let term = BinaryTerm::First(Literal { feature, slot });
@@ -222,8 +222,8 @@ impl Search<'_, '_> {
         Some(Climbed { term, weights: vec![weight], value: 0.0 })
     }
 
-    /// The next term: the best of one feature if it adds enough, else the best of two, else what is
-    /// enough is halved. Neither changes meanwhile (DECISIONS A16).
+    /// The next term: the best of one feature if its gain suffices, else the best of two, else the
+    /// required gain is halved. The candidates stay the same meanwhile (DECISIONS A16).
     fn next(
         &self,
         position: &Position<'_, '_>,

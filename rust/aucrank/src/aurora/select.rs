@@ -1,4 +1,4 @@
-//! The next term (sec. 3.1).
+//! Selection of the next term (sec. 3.1).
 
 use std::f64::consts::PI;
 
@@ -14,7 +14,7 @@ use crate::{Interrupt, RankError};
 /// Angle of the contour midpoint.
 const MIDPOINT: f64 = PI / 6.0;
 
-/// Where the ascent stands.
+/// The current point of the ascent.
 pub(super) struct Position<'a, 'b> {
     pub observations: &'a Observations<'b>,
     pub chosen: &'a [BinaryTerm],
@@ -32,13 +32,13 @@ pub(super) struct Position<'a, 'b> {
     pub interrupt: &'a Interrupt,
 }
 
-/// A term that may be the next.
+/// A candidate for the next term.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     term: BinaryTerm,
     /// Its anti-polar gradient.
     gradient: f64,
-    /// The statistic at its contour midpoint, where that was asked.
+    /// The statistic at its contour midpoint, if evaluated.
     midpoint: Option<f64>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Climbed {
 }
 
 impl Position<'_, '_> {
-    /// The candidate that climbs highest, of those that are not in the score yet.
+    /// The candidate that climbs highest, among those not yet in the score.
     pub fn best(&self, candidates: &mut [Candidate]) -> Result<Option<Climbed>, RankError> {
         let is_new = |candidate: &Candidate| !self.chosen.contains(&candidate.term);
         let climbed: Vec<Climbed> = self
@@ -85,8 +85,8 @@ impl Position<'_, '_> {
         (0..n_features).into_par_iter().flat_map_iter(of_feature).collect()
     }
 
-    /// The best terms of one feature in pairs, those of the score included (DECISIONS A13, A14): all
-    /// gradients follow from the weighted counts of where both are on.
+    /// Pairs of the best one-feature terms, including those of the score (DECISIONS A13, A14): all
+    /// gradients follow from the weighted counts of where both terms are on.
     pub fn second_order(&self, first_order: &mut [Candidate]) -> Result<Vec<Candidate>, RankError> {
         let short = self.short_list(first_order, |_| true, self.depth.combined / 2)?;
         let literals: Vec<Literal> =
@@ -114,21 +114,21 @@ impl Position<'_, '_> {
         Ok((0..literals.len()).into_par_iter().flat_map_iter(of_first).collect())
     }
 
-    /// The first of the candidates that are asked for, by midpoint and by gradient, each once; the lower
-    /// index first among equals (DECISIONS A24). Only the steepest are asked for their midpoint, and
-    /// none twice.
+    /// The best of the candidates that satisfy `is_eligible`, by midpoint and by gradient, each once;
+    /// the lower index first among equals (DECISIONS A24). Midpoints are evaluated for the steepest
+    /// only, and once.
     fn short_list(
         &self,
         candidates: &mut [Candidate],
-        is_asked: impl Fn(&Candidate) -> bool,
+        is_eligible: impl Fn(&Candidate) -> bool,
         n_each: usize,
     ) -> Result<Vec<Candidate>, RankError> {
         self.interrupt.check()?;
         candidates.sort_by(|a, b| b.gradient.abs().total_cmp(&a.gradient.abs()));
-        let mut asked: Vec<&mut Candidate> =
-            candidates.iter_mut().filter(|candidate| is_asked(candidate)).collect();
-        let n_midpoints = asked.len().min(self.depth.midpoints);
-        let steepest = &mut asked[..n_midpoints];
+        let mut eligible: Vec<&mut Candidate> =
+            candidates.iter_mut().filter(|candidate| is_eligible(candidate)).collect();
+        let n_midpoints = eligible.len().min(self.depth.midpoints);
+        let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
         unknown.for_each_init(
             || Climber::new(self.observations),
@@ -141,7 +141,7 @@ impl Position<'_, '_> {
         let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);
         short.sort_by(|a, b| value(b).total_cmp(&value(a)));
         short.truncate(n_each);
-        for candidate in asked.into_iter().take(n_each) {
+        for candidate in eligible.into_iter().take(n_each) {
             if !short.iter().any(|other| other.term == candidate.term) {
                 short.push(*candidate);
             }
@@ -160,9 +160,9 @@ impl Position<'_, '_> {
         on
     }
 
-    /// The ascent that a term would have from the short list.
+    /// The trial ascent of a given term, equal to that from the short list.
     pub fn climb_to(&self, term: BinaryTerm) -> Result<Climbed, RankError> {
-        // The sums of `first_order` and `second_order`, to the last bit.
+        // Equal to the sums of `first_order` and `second_order`, to the last bit.
         let of_pair = |a: Literal, b: Literal| {
             let [a, b] = [a, b].map(|literal| self.observations.bits(literal));
             let single = |bits: &[u64]| sum_where(bits, bits, self.slopes);
@@ -211,7 +211,7 @@ impl Position<'_, '_> {
     }
 }
 
-/// Sum of the values where both bits are set, in the same order always.
+/// Sum of the values where both bits are set, always in the same order.
 fn sum_where(a: &[u64], b: &[u64], values: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     for ((&a, &b), values) in a.iter().zip(b).zip(values.chunks(64)) {

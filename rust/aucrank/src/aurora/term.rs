@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A term of one feature: its place among those of the feature.
+/// A term of one feature, by its index among those of the feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Literal {
     /// The raw feature.
     pub feature: usize,
-    /// Its place among the terms of the feature.
+    /// Its index among the terms of the feature.
     pub slot: usize,
 }
 
@@ -24,7 +24,7 @@ pub enum BinaryTerm {
 }
 
 impl BinaryTerm {
-    /// The one or two terms that it asks.
+    /// The one or two literals that it uses.
     #[must_use]
     pub fn literals(&self) -> impl ExactSizeIterator<Item = Literal> + Clone {
         let (pair, n) = match *self {
@@ -34,7 +34,7 @@ impl BinaryTerm {
         pair.into_iter().take(n)
     }
 
-    /// Where it is on, 1 or 0, given where those that it asks are.
+    /// Where it is on, 1 or 0, given where its literals are.
     pub(super) fn on(&self, of: impl Fn(Literal) -> Vec<u8>) -> Vec<u8> {
         let mut on;
         match *self {

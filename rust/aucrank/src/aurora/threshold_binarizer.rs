@@ -1,4 +1,4 @@
-//! Binary terms as features for any model: what `ThresholdBinarizer` learns, and what it makes of rows.
+//! `ThresholdBinarizer`: binary terms as features for any model.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +10,20 @@ use crate::data::{
 };
 use crate::{Interrupt, RankError};
 
-/// A term of one feature, with the training rows that it is on for.
+/// A term of one feature, with the training rows for which it is on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CountedTerm {
     /// The raw feature.
     pub feature: usize,
-    /// What it asks.
+    /// Its test.
     pub test: TermTest,
-    /// The training rows that it is on for.
+    /// The training rows for which it is on.
     pub on: ClassSums,
-    /// `AUC` of the training rows if they rank by this term alone; `None` where no labels were known.
+    /// `AUC` of the training rows ranked by this term alone; `None` without labels.
     pub auc: Option<f64>,
 }
 
-/// Binary terms with the training rows that they were chosen from.
+/// Binary terms with the counts of the training rows from which they were chosen.
 ///
 /// # Examples
 ///
@@ -45,11 +45,11 @@ pub struct CountedTerm {
 pub struct ThresholdBinarizer {
     /// For each feature its number of categories, or `None` if it is numeric.
     n_levels: Vec<Option<u32>>,
-    /// Whether the classes of the training rows were known; else all count as negative.
+    /// Whether the training rows had labels; otherwise all count as negative.
     has_labels: bool,
-    /// The training rows.
+    /// Class sums of the training rows.
     total: ClassSums,
-    /// Power of two that one unit of their weight stands for.
+    /// Binary exponent of the unit of their weight.
     exponent: i32,
     features: Vec<BinaryFeature>,
     /// For each feature the training rows of each code.
@@ -63,19 +63,19 @@ impl ThresholdBinarizer {
         &self.n_levels
     }
 
-    /// Whether the classes of the training rows were known.
+    /// Whether the training rows had labels.
     #[must_use]
     pub fn has_labels(&self) -> bool {
         self.has_labels
     }
 
-    /// The training rows.
+    /// Class sums of the training rows.
     #[must_use]
     pub fn total(&self) -> ClassSums {
         self.total
     }
 
-    /// Power of two that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent
@@ -93,7 +93,7 @@ impl ThresholdBinarizer {
         self.features.iter().map(BinaryFeature::n_terms).sum()
     }
 
-    /// The terms, those of the first feature first: thresholds ascend, then comes what is missing.
+    /// The terms, feature by feature: ascending thresholds, then missing values.
     #[must_use]
     pub fn terms(&self) -> Vec<CountedTerm> {
         let of_feature = |(place, (feature, sums)): (usize, (&BinaryFeature, &Vec<ClassSums>))| {
@@ -109,12 +109,12 @@ impl ThresholdBinarizer {
         CountedTerm { feature, test, on, auc: self.has_labels.then(auc) }
     }
 
-    /// Puts `one` into the places of the terms that are on, row by row; the others stay as they are.
+    /// Writes `one` for each term that is on, row by row; other elements are unchanged.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity, or
-    /// `out` has not a place for each term of each row.
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity,
+    /// or the length of `out` is not the number of terms times rows.
     pub fn fill<T: Copy + Send + Sync>(
         &self,
         columns: &Columns<'_>,
@@ -136,7 +136,7 @@ impl ThresholdBinarizer {
         })
     }
 
-    /// Number of terms that are on for each row.
+    /// Number of terms that are on in each row.
     ///
     /// # Errors
     ///
@@ -157,8 +157,8 @@ impl ThresholdBinarizer {
         Ok(counts)
     }
 
-    /// Puts the numbers of the terms that are on, ascending, into the places that a row has in `out`: as
-    /// many as [`ThresholdBinarizer::count`] says, row after row.
+    /// Writes the indices of the terms that are on, ascending, to `out`, row after row:
+    /// [`ThresholdBinarizer::count`] indices per row.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl ThresholdBinarizer {
             parts.push((start..start + counts.len(), (counts, part)));
         }
         lookups.by_part(columns, parts, |(): &mut (), of_feature, (counts, out)| {
-            // The next place of each row.
+            // The next position of each row.
             let mut places: Vec<usize> = counts
                 .iter()
                 .scan(0, |end, &count| {
@@ -206,7 +206,7 @@ impl ThresholdBinarizer {
         })
     }
 
-    /// How the values of each feature are coded, and the terms that are on for each code.
+    /// The coding of each feature, and the terms that are on for each code.
     fn codings(&self) -> (Vec<Bins>, Vec<Vec<Span>>) {
         let mut first = 0;
         let spans = self.features.iter().map(|feature| {
@@ -218,11 +218,11 @@ impl ThresholdBinarizer {
         (self.features.iter().map(BinaryFeature::bins).collect(), spans)
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a model read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         check_weight(self.total, self.exponent)?;
         if self.has_labels && !self.total.is_mixed() {
@@ -242,7 +242,7 @@ impl ThresholdBinarizer {
             let named = |what: String| format!("feature {place}: {what}");
             check_feature(feature, n_levels, sums, self.total).map_err(named)?;
         }
-        // Places of terms are 32-bit numbers.
+        // Indices of terms are 32-bit.
         if self.n_terms() > i32::MAX as usize {
             return Err(format!("{} terms", self.n_terms()));
         }
@@ -250,7 +250,7 @@ impl ThresholdBinarizer {
     }
 }
 
-/// Terms side by side.
+/// A contiguous range of terms.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: u32,
@@ -264,7 +264,7 @@ fn check_places(found: usize, expected: usize) -> Result<(), RankError> {
     Err(RankError::LengthMismatch { name: "the output", found, expected })
 }
 
-/// The terms that are on for each code, if the first has this number. They always lie side by side.
+/// The terms that are on for each code, given the index of the first. They are always contiguous.
 fn spans(feature: &BinaryFeature, first: u32) -> Vec<Span> {
     let n_terms = feature.n_terms() as u32;
     let none = Span { start: first, end: first };
@@ -310,7 +310,7 @@ fn check_feature(
     Ok(())
 }
 
-/// Chooses the terms of all features, and counts the rows that they are on for.
+/// Chooses the terms of all features, and counts the rows for which they are on.
 ///
 /// # Errors
 ///
@@ -351,7 +351,7 @@ pub fn fit_threshold_binarizer(
     Ok(model)
 }
 
-/// Whether every category is one that its column declares.
+/// Checks that every code is one that its column declares.
 fn check_codes(columns: &Columns<'_>) -> Result<(), RankError> {
     for (feature, column) in columns.iter().enumerate() {
         let Column::Codes { codes, n_levels } = *column else { continue };
@@ -396,7 +396,7 @@ mod tests {
     fn columns<'a>(values: &'a [Vec<f64>], codes: &'a [u32]) -> Columns<'a> {
         let mut columns: Vec<Column<'a>> =
             values.iter().map(|values| values.as_slice().into()).collect();
-        // Category 0 occurs in no row.
+        // Category 0 has no rows.
         columns.push(Column::Codes { codes, n_levels: 5 });
         Columns::new(columns, codes.len()).unwrap()
     }

@@ -8,26 +8,26 @@ use super::two_sided::{Criterion, two_sided};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
-/// Least advantage of a ranking that is worth a round (DECISIONS B6).
+/// Least advantage of a ranking that contributes a round (DECISIONS B6).
 const LEAST_ADVANTAGE: f64 = 1e-12;
 
-/// Everything that a fit of `AUCBoost` can be told.
+/// Parameters of `AUCBoost`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AucBoostParams {
-    /// The loop.
+    /// Parameters of the boosting loop.
     pub rounds: RoundParams,
-    /// How rankings are cut.
+    /// How rankings are cut into classifiers.
     pub criterion: Criterion,
-    /// What a row is scored by.
+    /// The score of a row.
     pub output: Output,
 }
 
-/// What a row is scored by (DECISIONS B7).
+/// The score of a row (DECISIONS B7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
-    /// The sum of the rounds.
+    /// The sum over the rounds.
     #[default]
     Real,
     /// Its sign, that of 0 being +1: the classifier of Theorem 2.
@@ -40,7 +40,8 @@ impl RoundRule for AucBoostParams {
         if cut.error >= 0.5 - LEAST_ADVANTAGE {
             return None;
         }
-        // The weight of AdaBoost; a ranker without a mistake gets a finite one and ends it (B5, B6).
+        // The weight of AdaBoost; a ranker without mistakes gets a finite one and is the last (B5,
+        // B6).
         let most = 0.5 * (2.0 * n_rows as f64).ln();
         let alpha = (0.5 * ((1.0 - cut.error) / cut.error).ln()).min(most);
         let value = |chance: f64| alpha * (2.0 * chance - 1.0);
@@ -59,8 +60,9 @@ impl RoundRule for AucBoostParams {
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what rankers outside
-/// run into. `external` fits [`WeakRankerParams::External`](super::WeakRankerParams::External).
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of
+/// external rankers. `external` fits
+/// [`WeakRankerParams::External`](super::WeakRankerParams::External).
 pub fn fit_auc_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,

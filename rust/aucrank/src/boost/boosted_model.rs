@@ -1,4 +1,4 @@
-//! A sum of terms: what `AUCBoost` and `RankBoost` learn.
+//! A sum of terms, the model of `AUCBoost` and `RankBoost`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use crate::data::{Columns, FeatureTerm, LARGEST_SUM, is_snapped};
 use crate::tree::LeafSums;
 use crate::{RankError, parallel};
 
-/// Rows that one thread takes at a time.
+/// Rows per task.
 const TILE_ROWS: usize = 1024;
 
-/// A sum of terms, one for each round.
+/// A sum of terms, one per round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BoostedModel(Parts);
 
-/// What a boosted model is made of.
+/// The fields of a boosted model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Parts {
     pub(super) n_levels: Vec<Option<u32>>,
@@ -25,7 +25,7 @@ pub(super) struct Parts {
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` on the
     /// training rows, which bounds the share of rows on the wrong side of 0.
     pub(super) mean_exponentials: Vec<[f64; 2]>,
-    /// AUC less one half of each term on the rows as they were weighted for it.
+    /// AUC less one half of each term, under the weights of its round.
     pub(super) advantages: Vec<f64>,
     pub(super) threshold: f64,
     pub(super) by_sign: bool,
@@ -51,28 +51,28 @@ impl BoostedModel {
         &self.0.terms
     }
 
-    /// The sum of terms from which on a row is called positive; 0 where rows are scored by sign.
+    /// The sum of terms from which a row is called positive; 0 if rows are scored by sign.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
     }
 
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
-    /// distribution of the training rows that were learned from, `f` being the sum of the rounds so far
-    /// and `y` 1 or -1. It bounds the share of rows of the class on the wrong side of 0; both are
-    /// products of one factor a round.
+    /// initial distribution of the training rows, `f` being the sum of the rounds so far and `y` 1
+    /// or -1. It bounds the share of rows of the class on the wrong side of 0; both are products of
+    /// one factor per round.
     #[must_use]
     pub fn mean_exponentials(&self) -> &[[f64; 2]] {
         &self.0.mean_exponentials
     }
 
-    /// For each round the AUC of its term, less one half, on the rows as they were weighted for it.
+    /// For each round the AUC of its term, less one half, under the weights of that round.
     #[must_use]
     pub fn advantages(&self) -> &[f64] {
         &self.0.advantages
     }
 
-    /// The AUC of the rows held out, if the number of rounds was chosen by it.
+    /// The AUC of the held-out rows, if it chose the number of rounds.
     #[must_use]
     pub fn held_out(&self) -> Option<&HeldOutPath> {
         self.0.held_out.as_ref()
@@ -90,7 +90,8 @@ impl BoostedModel {
         self.0.by_sign
     }
 
-    /// The terms of single features, one for each feature that has any, by feature.
+    /// The merged terms of single features, one for each feature that has any, in the order of the
+    /// features.
     #[must_use]
     pub fn merged_terms(&self) -> Vec<FeatureTerm> {
         let mut merged: Vec<Option<FeatureTerm>> = vec![None; self.0.n_levels.len()];
@@ -104,16 +105,16 @@ impl BoostedModel {
         merged.into_iter().flatten().collect()
     }
 
-    /// Numbers of the rankers outside that it asks, ascending.
+    /// Numbers of the external rankers of the model, ascending.
     #[must_use]
     pub fn external_rankers(&self) -> Vec<usize> {
         self.0.terms.iter().filter_map(Term::external_number).collect()
     }
 
-    /// For each feature the mean of [`BoostedModel::advantages`] over all rounds, each weighted by the
-    /// range of the values of its term, rounds on other features counting as 0; the share of a tree is
-    /// divided among its features by their squared gains. `None` where a term asks features together
-    /// in a way that cannot be told apart.
+    /// For each feature the mean of [`BoostedModel::advantages`] over all rounds, each weighted by
+    /// the range of the values of its term, rounds on other features counting as 0; the share of a
+    /// tree is divided among its features by their squared gains. `None` if a term combines
+    /// features in a way that cannot be attributed.
     #[must_use]
     pub fn importances(&self) -> Option<Vec<f64>> {
         let (mut importances, mut total) = (vec![0.0; self.0.n_levels.len()], 0.0);
@@ -153,7 +154,7 @@ impl BoostedModel {
         Ok(scores)
     }
 
-    /// The score that a sum of terms stands for.
+    /// The score for a sum of terms.
     #[inline]
     #[must_use]
     pub fn score_of(&self, sum: f64) -> f64 {
@@ -200,17 +201,18 @@ impl BoostedModel {
         Ok(sums)
     }
 
-    /// Whether the columns are those of the fit in number and kind, and hold no infinity.
+    /// Checks that the columns are those of the fit in number and kind, and hold no infinity.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if not.
+    /// If they are not.
     pub fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         columns.infinite_value().map_or(Ok(()), Err)
     }
 
-    /// What one round adds to the sum of each row of [checked](BoostedModel::check_columns) columns.
+    /// Contribution of one round to the sum of each row of [checked](BoostedModel::check_columns)
+    /// columns.
     ///
     /// # Errors
     ///
@@ -229,11 +231,11 @@ impl BoostedModel {
         self.0.terms[round].values(columns, external)
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a model read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         let parts = &self.0;
         let n_terms = parts.terms.len();
@@ -260,7 +262,7 @@ impl BoostedModel {
 }
 
 impl Term {
-    /// Largest value less the smallest.
+    /// Largest less smallest value.
     fn range(&self) -> f64 {
         let low = self.all_values().fold(f64::INFINITY, f64::min);
         let high = self.all_values().fold(f64::NEG_INFINITY, f64::max);
@@ -268,7 +270,7 @@ impl Term {
     }
 }
 
-/// The largest size among the values of a term, all of them whole multiples of their unit.
+/// The largest absolute value of a term, all of whose values must be multiples of their unit.
 fn largest_value(term: &Term) -> Result<f64, String> {
     let mut largest = 0.0_f64;
     for value in term.all_values() {

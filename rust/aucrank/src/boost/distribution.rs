@@ -1,19 +1,19 @@
-//! The distributions over the rows of each class that boosting reweights round by round.
+//! The distributions over the rows of each class, which boosting reweights in each round.
 
 use crate::data::{ClassMasses, Labels, times_power_of_two};
 use crate::parallel;
 
-/// Bits that the mass of a class may take: sums are then exact in `f64`, too.
+/// Bits of the mass of a class: sums are then also exact in `f64`.
 const CLASS_BITS: i32 = 52;
 
-/// Rows that one thread takes at a time.
+/// Rows per task.
 const CHUNK_ROWS: usize = 1 << 13;
 
-/// What a round is worth to a row.
+/// Contribution of a round to a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Worth {
     value: f64,
-    /// What it multiplies the mass of the row by, if the row is negative, and if it is positive.
+    /// Factors by which the mass of the row is multiplied, if it is negative and if it is positive.
     factors: [f64; 2],
 }
 
@@ -24,32 +24,32 @@ impl Worth {
 }
 
 /// A distribution over the positive rows and one over the negative rows: the factored form of a
-/// distribution over pairs (DECISIONS K7), and that of `AUCBoost` on 1/2 D+ + 1/2 D- (B16), since no
-/// weak ranker asks how much one class weighs beside the other.
+/// distribution over pairs (DECISIONS K7), and that of `AUCBoost` on 1/2 D+ + 1/2 D- (B16), since
+/// no weak ranker depends on the ratio of the class weights.
 ///
-/// What boosting makes of a row follows from the row alone, by the same steps in whatever order the
-/// rows come; it is rounded to fixed point before anything is summed, so that sums are exact, and a
-/// row of weight k is k copies of it. A row takes 16 bytes here.
+/// The factor of a row depends on that row alone, whatever the order of the rows; it is rounded to
+/// fixed point before anything is summed, so that sums are exact, and a row of weight k equals k
+/// copies of it. A row takes 16 bytes here.
 #[derive(Debug, Clone)]
 pub(super) struct Distribution<'a> {
     labels: &'a Labels<'a>,
-    /// Copies that a row stands for, where weights are counts.
+    /// How many copies each row stands for, if weights are counts.
     copies: Option<&'a [u64]>,
-    /// What boosting made of one copy of the row, times its weight where weights are no counts; beside
-    /// the largest of the class.
+    /// Factor of one copy of the row, times its weight if weights are not counts; relative to the
+    /// largest of the class.
     factors: Vec<f64>,
-    /// The same in fixed point, times the copies.
+    /// The factors in fixed point, times the copies.
     masses: Vec<u64>,
     total: ClassMasses,
     /// For each class, negatives first, bits of the mass of one copy.
     bits: [i32; 2],
-    /// For each class, the power of two that a factor of 1 stands for.
+    /// For each class, the binary exponent of a factor of 1.
     powers: [i32; 2],
     /// For each class, the log of the product of the normalisers so far.
     log_normalizer: [f64; 2],
 }
 
-/// What a pass over rows finds.
+/// Result of a pass over rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pass {
     /// Largest factor of each class, negatives first.
@@ -67,11 +67,11 @@ impl Pass {
     }
 }
 
-/// Some of the rows by the number of their chunk: factors, masses, and scores if they are asked for.
+/// Factors, masses and, if requested, scores of a chunk of rows, with the number of the chunk.
 type Part<'a> = (usize, ((&'a mut [f64], &'a mut [u64]), Option<&'a mut [f64]>));
 
 impl<'a> Distribution<'a> {
-    /// Each class of the given rows as its weights have it; other rows have no mass, ever.
+    /// The initial distribution: the given rows by their weights; other rows never have mass.
     pub(super) fn new(labels: &'a Labels<'a>, rows: &[u32]) -> Self {
         let copies = labels.copies();
         let (mut factors, mut n_copies) = (vec![0.0; labels.n_rows()], [0_u64; 2]);
@@ -82,7 +82,7 @@ impl<'a> Distribution<'a> {
             };
             n_copies[usize::from(labels.positive()[row])] += copies.map_or(1, |copies| copies[row]);
         }
-        // All copies together, each of a factor of at most 1, fit the bits of a class.
+        // The masses of all copies, with factors of at most 1, fit the bits of a class.
         let bits = n_copies.map(|n| CLASS_BITS - (n.max(1) as f64).log2().ceil() as i32);
         let mut distribution = Self {
             labels,
@@ -103,19 +103,19 @@ impl<'a> Distribution<'a> {
         &self.masses
     }
 
-    /// Mass of each class; none where all rows of a class are beyond the reach of fixed point.
+    /// Mass of each class; zero if all rows of a class are below the range of fixed point.
     pub(super) fn total(&self) -> ClassMasses {
         self.total
     }
 
-    /// For each class, negatives first, the mean of `exp(-y f(x))`, `f` being the sum of the values so
-    /// far: a bound on the share of its rows with `y f(x) <= 0`.
+    /// For each class, negatives first, the mean of `exp(-y f(x))`, `f` being the sum of the rounds
+    /// so far: a bound on the share of its rows with `y f(x) <= 0`.
     pub(super) fn mean_exponential(&self) -> [f64; 2] {
         self.log_normalizer.map(f64::exp)
     }
 
-    /// Adds what a round is worth to the scores of the rows, and takes mass off those that it ranks
-    /// well: multiplies by `exp(-value)` where a row is positive and `exp(value)` where it is not.
+    /// Adds the values of a round to the scores, and reduces the mass of rows that it ranks well:
+    /// it is multiplied by `exp(-value)` for a positive and `exp(value)` for a negative row.
     pub(super) fn reweight(&mut self, scores: &mut [f64], worth: impl Fn(usize) -> Worth + Sync) {
         let before = self.log_total();
         self.multiply(scores, worth);
@@ -137,7 +137,8 @@ impl<'a> Distribution<'a> {
         let positive = self.labels.positive();
         let times =
             |row: usize, factor: f64| factor * worth(row).factors[usize::from(positive[row])];
-        // One pass does it all where the largest factors keep their power of two, as they mostly do.
+        // A single pass suffices if the largest factors keep their power of two, as they usually
+        // do.
         let mut pass = if scores.is_empty() {
             self.pass(&mut [], times, |_| 0.0)
         } else {
@@ -159,7 +160,7 @@ impl<'a> Distribution<'a> {
         self.total = pass.total;
     }
 
-    /// Changes every factor, and rounds it to fixed point: masses are right if no factor is above 1.
+    /// Updates every factor and rounds it to fixed point; masses are valid if no factor exceeds 1.
     fn pass(
         &mut self,
         scores: &mut [f64],
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
     use crate::data::mix;
 
-    /// A number in [0, 1) that follows from two others.
+    /// A number in [0, 1) derived from two others.
     fn draw(a: u64, b: u64) -> f64 {
         (mix(mix(a) ^ b) >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -233,7 +234,7 @@ mod tests {
                 let of_class = if class { of_class.pos } else { of_class.neg } as f64;
                 for row in (0..n_rows).filter(|&row| positive[row] == class) {
                     let share = distribution.masses()[row] as f64 / of_class;
-                    // Rounding to fixed point, which is coarsest where a row outweighs the others.
+                    // Rounding to fixed point is coarsest if one row outweighs the others.
                     assert!((share - plain[row] / total).abs() < 1e-11);
                 }
             }
@@ -245,7 +246,7 @@ mod tests {
         }));
     }
 
-    /// Masses after some rounds, row by row, values being those of `contents`.
+    /// Masses after some rounds, row by row, with values derived from `contents`.
     fn masses(contents: &[u64], positive: &[bool], weights: Option<&[f64]>) -> Vec<u64> {
         let labels = Labels::new(positive, weights).unwrap();
         let mut distribution = Distribution::new(&labels, &labels.rows());
@@ -258,7 +259,7 @@ mod tests {
 
     #[test]
     fn neither_order_nor_threads_matter_and_weights_are_copies() {
-        // More rows than a chunk.
+        // More rows than in a chunk.
         let contents: Vec<u64> = (0..20_000).collect();
         let positive: Vec<bool> = contents.iter().map(|c| c % 5 < 2).collect();
         let one = masses(&contents, &positive, None);

@@ -1,4 +1,4 @@
-//! What each feature adds to a score, where every term asks one feature.
+//! Additive explanations of a boosted score whose terms each use one feature.
 
 use super::boosted_model::BoostedModel;
 use super::term::Term;
@@ -6,18 +6,19 @@ use crate::RankError;
 use crate::data::Columns;
 
 impl BoostedModel {
-    /// Whether every term asks one feature, so that the score is a sum of step functions.
+    /// Whether every term uses one feature, so that the score is a sum of step functions.
     #[must_use]
     pub fn is_additive(&self) -> bool {
         self.terms().iter().all(|term| matches!(term, Term::Feature(_)))
     }
 
-    /// The parts of the score of each row, row by row, one for each feature: the value of its step
-    /// function. They add up to the score and the threshold, exactly and in any order.
+    /// The contributions to the score of each row, row by row, one for each feature: the value of
+    /// its step function. They add up to the score plus the threshold, exactly and in any order.
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if a term asks several features; else as [`BoostedModel::score`].
+    /// [`RankError::NotAdditive`] if a term uses several features; otherwise as
+    /// [`BoostedModel::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
         if !self.is_additive() {
@@ -56,7 +57,7 @@ mod tests {
 
     const N_ROWS: usize = 5000;
 
-    /// Three features, the last of which says nothing; every ninth value is missing.
+    /// Three features, the last of which is uninformative; every ninth value is missing.
     fn sample() -> (Vec<f64>, Vec<bool>) {
         let unit =
             |row: usize, j: u64| (mix(row as u64 ^ j << 40) >> 11) as f64 / (1_u64 << 53) as f64;
@@ -127,7 +128,7 @@ mod tests {
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let err = RankError::ColumnMismatch { found: 2, expected: 3 };
         assert_eq!(model.explain(&columns), Err(err));
-        // A term over a tree, put into the document of the model.
+        // A term over a tree, inserted into the JSON of the model.
         let tree = tree(&values, &positive);
         let n_leaves = tree.leaves().len();
         let term = Term::Tree(TreeTerm { tree, values: vec![0.0; n_leaves] });

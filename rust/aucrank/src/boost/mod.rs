@@ -1,15 +1,16 @@
 //! Boosting the AUC (Long and Servedio, 2007, called paper 3 below), and `RankBoost`.
 //!
-//! - `two_sided`: a ranking cut into a classifier that serves both classes alike (paper 3 Lemma 4);
+//! - `two_sided`: a ranking cut into a classifier with equal errors on both classes (paper 3
+//!   Lemma 4);
 //! - `distribution`: the rows reweighted, class by class;
-//! - `weak`: weak rankers, one a file;
-//! - `term`, `scored`: what a ranker is worth in a score, `term_values`: at rows of raw data;
-//!   `boosted_model`: a sum of terms;
-//! - `row_values`: what a term says of the rows of a fit;
-//! - `subsampling`, `validation_set`: what a round learns from, how many rounds are kept;
-//! - `explain`: the parts of a score, feature by feature;
+//! - `weak`: weak rankers, one per file;
+//! - `term`, `scored`: the function that a ranker contributes to a score, `term_values`: its values
+//!   on raw data; `boosted_model`: a sum of terms;
+//! - `row_values`: the values of a term on the rows of a fit;
+//! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
+//! - `explain`: additive explanations by feature;
 //! - `marti`: branching programs;
-//! - `rounds`: the loop of boosting; `auc_boost`, `rank_boost`: how each values a ranking.
+//! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: how each values a ranking.
 
 mod auc_boost;
 mod boosted_model;

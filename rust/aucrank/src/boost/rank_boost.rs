@@ -3,13 +3,12 @@
 //! row.
 //!
 //! A distribution over pairs is a product of one over the positive rows and one over the negative
-//! rows (their fig. 2), so no pair is ever written down. What is minimised round by round is the
-//! mean over pairs of `exp(f(negative) - f(positive))`: the product of the two means that a
-//! [`BoostedModel`] keeps.
+//! rows (their fig. 2), so pairs are never enumerated. Each round minimises the mean over pairs of
+//! `exp(f(negative) - f(positive))`: the product of the two means that a [`BoostedModel`] keeps.
 //!
-//! A ranking becomes a grade from 0 to 1 by [`Grades`]. Since a weak ranker always points to what
-//! ranks positives higher, values are positive: the reverse of a stump, with a negative value,
-//! differs from the stump by a constant (DECISIONS K6).
+//! A ranking becomes a grade from 0 to 1 by [`Grades`]. Since weak rankers are oriented to rank
+//! positives higher, values are positive: the reverse of a stump, with a negative value, differs
+//! from the stump by a constant (DECISIONS K6).
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +17,7 @@ use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
-/// Steps of Newton's method at most; a handful is enough.
+/// Maximum number of Newton steps; a handful suffices.
 const MOST_STEPS: usize = 100;
 
 /// How the value of a ranking is chosen (DECISIONS K5).
@@ -29,27 +28,26 @@ pub enum Alpha {
     /// of the grades of a pair.
     #[default]
     Third,
-    /// The value of the least pair loss: the second method, in closed form, where there are two
-    /// grades, else the first, by Newton's method. A pair's share of the loss, `1/PQ`, is added to
-    /// the pairs that are ranked right by the most and to those ranked wrong by the most
-    /// (DECISIONS K4).
+    /// The value that minimises the pair loss: the second method, in closed form, for two grades,
+    /// else the first, by Newton's method. The loss is smoothed by a pair's share, `1/PQ`, at both
+    /// the best ranked and the worst ranked pairs (DECISIONS K4).
     Exact,
 }
 
-/// Everything that a fit of `RankBoost` can be told.
+/// Parameters of `RankBoost`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankBoostParams {
-    /// The loop.
+    /// Parameters of the boosting loop.
     pub rounds: RoundParams,
     /// How rankings are valued.
     pub alpha: Alpha,
 }
 
-/// Values of a ranking by scores, of which each row may have its own.
+/// Maximum number of distinct values of a ranking by scores, which may differ in every row.
 const MOST_GRADES: usize = 256;
 
-/// What a round of a sample is worth.
+/// Valuation of a ranking in a fit.
 #[derive(Debug, Clone, Copy)]
 struct PairRule {
     alpha: Alpha,
@@ -72,7 +70,7 @@ impl RoundRule for PairRule {
         let grades = Grades::of(groups)?;
         let most = 0.5 * (2.0 * n_rows as f64).ln();
         let alpha = match self.alpha {
-            // Infinite for a stump that makes no mistake.
+            // Infinite for a stump without mistakes.
             Alpha::Third => (0.5 * ((1.0 + grades.r) / (1.0 - grades.r)).ln()).min(most),
             Alpha::Exact => {
                 PairLoss::new(groups, &grades.of_group, 1.0 / self.n_pairs).minimum(most)
@@ -80,7 +78,7 @@ impl RoundRule for PairRule {
         };
         Some(RoundValues {
             values: grades.of_group.iter().map(|grade| alpha * grade).collect(),
-            // The middle of the grades: nothing is known of those who miss it (DECISIONS K3).
+            // The middle grade, since nothing is known of rows with a missing value (DECISIONS K3).
             unseen: 0.5 * alpha,
             is_last: grades.separate,
         })
@@ -90,13 +88,13 @@ impl RoundRule for PairRule {
 /// A ranking as a function of a row with values from 0 to 1.
 ///
 /// The grade of a group is its mid-rank under the distribution of the round, 1/2 D+ + 1/2 D-: the
-/// mass below the group and half of its own; stretched such that the lowest group has grade 0 and
-/// the highest 1. Of two groups the grades are thus 0 and 1, a stump. Before stretching, `r` is the
-/// AUC less one half.
+/// mass below the group plus half of its own, rescaled so that the lowest group has grade 0 and the
+/// highest 1. Two groups thus have grades 0 and 1, a stump. Before rescaling, `r` is the AUC less
+/// one half.
 #[derive(Debug)]
 struct Grades {
     of_group: Vec<f64>,
-    /// Mean of the grades of the positive rows less that of the negative rows; above 0.
+    /// Mean grade of the positive rows less that of the negative rows; above 0.
     r: f64,
     /// Whether every positive row ranks above every negative one.
     separate: bool,
@@ -110,7 +108,7 @@ impl Grades {
         if area <= 0 {
             return None;
         }
-        // Twice the mid-ranks in each class: exact.
+        // Twice the mid-ranks in each class, as integers.
         let (mut twice, mut below) = (Vec::new(), ClassMasses::default());
         for group in groups {
             twice.push((2 * below.pos + group.pos, 2 * below.neg + group.neg));
@@ -118,7 +116,7 @@ impl Grades {
         }
         let (n_pos, n_neg) = (total.pos as f64, total.neg as f64);
         let first = twice[0];
-        // Four times the mid-rank, the lowest being 0.
+        // Four times the mid-rank, relative to the lowest.
         let rank = |(pos, neg): (u64, u64)| {
             (pos - first.0) as f64 / n_pos + (neg - first.1) as f64 / n_neg
         };
@@ -133,8 +131,8 @@ impl Grades {
 }
 
 /// The pair loss of a ranking as a function of its value `alpha`: the mean over pairs of
-/// `exp(alpha (grade of the negative - grade of the positive))`, and `smoothing` of a pair at either
-/// end.
+/// `exp(alpha (grade of the negative - grade of the positive))`, plus `smoothing` times the terms
+/// of the best and of the worst ranked pair.
 struct PairLoss {
     /// Grade, share of the positives, share of the negatives.
     groups: Vec<(f64, f64, f64)>,
@@ -157,7 +155,7 @@ impl PairLoss {
 
     /// First and second derivative.
     fn derivatives(&self, alpha: f64) -> (f64, f64) {
-        // The loss is a product of a mean over each class; moments of both.
+        // The loss is a product of one mean per class; moments of both.
         let (mut pos, mut neg) = ([0.0; 3], [0.0; 3]);
         for &(grade, p, n) in &self.groups {
             let factor = (alpha * grade).exp();
@@ -175,7 +173,7 @@ impl PairLoss {
         )
     }
 
-    /// Where the loss is least, at most `most`. It falls at 0.
+    /// The minimiser of the loss in [0, `most`]. The loss decreases at 0.
     fn minimum(&self, most: f64) -> f64 {
         if let [(_, low_pos, low_neg), (_, high_pos, high_neg)] = self.groups[..] {
             let (right, wrong) = (high_pos * low_neg, low_pos * high_neg);
@@ -184,7 +182,7 @@ impl PairLoss {
         if self.derivatives(most).0 <= 0.0 {
             return most;
         }
-        // The loss is convex: Newton's method, within bounds that close in.
+        // The loss is convex: Newton's method, safeguarded by shrinking bounds.
         let (mut low, mut high, mut alpha) = (0.0, most, 0.5 * most);
         for _ in 0..MOST_STEPS {
             let (slope, curvature) = self.derivatives(alpha);
@@ -209,8 +207,9 @@ impl PairLoss {
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; what rankers outside
-/// run into. `external` fits [`WeakRankerParams::External`](super::WeakRankerParams::External).
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of
+/// external rankers. `external` fits
+/// [`WeakRankerParams::External`](super::WeakRankerParams::External).
 pub fn fit_rank_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -231,7 +230,7 @@ mod tests {
         groups.iter().map(|&(pos, neg)| ClassMasses { pos, neg }).collect()
     }
 
-    /// Random rankings that are better than chance.
+    /// Random rankings better than chance.
     fn rankings(n_groups: usize) -> impl Iterator<Item = Vec<ClassMasses>> {
         (0..20_u64).map(move |seed| {
             let mass =
@@ -343,7 +342,7 @@ mod tests {
             };
             let found = rule(Alpha::Exact).values(&groups, 1000).unwrap();
             let alpha = found.values[groups.len() - 1];
-            // A minimum to half the digits, as a minimum is known from values.
+            // A minimum is known from values to half the digits only.
             for step in [1e-6, 1e-3, 0.1] {
                 assert!(loss(alpha) < loss(alpha - step), "{groups:?}");
                 assert!(loss(alpha) < loss(alpha + step), "{groups:?}");

@@ -1,5 +1,5 @@
-//! The loop that `AUCBoost` and `RankBoost` share: rank the reweighted rows, give the ranking a
-//! value, take mass off the rows that it ranks well.
+//! The loop of `AUCBoost` and `RankBoost`: rank the reweighted rows, give the ranking a value, and
+//! reduce the mass of rows that it ranks well.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,25 +15,25 @@ use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, m
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
 
-/// What `AUCBoost` and `RankBoost` can both be told.
+/// Parameters that `AUCBoost` and `RankBoost` share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundParams {
-    /// How finely numeric features are cut.
+    /// How features are binned.
     pub binning: BinningParams,
-    /// What is boosted.
+    /// The weak ranker.
     pub weak_ranker: WeakRankerParams,
-    /// Most rounds, at least 1.
+    /// Maximum number of rounds, at least 1.
     pub n_rounds: usize,
-    /// Factor on the value of each round, above 0 and at most 1.
+    /// Shrinkage factor on the value of each round, above 0 and at most 1.
     pub learning_rate: f64,
     /// Share of the distinct rows that each round learns from, above 0 and at most 1.
     pub subsample: f64,
-    /// Features that each round learns from, at least 1, or all.
+    /// Number of features that each round learns from, at least 1; `None` for all.
     pub max_features: Option<usize>,
-    /// How the number of rounds is chosen by rows held out, if it is.
+    /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<HeldOutParams>,
-    /// For what is random.
+    /// Random seed.
     pub seed: u64,
 }
 
@@ -72,47 +72,48 @@ impl RoundParams {
     }
 }
 
-/// What a fit may be given beside its rows.
+/// Optional inputs of a fit beside its rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FitExtras<'a> {
-    /// A model to go on from: its rounds come first, and its seed is used. The rounds that follow on the
-    /// same rows are those of one longer fit.
+    /// A model for a warm start: its rounds come first, and its seed is used. Further rounds on the
+    /// same rows give the same model as one longer fit.
     pub earlier: Option<&'a BoostedModel>,
-    /// Rows to choose the number of rounds by, in place of a part of the rows of the fit.
+    /// Validation rows that choose the number of rounds, in place of held-out rows of the fit.
     pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
-    /// External rankers, where such are boosted: indexed as in `earlier`, where there is one.
+    /// External rankers, if those are boosted; indexed as in `earlier`, if given.
     pub external: Option<&'a dyn RowRanker>,
 }
 
-/// What a round makes of a ranking.
+/// The values that a round gives to a ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RoundValues {
-    /// Of each group of the ranking, before shrinkage.
+    /// Value of each group of the ranking, before shrinkage.
     pub(super) values: Vec<f64>,
-    /// Of a feature that is missing where no row missed it.
+    /// Value for a missing feature that was never missing in training.
     pub(super) unseen: f64,
     /// Whether nothing is left to learn after this round.
     pub(super) is_last: bool,
 }
 
-/// How a method values a ranking; `None` where it is no better than chance.
+/// How a method values a ranking; `None` if it is no better than chance.
 pub(super) trait RoundRule {
-    /// `groups` has the masses of the groups in ascending order, both classes among them; `n_rows`
+    /// `groups` are the masses of the groups in ascending order, both classes among them; `n_rows`
     /// is the number of rows.
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues>;
 
-    /// Groups that it has use for, where rankings are by scores, of which each row may have its own.
+    /// Maximum number of groups that are useful for rankings by scores, which may differ in every
+    /// row.
     fn most_groups(&self) -> usize {
         usize::MAX
     }
 
-    /// Whether a row is scored by the sign of the sum alone.
+    /// Whether a row is scored by the sign of the sum.
     fn scores_by_sign(&self) -> bool {
         false
     }
 }
 
-/// Boosts.
+/// Fits a boosted model.
 pub(super) fn boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -185,7 +186,7 @@ pub(super) fn boost(
     }))
 }
 
-/// A model as it grows.
+/// A model during its fit.
 struct Fit<'a> {
     sample: &'a WeakSample<'a>,
     params: &'a RoundParams,
@@ -195,7 +196,7 @@ struct Fit<'a> {
     draws: Subsampling,
     distribution: Distribution<'a>,
     held_out: Option<ValidationSet<'a>>,
-    /// Of every row of the sample.
+    /// The score of every row of the sample.
     scores: Vec<f64>,
     terms: Vec<Term>,
     budget: LevelBudget,
@@ -231,14 +232,14 @@ impl<'a> Fit<'a> {
         })
     }
 
-    /// Takes over the rounds of a model.
+    /// Adds the rounds of an earlier model.
     fn replay(&mut self, earlier: Option<&BoostedModel>) -> Result<(), RankError> {
         let Some(earlier) = earlier else { return Ok(()) };
         for (term, &advantage) in earlier.terms().iter().zip(earlier.advantages()) {
             self.sample.interrupt.check()?;
             let values = RowValues::of_term(term, self.sample)?;
             let is_last = self.terms.len() + 1 == earlier.terms().len();
-            // A fit ends where a ranker makes no mistake.
+            // A fit ends when a ranker makes no mistakes.
             self.is_complete = is_last && self.is_separated_by(&values);
             self.add(term.clone(), &values, advantage)?;
         }
@@ -265,8 +266,8 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// The next ranking and its values: of what was drawn for the round, or where that tells nothing
-    /// of all there is.
+    /// The next ranking and its values, from the subsample of the round, or from all rows and
+    /// features if that gives none.
     fn rank(&self, weak: &dyn WeakRanker) -> Result<Option<(Ranking, RoundValues)>, RankError> {
         let seed = mix(self.params.seed ^ mix(self.terms.len() as u64));
         let masses = self.distribution.masses();
@@ -325,7 +326,7 @@ impl<'a> Fit<'a> {
     /// Keeps the first rounds only.
     fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
         for term in self.terms.drain(n_rounds..) {
-            // Values are such that taking them away leaves what was there.
+            // Values are exact, so subtracting them restores the earlier scores.
             let values = RowValues::of_term(&term, self.sample)?;
             for (row, score) in self.scores.iter_mut().enumerate() {
                 *score -= values.get(self.sample.binned, row);
@@ -337,7 +338,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// AUC, less one half, of the values of groups.
+/// AUC, less one half, of a score given by group.
 #[expect(clippy::float_cmp, reason = "groups tie whose values are equal")]
 fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
     let mut by_value: Vec<(f64, ClassMasses)> =
@@ -361,7 +362,7 @@ mod tests {
 
     const N_ROWS: usize = 400;
 
-    /// Two numbers and a category, all of them with missing values, and labels that follow them a little.
+    /// Two numbers and a category, all with missing values, and labels that depend on them weakly.
     struct Sample {
         numbers: Vec<f64>,
         codes: Vec<u32>,
@@ -413,7 +414,7 @@ mod tests {
         RoundParams { n_rounds, ..RoundParams::default() }
     }
 
-    /// Sums of rounds, each from raw values.
+    /// Sums of the rounds after each, computed from raw values.
     fn stages(model: &BoostedModel, columns: &Columns<'_>) -> Vec<Vec<f64>> {
         let mut sums = vec![0.0; columns.n_rows()];
         let rounds = 0..model.terms().len();
@@ -497,7 +498,7 @@ mod tests {
     #[test]
     fn the_path_is_the_auc_of_the_rows_held_out() {
         let mut sample = sample(4);
-        // Few values, so that cuts are the same with and without the rows held out.
+        // Few values, so that cuts are the same with and without the held-out rows.
         sample.numbers.iter_mut().for_each(|value| *value = (*value * 20.0).floor());
         let (columns, labels) = (sample.columns(), Labels::new(&sample.positive, None).unwrap());
         let parts = hold_out(&columns, &labels, 0.25, 0, &Interrupt::default()).unwrap().unwrap();
@@ -515,7 +516,7 @@ mod tests {
             for (sums, &found) in stages(&model, &columns).iter().zip(&path.auc) {
                 assert_eq!(auc(&of_rows(sums), &held_positive).unwrap(), found);
             }
-            // What is kept was learned from the other rows, without those held out.
+            // The kept rounds were learned without the held-out rows.
             let kept: Vec<f64> = (0..N_ROWS)
                 .map(|row| f64::from(u8::from(!parts.held_out.contains(&(row as u32)))))
                 .collect();

@@ -1,4 +1,4 @@
-//! What a term says of every row of a sample.
+//! The values of a term on every row of a sample.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::weak::{Groups, WeakSample};
 use crate::RankError;
 use crate::data::{Binned, FeatureBins, FeatureTerm, Steps};
 
-/// A value for every row, those of weight zero and those held out among them.
+/// A value for every row, including rows of weight zero and held-out rows.
 #[derive(Debug)]
 pub(super) enum RowValues<T = f64> {
     /// By the code of a feature.
@@ -53,7 +53,7 @@ impl<T: Copy> RowValues<T> {
         }
     }
 
-    /// What `of` makes of the values.
+    /// Applies `of` to the values.
     pub(super) fn map<U>(self, of: impl Fn(T) -> U) -> RowValues<U> {
         let all = |values: Vec<T>| values.into_iter().map(&of).collect();
         match self {
@@ -67,7 +67,7 @@ impl<T: Copy> RowValues<T> {
 }
 
 impl RowValues {
-    /// Of the term that a ranking has become, `values` being those of its groups.
+    /// The values of the term that a ranking became, given those of its groups.
     pub(super) fn of_ranking(
         term: &Term,
         groups: Groups,
@@ -75,14 +75,14 @@ impl RowValues {
         binned: &Binned,
     ) -> Self {
         match (term, groups) {
-            // Codes in no group have a value too: rows may have them that were not learned from.
+            // Codes in no group have a value too: rows outside the training set may have them.
             (Term::Feature(term), _) => Self::of_feature(term, binned),
             (_, Groups::Rows(of_row)) => Self::Groups { of_row, of_group: values },
             (_, Groups::Codes { .. }) => unreachable!("codes make a step function"),
         }
     }
 
-    /// Of any term.
+    /// The values of any term.
     pub(super) fn of_term(term: &Term, sample: &WeakSample<'_>) -> Result<Self, RankError> {
         match term {
             Term::Feature(term) if is_of_codes(term, sample.binned) => {
@@ -120,7 +120,7 @@ impl RowValues {
     }
 }
 
-/// Whether every step is at a cut.
+/// Whether every step of the function is at a cut.
 fn is_of_codes(term: &FeatureTerm, binned: &Binned) -> bool {
     match (&term.steps, &binned.features()[term.feature]) {
         (Steps::Numeric { thresholds, .. }, FeatureBins::Numeric { cuts }) => {

@@ -1,19 +1,19 @@
-//! Terms over rankers whose score is a number: linear ones, and those that live outside the core.
+//! Step functions of the score of a ranker, linear or external.
 
 use serde::{Deserialize, Serialize};
 
 use super::weak::linear::LinearRanker;
 
-/// Where the score of a row comes from.
+/// The ranker behind a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowScorer {
     /// A linear ranker.
     Linear(LinearRanker),
-    /// A ranker outside the core.
+    /// An external ranker.
     #[serde(rename = "outside")]
     External {
-        /// By which both sides know it.
+        /// Its number, known to both sides.
         number: usize,
         /// Whether its score is negated.
         is_reversed: bool,
@@ -25,14 +25,14 @@ pub enum RowScorer {
 pub struct ScoredTerm {
     /// The score.
     pub scorer: RowScorer,
-    /// Ascending; a score equal to a threshold lies above it.
+    /// Ascending; a score equal to a threshold is above it.
     pub thresholds: Vec<f64>,
-    /// One more than thresholds: below the first, ..., from the last on.
+    /// One more than there are thresholds: below the first, ..., from the last on.
     pub values: Vec<f64>,
 }
 
 impl RowScorer {
-    /// The number of a ranker outside the core.
+    /// The number of the external ranker, if it is one.
     pub(super) fn external_number(&self) -> Option<usize> {
         match self {
             Self::Linear(_) => None,
@@ -49,7 +49,8 @@ impl ScoredTerm {
         self.values[self.thresholds.partition_point(|&threshold| threshold <= score)]
     }
 
-    /// The step function with the given values between thresholds; steps of no height are left out.
+    /// The step function with the given values between thresholds; thresholds without a step are
+    /// dropped.
     #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
     pub(super) fn of_steps(scorer: RowScorer, thresholds: &[f64], values: &[f64]) -> Self {
         let mut term = Self { scorer, thresholds: Vec::new(), values: vec![values[0]] };
@@ -62,7 +63,7 @@ impl ScoredTerm {
         term
     }
 
-    /// Whether the parts fit together, for features of these numbers of categories.
+    /// Checks the consistency of the term, given the number of categories of each feature.
     pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let ascends = self.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
         if !(ascends && self.thresholds.iter().all(|threshold| threshold.is_finite())) {

@@ -1,4 +1,4 @@
-//! Which rows and features a round learns from.
+//! Random subsets of rows and features for each round.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::weak::WeakSample;
 use crate::RankError;
 use crate::data::{below, content_hashes, mix};
 
-/// What is drawn for each round.
+/// The subsampling of rows and features.
 pub(super) struct Subsampling {
-    /// Hash of the content of each row to learn from, and its number; nothing where all rows are
-    /// taken. A row of weight k and k copies of it are drawn alike.
+    /// Content hash and number of each training row; empty if all rows are taken. A row of weight k
+    /// is drawn as k copies of it are.
     hashes: Vec<(u64, u32)>,
     subsample: f64,
     max_features: Option<usize>,
@@ -40,13 +40,13 @@ impl Subsampling {
         })
     }
 
-    /// Whether a round may see less than all.
+    /// Whether a round may be restricted to a subset.
     pub(super) fn are_partial(&self) -> bool {
         !self.hashes.is_empty() || self.max_features.is_some()
     }
 
-    /// The rows of a round, among those of positive mass at least one of each class: where none of a
-    /// class is drawn, the first in the order of the draw is.
+    /// The rows of a round, among those of positive mass, with at least one of each class: if none
+    /// of a class is drawn, its first in the order of the draw.
     pub(super) fn rows<'r>(
         &self,
         rows: &'r [u32],
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn copies_are_drawn_together_and_each_round_anew() {
-        // Rows 2k and 2k + 1000 are copies.
+        // Rows k and k + 1000 are copies.
         let values: Vec<f64> = (0..4000).map(|row| f64::from(row % 1000)).collect();
         let params = RoundParams {
             subsample: 0.3,

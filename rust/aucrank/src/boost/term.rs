@@ -1,4 +1,4 @@
-//! What a weak ranker is worth in a score: a value for each row.
+//! Terms of a score: functions of a row built from a weak ranker.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,11 +9,11 @@ use crate::RankError;
 use crate::data::{FeatureTerm, Steps};
 use crate::tree::RankingTree;
 
-/// Values of categories in all terms of a model: a gigabyte of them.
+/// Maximum number of values of categories in all terms of a model, a gigabyte.
 const MOST_LEVEL_VALUES: usize = 1 << 27;
 
-/// A function of a row with few values, or of a score: what a round of boosting adds, or the chance
-/// with which a node of a branching program says "positive".
+/// A function of a row: the contribution of a boosting round, or the probability with which a node
+/// of a branching program says "positive".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Term {
@@ -21,7 +21,7 @@ pub enum Term {
     Feature(FeatureTerm),
     /// A value for each leaf of a tree.
     Tree(TreeTerm),
-    /// A function of the score of a linear ranker, or of one that lives outside the core.
+    /// A function of the score of a linear or an external ranker.
     Scored(ScoredTerm),
 }
 
@@ -30,12 +30,12 @@ pub enum Term {
 pub struct TreeTerm {
     /// The tree.
     pub tree: RankingTree,
-    /// By place of the leaf in the ranking, the best first.
+    /// By rank of the leaf, the best first.
     pub values: Vec<f64>,
 }
 
 impl Term {
-    /// Every value that it has, that of what is missing the last.
+    /// All of its values, that of missing values last.
     pub(super) fn all_values(&self) -> impl Iterator<Item = f64> {
         let (values, missing) = match self {
             Self::Feature(FeatureTerm { steps, missing, .. }) => (steps.values(), Some(missing)),
@@ -45,8 +45,8 @@ impl Term {
         values.iter().chain(missing).copied()
     }
 
-    /// Whether its parts fit together, for features of these numbers of categories; of what values
-    /// may be, whoever uses it knows more.
+    /// Checks the consistency of the term, given the number of categories of each feature. The
+    /// range of its values is checked by the caller.
     pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         match self {
             Self::Feature(term) => term.check(n_levels),
@@ -55,7 +55,7 @@ impl Term {
         }
     }
 
-    /// The number of the ranker outside the core that it asks, if it does.
+    /// The number of its external ranker, if it has one.
     pub(super) fn external_number(&self) -> Option<usize> {
         match self {
             Self::Scored(term) => term.scorer.external_number(),
@@ -64,8 +64,8 @@ impl Term {
     }
 }
 
-/// What is left for the values of categories, of which a term has one each, whatever the rows. A fit
-/// that would need more ends in an error, since one that runs out of memory takes its process along.
+/// Remaining budget for values of categories, of which a term has one per category, whatever the
+/// rows. A fit that exceeds it fails with an error instead of running out of memory.
 #[derive(Debug)]
 pub(super) struct LevelBudget {
     most: usize,
@@ -79,11 +79,11 @@ impl Default for LevelBudget {
 }
 
 impl LevelBudget {
-    /// Takes the share of one more term.
+    /// Reserves the values of one more term.
     ///
     /// # Errors
     ///
-    /// [`RankError::TooManyCodes`] naming its column where not enough is left.
+    /// [`RankError::TooManyCodes`] naming its column if the budget is exceeded.
     pub(super) fn spend(&self, term: &Term) -> Result<(), RankError> {
         let Term::Feature(FeatureTerm { feature, steps: Steps::Categorical { values }, .. }) = term
         else {

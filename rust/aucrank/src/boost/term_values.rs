@@ -1,4 +1,4 @@
-//! The values of terms at rows of raw data.
+//! The values of terms on raw data.
 
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::Term;
@@ -6,11 +6,11 @@ use super::weak::external::{RowScores, scores_of};
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE};
 use crate::{RankError, parallel};
 
-/// Rows that one thread takes at a time.
+/// Rows per task.
 const CHUNK_ROWS: usize = 1 << 12;
 
 impl Term {
-    /// The value of each row, as [`Term::add_values`] adds it.
+    /// The value of each row, equal to what [`Term::add_values`] adds.
     pub(super) fn values(
         &self,
         columns: &Columns<'_>,
@@ -21,7 +21,7 @@ impl Term {
         Ok(values)
     }
 
-    /// Adds the value of each row to `out`; `external` has the scores of rankers that live outside.
+    /// Adds the value of each row to `out`; `external` provides the scores of external rankers.
     ///
     /// The columns must be those of the fit in number and kind, and finite.
     pub(super) fn add_values(

@@ -1,4 +1,4 @@
-//! A ranking cut into a classifier that is as good on one class as on the other (paper 3 Lemma 4).
+//! A ranking cut into a classifier with equal errors on both classes (paper 3 Lemma 4).
 
 use std::cmp::Ordering;
 
@@ -8,49 +8,50 @@ use crate::RankError;
 use crate::data::{ClassMasses, Labels, Wide, midpoint, quotient};
 use crate::roc::curve_of;
 
-/// What the threshold is chosen by (DECISIONS B3).
+/// Criterion for the threshold (DECISIONS B3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
-    /// The least sum of both error rates, as the proof has it.
+    /// The least sum of both error rates, as in the proof.
     #[default]
     Sum,
-    /// The least error that both classes end with.
+    /// The least error after the errors are equalised.
     Error,
 }
 
-/// The randomised classifier of Lemma 4 over a ranking of groups, by its expectation (DECISIONS B4).
+/// The randomised classifier of Lemma 4 over a ranking of groups, in expectation (DECISIONS B4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TwoSided {
-    /// Groups below the threshold.
+    /// Number of groups below the threshold.
     pub n_low: usize,
-    /// Chance that a row below the threshold is called positive.
+    /// Probability that a row below the threshold is called positive.
     pub low: f64,
-    /// Chance that a row from the threshold on is called positive.
+    /// Probability that a row at or above the threshold is called positive.
     pub high: f64,
-    /// The chance of a coin flip, the paper's zeta: on the low side if `high` is 1, else on the high side.
+    /// Probability of the coin flip, the paper's zeta: on the low side if `high` is 1, else on the
+    /// high side.
     pub zeta: f64,
     /// Share of the positives below the threshold.
     pub p_pos: f64,
-    /// Share of the negatives from the threshold on.
+    /// Share of the negatives at or above the threshold.
     pub p_neg: f64,
-    /// Chance of a mistake, the same on both classes (equation 1).
+    /// Probability of a mistake, the same for both classes (equation 1).
     pub error: f64,
 }
 
-/// Cuts a ranking where it tells the classes apart best, and evens out the errors by a coin.
+/// Cuts a ranking at the best threshold and equalises the errors of both classes by a coin flip.
 ///
-/// `groups` has the masses of rows of equal score, in ascending order of the score; both classes have
-/// mass. Of equal thresholds by `criterion` the one of the smaller error is taken, then the larger
-/// (DECISIONS B2). With a ranking of AUC 1/2 + gamma, the error is at most 1/2 - gamma/4.
+/// `groups` are the masses of rows of equal score, in ascending order of the score; both classes
+/// have mass. Of thresholds equal by `criterion` the one with the smaller error is chosen, then the
+/// larger (DECISIONS B2). For a ranking of AUC 1/2 + gamma, the error is at most 1/2 - gamma/4.
 ///
-/// Under a `noise_rate` of flipped labels the threshold is the same, but the error rates, and so the
-/// coin, are those of the true labels (DECISIONS B13): `groups` must then have the masses in which
-/// the classes occur.
+/// Under a `noise_rate` of flipped labels the threshold is the same, but the error rates, and so
+/// the coin, are those of the true labels (DECISIONS B13): `groups` must then have the natural
+/// proportion of the classes.
 ///
 /// # Errors
 ///
-/// [`RankError::BadParameter`] if `noise_rate` is not in [0, 1/2), or takes all mass of a class.
+/// [`RankError::BadParameter`] if `noise_rate` is not in [0, 1/2), or leaves a class without mass.
 ///
 /// # Examples
 ///
@@ -90,7 +91,7 @@ pub fn two_sided(
             Criterion::Sum => gain.cmp(&best.0).then_with(by_error),
             Criterion::Error => by_error(),
         };
-        // Equal ones: the larger threshold.
+        // Of equal thresholds, the larger.
         if order != Ordering::Less {
             best = (gain, n_low, low);
         }
@@ -99,8 +100,8 @@ pub fn two_sided(
     Ok(if noise_rate == 0.0 { exact_cut(total, n_low, low) } else { clean.cut(n_low, low) })
 }
 
-/// The classifier of a threshold, given what is below it. Each rate is rounded once, so that equal
-/// ones are equal, whatever the threshold.
+/// The classifier at a threshold, given the masses below it. Each rate is rounded once, so that
+/// equal rates give equal floats, whatever the threshold.
 fn exact_cut(total: ClassMasses, n_low: usize, low: ClassMasses) -> TwoSided {
     let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
     let high_neg = total.neg - low.neg;
@@ -120,15 +121,16 @@ impl TwoSided {
     }
 }
 
-/// [`two_sided`] on the ranking of rows by their scores: the threshold, and what lies on its sides.
+/// [`two_sided`] applied to rows ranked by their scores, with the threshold as a score.
 ///
-/// Rows that score at least the threshold are on the high side. It is in the middle between two scores
-/// of the sample, so that rows which are not of it are not all pushed one way; it is infinite where
+/// Rows that score at least the threshold are on the high side. It is the midpoint of two scores of
+/// the sample, so that rows outside the sample are not all pushed to one side; it is infinite if
 /// all rows of the sample are on one side. Rows of weight zero do not contribute.
 ///
 /// # Errors
 ///
-/// [`RankError`] if the lengths differ, a score is NaN, or `noise_rate` is refused by [`two_sided`].
+/// [`RankError`] if the lengths differ, a score is NaN, or `noise_rate` is invalid for
+/// [`two_sided`].
 ///
 /// # Examples
 ///
@@ -148,7 +150,7 @@ pub fn two_sided_by_scores(
     noise_rate: f64,
 ) -> Result<(f64, TwoSided), RankError> {
     let curve = curve_of(scores, labels)?;
-    // The curve descends from an infinite threshold, above which nothing is.
+    // The knots descend from an infinite threshold, which no row reaches.
     let (pos, neg) = (curve.true_positives(), curve.false_positives());
     let groups: Vec<ClassMasses> = (1..pos.len())
         .rev()
@@ -164,10 +166,10 @@ pub fn two_sided_by_scores(
     Ok((threshold, cut))
 }
 
-/// Orders thresholds by the error that both classes end with, given what is below them: exact.
+/// Compares thresholds by their equalised error, given the masses below them; exact.
 fn cmp_error(total: ClassMasses, low: ClassMasses, other: ClassMasses) -> Ordering {
     let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
-    // The odds of a mistake, by (1) the larger error rate to one less the other.
+    // The odds of a mistake, by (1): the larger error rate over one less the other.
     let odds = |low: ClassMasses| {
         let (p_pos, p_neg) = (cross(low.pos, total.neg), cross(total.neg - low.neg, total.pos));
         if p_neg <= p_pos {
@@ -180,7 +182,7 @@ fn cmp_error(total: ClassMasses, low: ClassMasses, other: ClassMasses) -> Orderi
     Wide::product(error, other_right).cmp(&Wide::product(other_error, right))
 }
 
-/// The true masses behind those of flipped labels, which are no whole numbers.
+/// Estimated masses by true labels, which need not be integers.
 struct Denoised {
     noise_rate: f64,
     total: ClassMasses,
@@ -217,7 +219,7 @@ impl Denoised {
         high -= low;
         let pos = self.masses(low).0.clamp(0.0, self.pos);
         let neg = self.masses(high).1.clamp(0.0, self.neg);
-        // As where there is no noise: each rate over P N.
+        // As without noise: each rate over P N.
         let rates = [pos / self.pos, neg / self.neg];
         let (pos, neg) = (pos * self.neg, neg * self.pos);
         let all = self.pos * self.neg + (pos - neg).abs();
@@ -250,7 +252,7 @@ mod tests {
         (p_pos, p_neg, error)
     }
 
-    /// Pair by pair, a tie counting one half.
+    /// The definition, pair by pair, a tie counting one half.
     fn auc(groups: &[(u64, u64)]) -> f64 {
         let (mut wins, mut pairs) = (0, 0);
         for (i, (pos, _)) in groups.iter().enumerate() {
@@ -280,7 +282,7 @@ mod tests {
                 let (pos, neg) = (pos * all_neg, neg * all_pos);
                 (pos.max(neg), all_pos * all_neg + pos.abs_diff(neg))
             };
-            // Of equal ones the last.
+            // Of equal thresholds, the last.
             let is_less = |a: (u64, u64), b: (u64, u64)| a.0 * b.1 < b.0 * a.1;
             let best = (1..=groups.len())
                 .fold(0, |best, n_low| if is_less(error(best), error(n_low)) { best } else { n_low });
@@ -294,7 +296,7 @@ mod tests {
 
         #[test]
         fn rates_are_those_of_exact_fractions(groups in rankings(), scale in 1..1_u64 << 40) {
-            // A multiple of all masses changes no bit of them, whatever it is.
+            // Scaling all masses does not change a bit.
             let scaled: Vec<_> =
                 groups.iter().map(|group| (scale * group.0, scale * group.1)).collect();
             for criterion in [Criterion::Sum, Criterion::Error] {
@@ -305,7 +307,7 @@ mod tests {
                 };
                 let (low, all) = (sum(&groups[..cut.n_low]), sum(&groups));
                 let (pos, neg) = (low.0 * all.1, (all.1 - low.1) * all.0);
-                // Small enough for a division of floats to be exact but for its own rounding.
+                // Small enough that a division of floats rounds only once.
                 let of = |part: u64| part as f64 / (all.0 * all.1 + pos.abs_diff(neg)) as f64;
                 prop_assert_eq!((cut.error, cut.zeta), (of(pos.max(neg)), of(pos.abs_diff(neg))));
             }
@@ -322,7 +324,7 @@ mod tests {
                 let (p_pos, p_neg, error) = errors(&groups, n_low);
                 let more = p_pos + p_neg - (found.p_pos + found.p_neg);
                 prop_assert!(more > -1e-12);
-                // Equal ones: the smaller error, then the larger threshold (B2).
+                // Of equal thresholds: the smaller error, then the larger threshold (B2).
                 if more < 1e-12 {
                     prop_assert!(error > found.error - 1e-12);
                     prop_assert!(error > found.error + 1e-12 || n_low <= found.n_low);
@@ -352,7 +354,8 @@ mod tests {
 
         #[test]
         fn the_true_error_rates_come_back_from_flipped_labels(groups in rankings()) {
-            // One label in four: a clean row counts as three that keep it and one that does not.
+            // One label in four flipped: each row counts as three with its label and one with the
+            // other.
             let noisy: Vec<_> = groups.iter().map(|(pos, neg)| (3 * pos + neg, 3 * neg + pos)).collect();
             let clean = two_sided(&masses(&groups), Criterion::Sum, 0.0).unwrap();
             let found = two_sided(&masses(&noisy), Criterion::Sum, 0.25).unwrap();
@@ -374,7 +377,7 @@ mod tests {
                 let (threshold, cut) = two_sided_by_scores(&scores, &labels, criterion, 0.0).unwrap();
                 let by_groups = two_sided(&masses(&groups), criterion, 0.0).unwrap();
                 prop_assert_eq!((cut.low, cut.high, cut.error), (by_groups.low, by_groups.high, by_groups.error));
-                // The middle of the nearest groups that hold rows.
+                // The midpoint between the nearest groups that hold rows.
                 let holds = |group: &usize| groups[*group] != (0, 0);
                 let below = (0..by_groups.n_low).rev().find(holds);
                 let above = (by_groups.n_low..groups.len()).find(holds);
@@ -409,7 +412,7 @@ mod tests {
     fn what_cannot_be_cut_is_refused() {
         let groups = masses(&[(1, 3), (2, 1)]);
         for noise_rate in [-0.1, 0.5, f64::NAN, 0.43] {
-            // Three rows of seven are positive: 0.43 is more than that.
+            // Three of seven rows are positive, and 0.43 exceeds that.
             let err = two_sided(&groups, Criterion::Sum, noise_rate).unwrap_err();
             assert!(err.to_string().starts_with("noise_rate"), "{err}");
         }

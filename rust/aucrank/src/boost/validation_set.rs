@@ -1,4 +1,4 @@
-//! How many rounds are kept: by rows that were not learned from.
+//! Choice of the number of rounds on held-out or given validation rows.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,46 +9,46 @@ use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels, hold_out};
 use crate::roc::{auc, smoothed, weighted_auc};
 
-/// What is done on rows held out.
+/// Parameters of held-out validation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldOutParams {
-    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Their values,
-    /// not their classes, contribute to the bins. Without effect where rows to validate on are given.
+    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Their
+    /// values, but not their classes, contribute to the bins. Ignored if validation rows are given.
     pub fraction: f64,
     /// How the number of rounds is chosen.
     pub rule: HeldOutRule,
-    /// Whether the chosen number of rounds is fitted anew to all rows.
+    /// Whether the chosen number of rounds is refitted on all rows.
     pub refit: bool,
 }
 
-/// How the number of rounds is chosen by the AUC of the rows held out. Of equal ones the fewest rounds are
-/// taken.
+/// How the number of rounds is chosen by the AUC of the held-out rows. Of equal numbers, the
+/// smallest.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldOutRule {
-    /// The highest AUC; no more rounds once `n_iter_no_change` of them have not raised it by more than
-    /// `tol`.
+    /// The highest AUC, with early stopping once `n_iter_no_change` rounds have not raised it by
+    /// more than `tol`.
     Patience {
         /// At least 1.
         n_iter_no_change: usize,
         /// At least 0.
         tol: f64,
     },
-    /// The highest AUC after smoothing by a triangular window of 15 rounds, of all rounds (paper 5 sec.
-    /// 3.5).
+    /// The highest AUC over all rounds after smoothing by a triangular window of 15 rounds (paper 5
+    /// sec. 3.5).
     Window,
 }
 
-/// The AUC of the rows held out, round by round.
+/// The AUC of the held-out rows, round by round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutPath {
-    /// After each round.
+    /// AUC after each round.
     pub auc: Vec<f64>,
-    /// The same smoothed by the triangular window, if the rounds were chosen by that.
+    /// The smoothed AUC, if it chose the number of rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothed: Option<Vec<f64>>,
-    /// Rounds that were kept.
+    /// Number of rounds kept.
     pub n_rounds: usize,
 }
 
@@ -71,7 +71,7 @@ impl HeldOutParams {
 }
 
 impl HeldOutRule {
-    /// Whether more rounds are not worth their time.
+    /// Whether to stop early.
     pub(super) fn stops(self, aucs: &[f64]) -> bool {
         let Self::Patience { n_iter_no_change, tol } = self else { return false };
         let Some(n_before) = aucs.len().checked_sub(n_iter_no_change).filter(|&n| n > 0) else {
@@ -81,7 +81,7 @@ impl HeldOutRule {
         best(&aucs[n_before..]) <= best(&aucs[..n_before]) + tol
     }
 
-    /// Chooses among the rounds.
+    /// Chooses the number of rounds.
     pub(super) fn path(self, auc: Vec<f64>) -> HeldOutPath {
         let smoothed = (self == Self::Window).then(|| smoothed(&auc));
         let (mut n_rounds, mut best) = (0, f64::NEG_INFINITY);
@@ -95,7 +95,7 @@ impl HeldOutRule {
 }
 
 impl HeldOutPath {
-    /// Whether the parts fit together, and to a model of `n_terms` rounds.
+    /// Checks the consistency of the path with a model of `n_terms` rounds.
     pub(super) fn check(&self, n_terms: usize) -> Result<(), String> {
         let is_auc = |auc: &f64| (0.0..=1.0).contains(auc);
         let fits = self
@@ -105,7 +105,7 @@ impl HeldOutPath {
         if !(fits && self.auc.iter().all(is_auc)) {
             return Err("the AUC by round is not one of each round".to_owned());
         }
-        // A refit on all rows may find less to learn.
+        // A refit on all rows may end earlier.
         if self.n_rounds > self.auc.len() || n_terms > self.n_rounds {
             return Err(format!("{n_terms} rounds are not the {} chosen", self.n_rounds));
         }
@@ -113,7 +113,7 @@ impl HeldOutPath {
     }
 }
 
-/// Rows to validate on, and their scores so far.
+/// Validation rows and their scores so far.
 pub(super) struct ValidationSet<'a> {
     place: Place<'a>,
     positive: Vec<bool>,
@@ -122,7 +122,7 @@ pub(super) struct ValidationSet<'a> {
     pub(super) aucs: Vec<f64>,
 }
 
-/// Where they are.
+/// Where validation rows come from.
 enum Place<'a> {
     /// Rows of the sample.
     Inside(Vec<u32>),
@@ -131,13 +131,13 @@ enum Place<'a> {
 }
 
 impl<'a> ValidationSet<'a> {
-    /// Rows given to validate on; those of weight zero do not contribute.
+    /// The validation rows given by the caller; rows of weight zero do not contribute.
     pub(super) fn given(columns: &'a Columns<'a>, labels: &Labels<'_>) -> Self {
         let all: Vec<u32> = (0..labels.n_rows() as u32).collect();
         Self::new(Place::Outside(columns), &all, labels)
     }
 
-    /// Holds rows of the sample out; also returns the others. `None` where a class has a single
+    /// Holds out rows of the sample; also returns the others. `None` if a class has a single
     /// distinct row.
     pub(super) fn of_sample(
         sample: &WeakSample<'_>,

@@ -1,4 +1,4 @@
-//! Labels that are numbers already.
+//! Detection of labels that already are 0 and 1, or -1 and 1.
 
 use crate::parallel;
 
@@ -47,7 +47,7 @@ label! {
     f64: Some(-1.0);
 }
 
-/// Rows of one task; fewer rows than that never touch rayon.
+/// Rows per task; inputs with fewer rows stay on the calling thread.
 const CHUNK: usize = 1 << 16;
 
 /// Which rows are positive, if the labels are 0 and 1 or -1 and 1 only; `None` for any other label.

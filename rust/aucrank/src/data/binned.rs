@@ -1,4 +1,4 @@
-//! The feature matrix as small codes: what every learner reads.
+//! The feature matrix as small integer codes, which every learner reads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,24 +14,25 @@ use super::level_rates::LevelRates;
 use super::random::below;
 use crate::{Interrupt, RankError, parallel};
 
-/// Rows of a seeded sample from which quantile cuts are taken, where there are more.
+/// Size of the seeded sample from which quantile cuts are taken, if there are more rows.
 const CUT_SAMPLE: usize = 200_000;
 
-/// Codes of a row-major feature must fit one byte, the missing one included.
+/// A row-major feature has at most this many codes (one byte), the missing one included.
 const NARROW_CODES: usize = 256;
 
-/// Rows binned at a time: their part of the matrix stays in the cache while its columns are read.
+/// Rows binned at a time: their block of the matrix stays in the cache while its columns are read.
 const TILE_ROWS: usize = 1024;
 
-/// How finely numeric features are cut.
+/// How numeric features are binned, and how rates of categories are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BinningParams {
-    /// Most bins of a numeric feature, or one bin per distinct value. At least 2.
+    /// Maximum number of bins of a numeric feature, at least 2; `None` for one bin per distinct
+    /// value.
     pub max_bins: Option<usize>,
     /// Seed of the sample from which quantile cuts are taken.
     pub seed: u64,
-    /// What is taken for the class rates of categories.
+    /// How class rates of categories are estimated.
     #[serde(default)]
     pub level_rates: LevelRates,
 }
@@ -67,8 +68,8 @@ pub enum FeatureBins {
     Categorical {
         /// Number of categories.
         n_levels: u32,
-        /// Which of them are too rare to be told apart, and so have the code of the missing value;
-        /// `None` if none is.
+        /// Categories with too few rows for a rate of their own, which have the code of the missing
+        /// value; `None` if there are none.
         rare: Option<Arc<[bool]>>,
     },
 }
@@ -83,24 +84,24 @@ impl FeatureBins {
         }
     }
 
-    /// Whether some known values have the code of the missing one.
+    /// Whether some known values share the code of the missing value.
     pub(crate) fn pools_levels(&self) -> bool {
         matches!(self, Self::Categorical { rare: Some(_), .. })
     }
 
-    /// Number of codes, the missing one counted.
+    /// Number of codes, including the missing one.
     #[must_use]
     pub fn n_codes(&self) -> usize {
         self.n_bins() + 1
     }
 }
 
-/// Codes of a feature that needs more than a byte.
+/// Codes of a feature that needs more than one byte.
 #[derive(Debug, Clone)]
 pub enum WideCodes {
     /// Up to 2^16 codes.
     U16(Vec<u16>),
-    /// More.
+    /// More than that.
     U32(Vec<u32>),
 }
 
@@ -116,17 +117,18 @@ impl WideCodes {
     }
 }
 
-/// Where the codes of a feature lie.
+/// Where the codes of a feature are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// Column of the byte matrix.
+    /// Column of the byte matrix, by index.
     Narrow(usize),
     /// Index among the wide features.
     Wide(usize),
 }
 
-/// The feature matrix in codes: one byte a value for features of at most 255 bins, kept row by row
-/// so that a row of a small cell is one or two cache lines; wider features column by column.
+/// The feature matrix in codes. Features of at most 255 bins take one byte per value and are stored
+/// row by row, so that a row of a small cell is one or two cache lines; wider features are stored
+/// column by column.
 #[derive(Debug, Clone)]
 pub struct Binned {
     n_rows: usize,
@@ -139,10 +141,10 @@ pub struct Binned {
 }
 
 impl Binned {
-    /// Chooses cuts and codes every row.
+    /// Chooses the cuts and codes every row.
     ///
-    /// Rows of weight zero do not contribute to the cuts. The result does not depend on the order of the
-    /// rows up to 200,000 of them, and never on the number of threads.
+    /// Rows of weight zero do not contribute to the cuts. The result does not depend on the number
+    /// of threads, nor, up to 200,000 rows, on their order.
     ///
     /// # Errors
     ///
@@ -199,7 +201,7 @@ impl Binned {
         Ok(Self { level_rates: params.level_rates, ..binned })
     }
 
-    /// Codes every row by given bins, as a chunk of a file or a part of a cluster needs.
+    /// Codes every row by given bins, such as those of a whole file for one of its chunks.
     ///
     /// # Errors
     ///
@@ -274,7 +276,7 @@ impl Binned {
         &self.features
     }
 
-    /// Whether there are categories whose class rates are shrunk.
+    /// Whether class rates of categories are shrunk for some feature.
     pub(crate) fn shrinks_levels(&self) -> bool {
         let is_categorical = |bins: &FeatureBins| matches!(bins, FeatureBins::Categorical { .. });
         self.level_rates == LevelRates::Shrunken && self.features.iter().any(is_categorical)
@@ -290,7 +292,7 @@ impl Binned {
         }
     }
 
-    /// For each feature, whether one of `rows` misses it.
+    /// For each feature, whether it is missing in one of `rows`.
     #[must_use]
     pub fn has_missing(&self, rows: &[u32]) -> Vec<bool> {
         parallel::map((0..self.features.len()).collect(), |feature: usize| {
@@ -299,8 +301,8 @@ impl Binned {
         })
     }
 
-    /// For each numeric feature that one of `rows` misses, the least and the greatest value of each
-    /// bin; empty for other features. `columns` is what was binned.
+    /// For each numeric feature that is missing in one of `rows`, the least and greatest value of
+    /// each bin; empty for other features. `columns` are the raw values.
     pub(crate) fn value_ranges(
         &self,
         columns: &Columns<'_>,
@@ -325,7 +327,7 @@ impl Binned {
         rows: &[u32],
         value: impl Fn(usize) -> f64,
     ) -> Vec<(f64, f64)> {
-        // The last is that of missing values, which no minimum heeds.
+        // The last entry is that of missing values: `min` and `max` ignore NaN.
         let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); self.features[feature].n_codes()];
         for row in rows.iter().map(|&row| row as usize) {
             let (low, high) = &mut ranges[self.code(row, feature) as usize];
@@ -344,9 +346,8 @@ impl Binned {
         self.slots[feature]
     }
 
-    /// Codes of one row in the features of one byte, in the order of the features.
+    /// Codes of some rows in a one-byte feature.
     #[inline]
-    /// Codes of some rows in a feature of one byte.
     pub(crate) fn narrow_codes(
         &self,
         rows: Range<usize>,
@@ -357,6 +358,7 @@ impl Binned {
         Some(rows.iter().skip(column).step_by(self.n_narrow).copied())
     }
 
+    /// Codes of one row in the one-byte features, in the order of the features.
     pub(super) fn narrow_row(&self, row: usize) -> &[u8] {
         &self.narrow[row * self.n_narrow..(row + 1) * self.n_narrow]
     }
@@ -365,7 +367,7 @@ impl Binned {
         &self.wide
     }
 
-    /// Bytes that the codes take.
+    /// Memory of the codes in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         let wide = self.wide.iter().map(|codes| match codes {
@@ -376,7 +378,7 @@ impl Binned {
     }
 }
 
-/// Which categories of a column are too rare to be told apart.
+/// Which categories of a column have too few rows for a rate of their own.
 fn rare_levels(
     codes: &[u32],
     n_levels: u32,
@@ -389,7 +391,7 @@ fn rare_levels(
     }
     let mut rows_of_level = vec![0; n_levels as usize];
     for row in rows.iter().map(|&row| row as usize) {
-        // A code out of range is refused where rows are coded.
+        // Codes out of range are reported when the rows are coded.
         if let Some(n_rows) = rows_of_level.get_mut(codes[row] as usize) {
             *n_rows += labels.sums(row).rows;
         }
@@ -397,8 +399,8 @@ fn rare_levels(
     level_rates.rare(&rows_of_level)
 }
 
-/// One random row of each of [`CUT_SAMPLE`] equal stretches, so that a drift along the file is in
-/// the sample as it is in the file.
+/// One random row from each of [`CUT_SAMPLE`] equal stretches of the file, so that a drift along
+/// the file is represented.
 fn sample_rows(rows: &[u32], seed: u64) -> Vec<u32> {
     if rows.len() <= CUT_SAMPLE {
         return rows.to_vec();
@@ -413,7 +415,7 @@ fn sample_rows(rows: &[u32], seed: u64) -> Vec<u32> {
         .collect()
 }
 
-/// A place for a code, in the width of its feature.
+/// A destination for a code, in the width of its feature.
 trait Place {
     fn put(self, code: usize);
 }

@@ -1,23 +1,23 @@
-//! The values of a feature in bins.
+//! Bins of one feature.
 
 use serde::{Deserialize, Serialize};
 
-/// Bins of the values of a feature. They are numbered from 0, and bin [`Bins::n_bins`] is that of
-/// what is missing.
+/// Bins of the values of a feature, numbered from 0; bin [`Bins::n_bins`] is that of missing
+/// values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bins {
-    /// Of a number: intervals in ascending order, then values that stand apart.
+    /// Of a number: intervals in ascending order, then one bin for each special value.
     Numeric {
         /// Ascending; a number equal to a cut lies above it (DECISIONS R4).
         cuts: Vec<f64>,
-        /// Values that each have a bin of their own.
+        /// Values that have a bin of their own.
         special: Vec<f64>,
     },
     /// Of a category.
     Categorical {
-        /// The bin of each category, by code. One that no row had is missing (DECISIONS R5), and so
-        /// are categories beyond the last.
+        /// The bin of each category, by code. A category without training rows counts as missing
+        /// (DECISIONS R5), as do codes beyond the last.
         bin_of_level: Vec<usize>,
         /// Number of bins.
         n_bins: usize,
@@ -25,7 +25,7 @@ pub enum Bins {
 }
 
 impl Bins {
-    /// Number of bins, that of what is missing not counted; also its number.
+    /// Number of bins without that of missing values, which is also the index of the latter.
     #[must_use]
     pub fn n_bins(&self) -> usize {
         match self {
@@ -54,8 +54,8 @@ impl Bins {
         }
     }
 
-    /// Whether these are bins of a feature with that many categories, or of a number: what a file is
-    /// asked before it is believed.
+    /// Checks bins read from a file against the kind of their feature: its number of categories, or
+    /// `None` for a number.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Bins {
                     let found = bin_of_level.len();
                     return Err(format!("bins of {found} categories, expected {n_levels}"));
                 }
-                // Compared with the number of levels before anything of that size is made.
+                // Compared before anything of that size is allocated.
                 if *n_bins > bin_of_level.len() {
                     return Err(format!("{n_bins} bins of {n_levels} categories"));
                 }
@@ -105,14 +105,14 @@ impl Bins {
     }
 }
 
-/// Whether no two of these numbers are equal, 0 and -0 being so; none is NaN.
+/// Whether no two of these numbers are equal, 0 and -0 counting as equal; none is NaN.
 pub(crate) fn are_distinct(numbers: &[f64]) -> bool {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.is_sorted_by(|low, high| low < high)
 }
 
-/// The place of a number in a short list.
+/// Index of a number in a short list.
 #[expect(clippy::float_cmp, reason = "a special value is one exactly")]
 pub(crate) fn place_among(special: &[f64], raw: f64) -> Option<usize> {
     special.iter().position(|&value| value == raw)

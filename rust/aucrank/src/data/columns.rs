@@ -1,19 +1,19 @@
-//! Borrowed features: numbers of either width in either layout, and category codes.
+//! Borrowed features: `f32` or `f64` numbers in either memory layout, and category codes.
 
 use std::ops::Range;
 
 use crate::{Interrupt, RankError, parallel};
 
-/// Rows read at a time: they stay in the cache while something is done with them.
+/// Rows read at a time: they stay in the cache while they are processed.
 const TILE_ROWS: usize = 1024;
 
-/// Tiles that one thread takes at least.
+/// Minimum number of tiles per thread.
 const LEAST_TILES: usize = 4;
 
 /// Code of a category that is missing, or was not seen at fit.
 pub const MISSING_CODE: u32 = u32::MAX;
 
-/// A number as it lies in memory. NaN is a missing value.
+/// A raw number. NaN is a missing value.
 pub trait Value: Copy + Into<f64> + Send + Sync {}
 impl Value for f32 {}
 impl Value for f64 {}
@@ -26,7 +26,7 @@ pub struct Strided<'a, T> {
 }
 
 impl<'a, T: Value> Strided<'a, T> {
-    /// The values of all rows, if they lie side by side.
+    /// The values of all rows, if they are contiguous.
     pub(crate) fn contiguous(&self) -> Option<&'a [T]> {
         (self.step == 1).then_some(self.values)
     }
@@ -40,7 +40,7 @@ impl<'a, T: Value> Strided<'a, T> {
 
     /// Copies the values of some rows; returns whether one of them is infinite.
     fn read<'b>(&self, rows: Range<usize>, places: impl Iterator<Item = &'b mut f64>) -> bool {
-        // Apart, since a compiler can do several of them at once.
+        // A separate loop for contiguous values, which the compiler vectorises.
         if let Some(values) = self.contiguous() {
             return copy(&values[rows], places);
         }
@@ -88,7 +88,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether the values are numbers that do not lie side by side.
+    /// Whether the values are numbers that are not contiguous.
     pub(crate) fn is_strided(&self) -> bool {
         match self {
             Self::F64(values) => values.contiguous().is_none(),
@@ -97,7 +97,8 @@ impl Column<'_> {
         }
     }
 
-    /// Copies some rows as [`Columns::read_rows`] has them. Returns whether a number is infinite.
+    /// Copies some rows in the form of [`Columns::read_rows`]. Returns whether a number is
+    /// infinite.
     pub(crate) fn read<'b>(
         &self,
         rows: Range<usize>,
@@ -142,7 +143,7 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Columns of one length each.
+    /// The matrix of these columns, which must all have `n_rows` rows.
     ///
     /// # Errors
     ///
@@ -193,8 +194,8 @@ impl<'a> Columns<'a> {
         Self::new(columns.collect(), n_rows)
     }
 
-    /// The same columns for a reader that may be stopped: a model asked about their rows then returns
-    /// [`RankError::Interrupted`].
+    /// The same columns with an interrupt: a model that scores them returns
+    /// [`RankError::Interrupted`] once it is set.
     ///
     /// # Examples
     ///
@@ -217,7 +218,7 @@ impl<'a> Columns<'a> {
         Columns { interrupt: Some(interrupt), ..self.clone() }
     }
 
-    /// `Err` once the reader was asked to stop.
+    /// `Err` once the interrupt is set.
     ///
     /// # Errors
     ///
@@ -238,8 +239,8 @@ impl<'a> Columns<'a> {
         self.features.len()
     }
 
-    /// Whether these are columns for a model: `n_levels` has the number of categories of each, `None`
-    /// for a number.
+    /// Checks the columns against the features of a model, `n_levels` being the number of categories
+    /// of each, `None` for a number.
     ///
     /// # Errors
     ///
@@ -264,12 +265,12 @@ impl<'a> Columns<'a> {
     }
 
     /// Copies some rows to `out`, row by row, in double precision: numbers as they are, category
-    /// codes as numbers, NaN for what is missing. Returns whether nothing is to be made of them, for
-    /// which [`Columns::refusal`] has the reason.
+    /// codes as numbers, NaN for missing values. Returns whether the rows are unusable;
+    /// [`Columns::refusal`] then says why.
     ///
     /// # Panics
     ///
-    /// If `out` has not the size of the rows.
+    /// If the size of `out` is not that of the rows.
     pub(crate) fn read_rows(&self, rows: Range<usize>, out: &mut [f64]) -> bool {
         let n_features = self.features.len();
         assert_eq!(out.len(), rows.len() * n_features, "a place for every value");
@@ -279,16 +280,17 @@ impl<'a> Columns<'a> {
             })
     }
 
-    /// Why some rows were refused: the reader was asked to stop, or a number is infinite. It may be
-    /// finite by now, where another thread writes to the data.
+    /// Why rows were refused: the reader was interrupted, or a number is infinite.
+    /// [`RankError::Changed`] if the number is finite by now, because another thread writes to the
+    /// data.
     pub(crate) fn refusal(&self) -> RankError {
         let stopped = self.check_interrupt().err();
         stopped.or_else(|| self.infinite_value()).unwrap_or(RankError::Changed)
     }
 
-    /// Calls `work` for all rows, some at a time and in parallel: with memory that it may use, their
-    /// numbers, their values as [`Columns::read_rows`] has them, and their places in `out`, of which
-    /// each row has `width`.
+    /// Calls `work` for all rows, tile by tile and in parallel, with scratch memory, the row
+    /// numbers, the values in the form of [`Columns::read_rows`], and the rows' part of `out`,
+    /// which has `width` values per row.
     ///
     /// # Errors
     ///
@@ -313,7 +315,7 @@ impl<'a> Columns<'a> {
         if parallel::map_with(tiles, LEAST_TILES, Default::default, of_tile).contains(&true) {
             return Err(self.refusal());
         }
-        // `work` may have read rows once more, and left them out.
+        // `work` may have read rows itself and skipped them when interrupted.
         self.check_interrupt()
     }
 
@@ -323,13 +325,13 @@ impl<'a> Columns<'a> {
         Some(RankError::InfiniteValue { column, row, value })
     }
 
-    /// The error for the first column of numbers of which one is missing, with its first row.
+    /// The error for the first missing value in a numeric column, with its first row.
     pub(crate) fn missing_value(&self) -> Option<RankError> {
         let (column, row, _) = self.first_number(f64::is_nan)?;
         Some(RankError::MissingValue { column, row })
     }
 
-    /// Column, row and value of the first number of a kind, column by column.
+    /// Column, row and value of the first number that matches, column by column.
     fn first_number(&self, is_sought: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         self.iter().enumerate().find_map(|(column, values)| {
             let value = |row| match values {

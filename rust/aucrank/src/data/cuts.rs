@@ -1,10 +1,10 @@
-//! Where a numeric feature is cut into bins.
+//! Choice of the cuts of a numeric feature.
 
 use super::columns::{Strided, Value};
 use super::labels::Labels;
 
-/// Midpoint of `low < high`, guarded so that `low < midpoint <= high` (DECISIONS G8): a value of
-/// `low` lies below the cut and a value of `high` does not, also where the two are neighbours.
+/// Midpoint of `low < high`, clamped so that `low < midpoint <= high` (DECISIONS G8): `low` is
+/// below the cut and `high` is not, even if they are adjacent floats.
 pub(crate) fn midpoint(low: f64, high: f64) -> f64 {
     let middle = low / 2.0 + high / 2.0;
     if low < middle && middle <= high { middle } else { high }
@@ -17,11 +17,12 @@ struct Distinct {
 }
 
 impl Distinct {
-    /// Missing and infinite values are left out; the latter are refused when the rows are binned.
+    /// Missing and infinite values are left out; infinite ones are reported when the rows are
+    /// binned.
     fn of<T: Value>(column: Strided<'_, T>, labels: &Labels<'_>, rows: &[u32]) -> Self {
         let finite = |&row: &u32| {
             let value = column.get(row as usize);
-            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers are equal bits.
+            // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
             value.is_finite().then_some((value + 0.0, row))
         };
         let mut distinct = Self { values: Vec::new(), weights: Vec::new() };
@@ -56,7 +57,7 @@ impl Distinct {
     }
 
     /// At most `max_bins` bins of nearly equal weight. A value heavier than its share gets a bin of
-    /// its own, and the rest is shared out anew.
+    /// its own, and the shares of the others are recomputed.
     fn quantile_cuts(&self, max_bins: usize) -> Vec<f64> {
         let mut rest: u128 = self.weights.iter().map(|&w| u128::from(w)).sum();
         let mut cuts = Vec::with_capacity(max_bins - 1);
@@ -78,8 +79,8 @@ impl Distinct {
     }
 }
 
-/// Cuts of one feature: between all its distinct values where there are at most `max_bins` of them
-/// (or no bound), else weighted quantiles of the rows in `sample`.
+/// Cuts of one feature: between all distinct values if there are at most `max_bins` of them (or no
+/// bound), else at weighted quantiles of the rows in `sample`.
 pub(super) fn choose<T: Value>(
     column: Strided<'_, T>,
     labels: &Labels<'_>,
@@ -100,8 +101,8 @@ pub(super) fn choose<T: Value>(
     distinct.exact_cuts()
 }
 
-/// A feature of few values stays exact though a sample missed some of them. Where the rows turn out
-/// to hold more than `max_bins` values after all, those of the sample stay.
+/// Adds distinct values that the sample missed, so that a feature of few values stays exact. If the
+/// rows turn out to hold more than `max_bins` values, those of the sample are kept.
 fn add_values_beyond_the_sample<T: Value>(
     values: &mut Vec<f64>,
     column: Strided<'_, T>,
@@ -188,7 +189,7 @@ mod tests {
             .zip(&weights)
             .flat_map(|(&v, &w)| std::iter::repeat_n(v, w as usize))
             .collect();
-        // Row 0 alone is positive in this test, so it needs weight.
+        // Row 0 is the only positive row in this test, so it needs weight.
         let weights: Vec<f64> =
             weights.iter().enumerate().map(|(i, &w)| if i == 0 { 1.0 } else { w }).collect();
         let copies = [&[values[0]][..], &copies].concat();

@@ -1,14 +1,14 @@
-//! Values whose sums are exact.
+//! Rounding of values so that their sums are exact.
 
-/// Values are whole multiples of this, so that sums of them are exact up to [`LARGEST_SUM`] in any order:
-/// rows that tie, tie exactly; a step function merged of many terms gives the sum of the terms; and the
-/// parts of an explanation and of SQL add up to the score (DECISIONS K10).
+/// Values are rounded to multiples of this, so that their sums are exact up to [`LARGEST_SUM`] in
+/// any order: equal rows tie exactly, a step function merged from many terms equals the sum of the
+/// terms, and the parts of an explanation and of SQL add up to the score (DECISIONS K10).
 const VALUE_UNIT: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// Sums of values are exact up to here.
+/// Bound up to which sums of rounded values are exact.
 pub(crate) const LARGEST_SUM: f64 = (1_u64 << 20) as f64;
 
-/// The multiple of the unit that is nearest to a value.
+/// The multiple of the unit nearest to a value.
 pub(crate) fn snap(value: f64) -> f64 {
     (value / VALUE_UNIT).round() * VALUE_UNIT
 }

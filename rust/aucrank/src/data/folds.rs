@@ -1,4 +1,4 @@
-//! Dealing rows into folds by what they hold.
+//! Assignment of rows to folds and holdouts by their content.
 
 use rayon::prelude::*;
 
@@ -7,25 +7,25 @@ use super::labels::Labels;
 use super::random::mix;
 use crate::{Interrupt, RankError};
 
-/// Fold of a row that has no weight, and so is in none.
+/// Fold of a row of weight zero, which belongs to none.
 pub const NO_FOLD: u16 = u16::MAX;
 
-/// Rows dealt into folds.
+/// Rows assigned to folds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
     /// Fold of each row, [`NO_FOLD`] for rows of weight zero.
     pub of_row: Vec<u16>,
-    /// Number of folds: what was asked for, or the number of distinct rows of the rarer class where
-    /// that is less, so that every fold has both classes. One fold leaves nothing to validate on.
+    /// Number of folds: as requested, or the number of distinct rows of the rarer class if that is
+    /// less, so that every fold has both classes. One fold leaves nothing to validate on.
     pub n_folds: u16,
 }
 
 impl Folds {
-    /// Deals the distinct rows (values and class) of each class in the order of a seeded hash of
-    /// their content.
+    /// Assigns the distinct rows (values and class) of each class to folds in the order of a seeded
+    /// hash of their content.
     ///
-    /// So a row of weight k and k copies of it are dealt alike, the order of the rows does not
-    /// matter, and duplicates never sit on both sides of a split.
+    /// Hence a row of weight k is assigned as k copies of it are, the order of the rows does not
+    /// matter, and duplicates are always in the same fold.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Folds {
     }
 }
 
-/// Rows in two parts, each in order.
+/// Training and validation rows, each in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoParts {
     /// Rows to learn from.
@@ -64,8 +64,8 @@ pub struct TwoParts {
 }
 
 /// Holds out a share of the distinct rows (values and class) of each class: the first in the order
-/// of a seeded hash of their content, as [`Folds::deal`] deals them. Each part has at least one of
-/// each class; `None` where a class has a single distinct row.
+/// of the same seeded hash as in [`Folds::deal`]. Each part has at least one row of each class;
+/// `None` if a class has a single distinct row.
 ///
 /// # Errors
 ///
@@ -96,8 +96,8 @@ pub fn hold_out(
     Ok(Some(TwoParts { kept, held_out }))
 }
 
-/// Rows of positive weight: class, hash of the content, number; sorted, so that copies lie together
-/// and each class is in the order of its hashes.
+/// Rows of positive weight as (class, content hash, row number), sorted, so that copies are
+/// adjacent and each class is in the order of its hashes.
 struct DistinctRows(Vec<(bool, u64, u32)>);
 
 impl DistinctRows {
@@ -125,7 +125,7 @@ impl DistinctRows {
     }
 }
 
-/// [`content_hash`] of many rows, beside their numbers.
+/// [`content_hash`] of many rows, with their row numbers.
 pub(crate) fn content_hashes(
     columns: &Columns<'_>,
     rows: &[u32],
@@ -139,8 +139,8 @@ pub(crate) fn content_hashes(
     rows.par_iter().map(hash).collect()
 }
 
-/// Hash of the values of a row. Equal numbers hash alike: 0.0 and -0.0, a number in either width,
-/// any NaN.
+/// Hash of the values of a row. Equal numbers hash equally: 0.0 and -0.0, either float width, any
+/// NaN.
 pub(crate) fn content_hash(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
     columns.iter().fold(mix(seed), |hash, column| {
         let word = match column {
@@ -160,7 +160,7 @@ fn number_word(value: f64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A content fixes its fold: (value, class) -> fold.
+    /// The fold of each content: (value, class) -> fold.
     fn folds_by_content(
         values: &[f64],
         positive: &[bool],
@@ -259,7 +259,7 @@ mod tests {
         let copies: Vec<_> =
             (0..120).flat_map(|i| std::iter::repeat_n(contents[i], 1 + i % 4)).collect();
         assert_eq!(reference, held_out(&copies, None, 0.25));
-        // At the ends one of each class stays.
+        // At the extremes one row of each class stays.
         assert_eq!(held_out(&contents, None, 1e-9).len(), 2);
         assert_eq!(held_out(&contents, None, 1.0 - 1e-9).len(), 118);
     }

@@ -6,26 +6,26 @@ use std::sync::Arc;
 use super::binned::{Binned, Slot};
 use super::sums::{ClassSums, Tally};
 
-/// Bytes of histogram filled at a time: what stays in the first-level cache beside the rows.
+/// Bytes of histogram filled at a time, which stay in the first-level cache together with the rows.
 const GROUP_BYTES: usize = 32 << 10;
 
-/// A wide feature is kept as a list of its occupied bins where a dense one would hold this many
-/// bins a row or more.
+/// A wide feature is stored as a list of its occupied bins if a dense array would hold at least
+/// this many bins per row.
 const SPARSE_FACTOR: usize = 2;
 
-/// Where each feature stands in a histogram: all features of a source, or some of them.
+/// Offsets of the features in a histogram, for all features of a source or some of them.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Numbers of the features, ascending.
+    /// Indices of the features, ascending.
     features: Vec<usize>,
     slots: Vec<Slot>,
     /// First bin of each narrow feature, and the end of the last.
     offsets: Vec<usize>,
-    /// Columns of the byte matrix that the narrow features are.
+    /// Column of each narrow feature in the byte matrix.
     narrow_columns: Vec<usize>,
-    /// Place of each wide feature among those of the source.
+    /// Index of each wide feature among those of the source.
     wide_columns: Vec<usize>,
-    /// Codes of each wide feature.
+    /// Number of codes of each wide feature.
     wide_codes: Vec<usize>,
 }
 
@@ -71,7 +71,7 @@ impl Layout {
         &self.wide_columns
     }
 
-    /// Bins of all narrow features together.
+    /// Number of bins of all narrow features.
     pub(super) fn n_narrow_bins(&self) -> usize {
         *self.offsets.last().expect("begins with 0")
     }
@@ -80,7 +80,7 @@ impl Layout {
         &self.offsets
     }
 
-    /// Runs of narrow features whose bins fit the cache together.
+    /// Groups of consecutive narrow features whose bins fit in the cache together.
     pub(super) fn groups<T>(&self) -> Vec<Range<usize>> {
         let limit = GROUP_BYTES / size_of::<T>();
         let n_features = self.offsets.len() - 1;
@@ -99,7 +99,7 @@ impl Layout {
         self.wide_codes[wide] > SPARSE_FACTOR * n_rows
     }
 
-    /// An empty wide feature in the form that `n_rows` rows want.
+    /// An empty wide feature, dense or sparse depending on the number of rows.
     pub(super) fn wide_bins<T: Tally>(&self, wide: usize, n_rows: usize) -> WideBins<T> {
         if self.is_sparse(wide, n_rows) {
             WideBins::Sparse(Vec::new())
@@ -109,10 +109,10 @@ impl Layout {
     }
 }
 
-/// Bins of a feature with more than 255 of them.
+/// Bins of a feature that has more than 255.
 #[derive(Debug, Clone)]
 pub(super) enum WideBins<T> {
-    /// One entry a code.
+    /// One entry per code.
     Dense(Vec<T>),
     /// Occupied codes, ascending.
     Sparse(Vec<(u32, T)>),
@@ -125,8 +125,8 @@ pub struct Histogram<T> {
     n_rows: usize,
     narrow: Vec<T>,
     wide: Vec<WideBins<T>>,
-    /// Sum of the values of each feature, in its [`ValueScale`](super::ValueScale) times weight; empty
-    /// where the source was not asked for them.
+    /// Sum of the values of each feature, in its [`ValueScale`](super::ValueScale) times weight;
+    /// empty if the source does not sum values.
     values: Vec<i128>,
 }
 
@@ -146,7 +146,7 @@ impl<T: Tally> Histogram<T> {
         (0..).zip(&self.layout.features).map(|(place, &feature)| (feature, self.at(place)))
     }
 
-    /// The bins of the feature at a place among those of the histogram.
+    /// The bins of the feature at an index within the histogram.
     pub(super) fn at(&self, place: usize) -> FeatureSums<'_, T> {
         let (dense, sparse): (&[T], &[(u32, T)]) = match self.layout.slots[place] {
             Slot::Narrow(j) => {
@@ -160,7 +160,8 @@ impl<T: Tally> Histogram<T> {
         FeatureSums { dense, sparse, value_sum: self.values.get(place).copied() }
     }
 
-    /// The histogram of the rows of this cell that are not in `part`: exact, since sums are integers.
+    /// The histogram of the rows of this cell that are not in `part`; exact, since sums are
+    /// integers.
     #[must_use]
     pub fn without(&self, part: &Self) -> Self {
         let n_rows = self.n_rows - part.n_rows;
@@ -179,7 +180,7 @@ impl<T: Tally> Histogram<T> {
         Self { layout: Arc::clone(&self.layout), n_rows, wide: wide.collect(), narrow, values }
     }
 
-    /// Bytes that the bins take.
+    /// Memory of the bins in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         let wide = self.wide.iter().map(|bins| match bins {
@@ -206,7 +207,7 @@ impl<T: Tally> WideBins<T> {
                 Self::Dense(rest)
             }
             (Self::Sparse(all), part) => {
-                // A part of few rows is of few rows too, so it is a list as well.
+                // `part` has no more rows than the cell, so it is sparse too.
                 let Self::Sparse(part) = part else { unreachable!("a part has no more rows") };
                 let mut part = part.iter().peekable();
                 let rest = all.iter().filter_map(|&(code, mut tally)| {
@@ -234,21 +235,21 @@ fn occupied<T: Tally>(bins: &[T]) -> impl Iterator<Item = (u32, T)> + Clone {
 /// The bins of one feature in one cell.
 #[derive(Debug, Clone, Copy)]
 pub struct FeatureSums<'a, T> {
-    // One of the two is empty: two slices cost less than a branch a bin.
+    // One of the two is empty: two slices are cheaper than a branch per bin.
     dense: &'a [T],
     sparse: &'a [(u32, T)],
     value_sum: Option<i128>,
 }
 
 impl<'a, T: Tally> FeatureSums<'a, T> {
-    /// Codes that occur in the cell, ascending, with their sums.
+    /// The codes that occur in the cell, ascending, with their sums.
     pub fn occupied(self) -> impl Iterator<Item = (u32, ClassSums)> + Clone + use<'a, T> {
         let dense = occupied(self.dense);
         dense.chain(self.sparse.iter().copied()).map(|(code, tally)| (code, tally.sums()))
     }
 
     /// Sum of the known values in the cell, in the unit of [`ValueScale`](super::ValueScale) times
-    /// the unit of weight. `None` where the source was not asked for such sums.
+    /// the unit of weight; `None` if the source does not sum values.
     #[must_use]
     pub fn value_sum(self) -> Option<i128> {
         self.value_sum

@@ -1,10 +1,10 @@
-//! The two classes and the weights of the rows.
+//! Classes and weights of the rows.
 
 use super::sums::ClassSums;
 use super::weights::FixedWeights;
 use crate::RankError;
 
-/// Whole weights up to this total are counts of copies that a learner may treat one by one.
+/// Whole weights up to this total are counts of copies that a learner may treat individually.
 const MOST_COPIES: u64 = 1 << 32;
 
 /// Which rows are positive, and how much each counts.
@@ -39,7 +39,7 @@ impl<'a> Labels<'a> {
         Self::of(positive, weights.map(FixedWeights::new).transpose()?)
     }
 
-    /// The same rows, of which some count no more: theirs is a weight of zero.
+    /// The same labels with a weight of zero for all rows but those kept.
     ///
     /// # Errors
     ///
@@ -81,8 +81,8 @@ impl<'a> Labels<'a> {
         self.weights.as_ref()
     }
 
-    /// Copies that each row stands for, where weights are counts; `None` where there are no weights,
-    /// or they are no counts or too large for that.
+    /// How many copies each row stands for, if weights are counts; `None` without weights, or if
+    /// they are not whole or too large.
     pub(crate) fn copies(&self) -> Option<&[u64]> {
         let counts = |weights: &&FixedWeights| {
             weights.is_whole() && self.total.pos + self.total.neg <= MOST_COPIES
@@ -90,7 +90,7 @@ impl<'a> Labels<'a> {
         self.weights.as_ref().filter(counts).map(FixedWeights::units)
     }
 
-    /// Power of two that one unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.weights.as_ref().map_or(0, FixedWeights::exponent)
@@ -102,8 +102,8 @@ impl<'a> Labels<'a> {
         self.total
     }
 
-    /// What one row adds to the sums of its cell. A row of whole weight k counts as k rows; where some
-    /// weight is not whole, weights are no counts and every row of positive weight counts once.
+    /// Contribution of a row to the sums of its cell. A row of whole weight k counts as k rows; if
+    /// some weight is not whole, every row of positive weight counts as one.
     #[must_use]
     pub fn sums(&self, row: usize) -> ClassSums {
         let (weight, rows) = self.weights.as_ref().map_or((1, 1), |weights| weights.counted(row));
@@ -120,7 +120,7 @@ impl<'a> Labels<'a> {
         rows
     }
 
-    /// Rows that count: those of positive weight, in order.
+    /// Rows of positive weight, in order.
     #[must_use]
     pub fn rows(&self) -> Vec<u32> {
         let all = 0..self.n_rows() as u32;

@@ -1,28 +1,29 @@
-//! How far the class rates of categories can be believed.
+//! Shrinkage of the class rates of categories.
 //!
-//! A learner that may send every category to the side that its own rows ask for fits noise: of `K`
-//! categories that tell nothing, the best set gains about as much as `sqrt(K)` chance thresholds of a
-//! number. So the rates of categories are shrunk towards the rate of their cell before a learner
-//! chooses by them, by as much as their own spread asks for.
+//! A learner that may send every category to the side that its own rows prefer fits noise: the best
+//! subset of `K` uninformative categories gains about as much as `sqrt(K)` random thresholds of a
+//! number. So before a learner chooses by them, the rates of categories are shrunk towards the rate
+//! of their cell, by an amount that depends on their own spread.
 //!
-//! Let `z_k^2` be the square of how far the positives of category `k` are from what the rate of the
-//! cell promises, over its variance if the category tells nothing, and `Q` the sum over `K` categories:
-//! by chance it is about `K - 1`, give or take `s = sqrt(2 sum of (1 - 1/n_k))`. Rates are shrunk as by
-//! the estimator of James and Stein (1961) in the form of Efron and Morris (1975), which asks how much
-//! of `Q` is chance, with some caution:
+//! Let `z_k^2` be the squared deviation of the positives of category `k` from their expectation
+//! under the rate of the cell, divided by its variance if the category is uninformative, and `Q`
+//! the sum over `K` categories: by chance it is about `K - 1`, with standard deviation
+//! `s = sqrt(2 sum of (1 - 1/n_k))`. Rates are shrunk by the estimator of James and Stein (1961) in
+//! the form of Efron and Morris (1975), which estimates how much of `Q` is chance, with a safety
+//! margin:
 //!
 //! ```text
 //! noise = c (K - 1) + CAUTION sqrt(c) s,        c = 1 - FREE mean of (1 - 1/n_k) / (K - 1),
 //! ```
 //!
-//! and 0 where `c` is not positive: up to five categories of some rows each have no more choice than a
-//! threshold of a number. Where
-//! `Q` is no larger than `noise`, categories tell nothing that can be told from chance. Otherwise the
-//! rate of each is that of its own rows and of `h` times as many rows as the cell has at the rate of
-//! the cell, with `h = noise / (K (Q - noise))`: a large category is believed before a small one.
+//! and 0 where `c` is not positive: up to five categories of several rows each offer no more choice
+//! than a threshold of a number. If `Q` is no larger than `noise`, the categories cannot be told
+//! from chance. Otherwise the rate of each is that of its own rows together with `h` times as many
+//! rows as the cell has, at the rate of the cell, with `h = noise / (K (Q - noise))`: a large
+//! category is shrunk less than a small one.
 //!
-//! In a column of more than six categories, those of fewer than [`LEAST_LEVEL_ROWS`] training rows are
-//! not asked at all: they count as unseen, and so as missing. These constants are measured
+//! In a column of more than six categories, those with fewer than [`LEAST_LEVEL_ROWS`] training
+//! rows count as unseen, and so as missing. These constants are measured
 //! (`benches/studies/levels_study.py`).
 
 use std::sync::Arc;
@@ -32,32 +33,32 @@ use serde::{Deserialize, Serialize};
 use super::labels::Labels;
 use super::sums::{ClassMasses, ClassSums};
 
-/// Categories beside the first that are taken at face value. The best set of `K` equal categories that
-/// tell nothing gains `sqrt((K - 1) n p q / 2 pi)` on average, and the best threshold of a number that
-/// tells nothing 0.87 `sqrt(n p q)` (the mean of the largest distance of Kolmogorov and Smirnov): that
-/// is six categories.
+/// Categories, beside the first, that are free of charge. The best subset of `K` equal
+/// uninformative categories gains `sqrt((K - 1) n p q / 2 pi)` on average, and the best threshold
+/// of an uninformative number 0.87 `sqrt(n p q)` (the mean of the Kolmogorov-Smirnov statistic):
+/// equal at six categories.
 const FREE: f64 = 5.0;
 
-/// Standard deviations by which categories must differ more than chance has it.
+/// Number of standard deviations by which the spread of categories must exceed chance.
 const CAUTION: f64 = 4.0;
 
-/// Training rows that a category needs to have a rate of its own.
+/// Training rows that a category needs for a rate of its own.
 pub(super) const LEAST_LEVEL_ROWS: u64 = 10;
 
-/// What a learner takes for the class rates of categories.
+/// How the class rates of categories are estimated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LevelRates {
-    /// Those of their rows, shrunk towards the rate of the cell; rare categories count as missing.
+    /// From their rows, shrunk towards the rate of the cell; rare categories count as missing.
     #[default]
     Shrunken,
-    /// Those of their rows: the papers' search of all sets of categories.
+    /// From their rows alone, as in the papers, which search all subsets of categories.
     Raw,
 }
 
 impl LevelRates {
-    /// Which categories are too rare to have a rate of their own, given the rows of each; `None` if
-    /// none is.
+    /// Which categories have too few rows for a rate of their own, given the rows of each; `None`
+    /// if there are none.
     pub(crate) fn rare(self, rows_of_level: &[u64]) -> Option<Arc<[bool]>> {
         let is_rare = |&rows: &u64| rows > 0 && rows < LEAST_LEVEL_ROWS;
         let n_levels = rows_of_level.iter().filter(|&&rows| rows > 0).count();
@@ -67,8 +68,8 @@ impl LevelRates {
     }
 }
 
-/// How much single rows of each class weigh beside one another: what chance can do. For each class,
-/// negatives first, the sum of the squares of the weights over their sum.
+/// Effective weight of a single row of each class, which gives the variance due to chance: for each
+/// class, negatives first, the sum of the squared weights over the sum of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowUnits([f64; 2]);
 
@@ -78,14 +79,14 @@ impl RowUnits {
         Self::of((0..labels.n_rows()).map(|row| (labels.sums(row), 1)))
     }
 
-    /// Of rows, each with what it adds to the sums of a cell and how often it is there.
+    /// Of rows given by their contribution to the sums of a cell and how often each was drawn.
     pub(crate) fn of(rows: impl Iterator<Item = (ClassSums, u32)>) -> Self {
         let mut squares = RowSquares::default();
         rows.for_each(|(sums, times)| squares.add(sums, times));
         squares.units()
     }
 
-    /// Whether they can be those of some rows: what a file is asked before it is believed.
+    /// Checks values read from a file.
     ///
     /// # Errors
     ///
@@ -98,17 +99,17 @@ impl RowUnits {
     }
 }
 
-/// What [`RowUnits`] come from.
+/// The sums from which [`RowUnits`] are computed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowSquares {
-    /// For each class the sum of the weights, and that of their squares: whole numbers, so that the
-    /// order of the rows does not matter.
+    /// For each class the sum of the weights and of their squares, as integers, so that the order
+    /// of the rows does not matter.
     of_class: [[u128; 2]; 2],
 }
 
 impl RowSquares {
-    /// Takes in a row. One that counts as several is so many rows, but one that a bootstrap has drawn
-    /// twice is one that weighs double.
+    /// Adds a row. A row of weight k is k rows, whereas a row that a bootstrap drew twice is one
+    /// row of double weight.
     pub(crate) fn add(&mut self, sums: ClassSums, times: u32) {
         let copies = u128::from(sums.rows.max(1));
         for ([sum, squares], mass) in self.of_class.iter_mut().zip([sums.neg, sums.pos]) {
@@ -118,24 +119,24 @@ impl RowSquares {
         }
     }
 
-    /// The squares by the sums.
+    /// Squares divided by sums.
     pub(crate) fn units(&self) -> RowUnits {
         RowUnits(self.of_class.map(|[sum, squares]| squares as f64 / sum.max(1) as f64))
     }
 }
 
-/// How far to shrink the rates of the categories of a cell.
+/// Strength of the shrinkage of the categories of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shrinkage {
-    /// All of the cell.
+    /// Class masses of the whole cell.
     cell: ClassMasses,
     /// Mass at the rate of the cell that is added to each category.
     added: f64,
 }
 
 impl Shrinkage {
-    /// Of the categories of a cell, what is missing being one of them. `None` where they do not differ
-    /// more than chance has it.
+    /// Estimates the shrinkage from the categories of a cell, the missing value being one of them.
+    /// `None` if they do not differ by more than chance.
     pub(crate) fn of(
         levels: impl Iterator<Item = ClassMasses> + Clone,
         units: &RowUnits,
@@ -147,7 +148,7 @@ impl Shrinkage {
         if neg == 0.0 || pos == 0.0 {
             return face_value;
         }
-        // All in units in which the cell has mass 1, so that nothing overflows.
+        // In units in which the cell has mass 1, so that nothing overflows.
         let (p, q) = (pos / total, neg / total);
         let RowUnits([unit_neg, unit_pos]) = *units;
         let chance = p * q * (unit_pos * q + unit_neg * p) / total;
@@ -157,8 +158,8 @@ impl Shrinkage {
             let (level_pos, level_neg) = (level.pos as f64 / total, level.neg as f64 / total);
             let share = level_pos + level_neg;
             let deviation = cell.gain(level) as f64 / (total * total);
-            // What single rows add to the square whatever their category. It is taken off and its
-            // mean put in its place, so that a category of one row does not contribute.
+            // The contribution of single rows to the square, whatever their category, is replaced
+            // by its mean, so that a category of one row does not contribute.
             let of_rows = (unit_pos * level_pos * q * q + unit_neg * level_neg * p * p) / total;
             spread += 1.0 + (deviation * deviation - of_rows) / (share * chance);
             n_levels += 1.0;
@@ -173,28 +174,29 @@ impl Shrinkage {
         (spread > noise).then_some(Self { cell, added })
     }
 
-    /// Rates as they are, of the categories of a cell.
+    /// No shrinkage of the categories of a cell.
     pub(crate) fn none(cell: ClassMasses) -> Self {
         Self { cell, added: 0.0 }
     }
 
-    /// Whether rates are those of the rows.
+    /// Whether rates are left as they are.
     pub(crate) fn is_none(&self) -> bool {
         self.added == 0.0
     }
 
-    /// By how much the shrunken rate of a category is above that of the cell; for its order.
+    /// Excess of the shrunken rate of a category over that of the cell, by which categories are
+    /// sorted.
     pub(crate) fn excess(&self, level: ClassMasses) -> f64 {
         self.cell.gain(level) as f64 / ((level.pos + level.neg) as f64 + self.added)
     }
 
-    /// Share of its own rows in the rate of a category.
+    /// Weight of its own rows in the shrunken rate of a category.
     pub(crate) fn kept(&self, level: ClassMasses) -> f64 {
         let mass = (level.pos + level.neg) as f64;
         mass / (mass + self.added)
     }
 
-    /// The masses of a category as they are believed: as many, at the shrunken rate.
+    /// The class masses of a category with the same total, at the shrunken rate.
     pub(crate) fn shrink(&self, level: ClassMasses) -> ClassMasses {
         if self.is_none() {
             return level;
@@ -213,12 +215,12 @@ mod tests {
     use super::*;
     use crate::data::mix;
 
-    /// A number from 0 to 1 that looks random.
+    /// A pseudo-random number from 0 to 1.
     fn unit(seed: u64) -> f64 {
         (mix(seed) >> 11) as f64 * 2_f64.powi(-53)
     }
 
-    /// Rows of so many categories, dealt at random, whose rates are given, by category.
+    /// Class sums by category of rows assigned to categories at random, with the given rates.
     fn dealt(n_rows: u64, n_levels: u64, seed: u64, rate: impl Fn(u64) -> f64) -> Vec<ClassSums> {
         let mut levels = vec![ClassSums::default(); n_levels as usize];
         for row in 0..n_rows {
@@ -263,7 +265,7 @@ mod tests {
                             found.kept(level.into()) * deviation.max(0.0)
                         })
                         .sum();
-                    // A fifth of what the best threshold of a number that tells nothing gains.
+                    // A fifth of what the best threshold of an uninformative number gains.
                     let (pos, neg) = (found.cell.pos as f64, found.cell.neg as f64);
                     gain > 0.174 * (pos * neg * (pos + neg)).sqrt()
                 })
@@ -290,7 +292,7 @@ mod tests {
         let found = shrinkage(&levels).unwrap();
         let rate = 0.35;
         let chance = 100.0 * rate * (1.0 - rate);
-        // The squares of rows with themselves are as they are, and their mean is put in their place.
+        // The squares of single rows are replaced by their mean.
         let of_rows =
             |pos: u64| pos as f64 * (1.0 - rate) * (1.0 - rate) + (100 - pos) as f64 * rate * rate;
         let spread: f64 = positives

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Some of the categories of a feature: those that are listed, or all but those.
+/// Some of the categories of a feature: the listed ones, or all others.
 ///
-/// It takes the memory of its list, whatever the number of categories, and copies share it. It is
-/// saved as the first code of the list and the steps from one to the next, which have few digits.
+/// Takes the memory of its list, whatever the number of categories, and clones share it. It is
+/// saved as the first code of the list and the differences between successive ones, which have few
+/// digits.
 ///
 /// # Examples
 ///
@@ -28,18 +29,18 @@ pub struct LevelSet(Arc<Listed>);
 struct Listed {
     /// Ascending.
     codes: Box<[u32]>,
-    /// Whether the set is of all others.
+    /// Whether the set is the complement of the list.
     are_out: bool,
 }
 
 impl LevelSet {
-    /// The categories of some codes, which come in any order.
+    /// The categories with the given codes, in any order.
     #[must_use]
     pub fn only(codes: impl IntoIterator<Item = u32>) -> Self {
         Self::of(codes, false)
     }
 
-    /// All categories but those of some codes, also those that no training row had.
+    /// All categories but those with the given codes, including categories without training rows.
     #[must_use]
     pub fn all_but(codes: impl IntoIterator<Item = u32>) -> Self {
         Self::of(codes, true)
@@ -54,20 +55,20 @@ impl LevelSet {
         Self(Arc::new(Listed { codes: codes.into(), are_out }))
     }
 
-    /// Whether the category of a code is one of them.
+    /// Whether the set contains the category of a code.
     #[inline]
     #[must_use]
     pub fn contains(&self, code: u32) -> bool {
         self.0.codes.binary_search(&code).is_ok() != self.0.are_out
     }
 
-    /// The codes that are listed, ascending.
+    /// The listed codes, ascending.
     #[must_use]
     pub fn listed(&self) -> &[u32] {
         &self.0.codes
     }
 
-    /// Whether the set is of all categories that are not listed.
+    /// Whether the set is the complement of the list.
     #[must_use]
     pub fn lists_others(&self) -> bool {
         self.0.are_out

@@ -1,9 +1,9 @@
-//! The bins of many values at once.
+//! Binning of many values at once.
 //!
-//! Rows are taken some at a time, and of those one feature after the other: its cuts stay in the
-//! cache, and no branch depends on a value. One product says in which cell of a grid a number is, and
-//! a comparison or two with the cuts in that cell say in which bin: a quarter of the time of a binary
-//! search among a hundred cuts.
+//! Rows are processed in tiles, one feature after the other: the cuts of a feature stay in the
+//! cache, and no branch depends on a value. One multiplication finds the cell of a uniform grid
+//! that a number is in, and one or two comparisons with the cuts in that cell find its bin, in a
+//! quarter of the time of a binary search among a hundred cuts.
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ use crate::{RankError, parallel};
 /// Rows looked up at a time.
 const TILE_ROWS: usize = 512;
 
-/// Tiles that one thread takes at least.
+/// Minimum number of tiles per thread.
 const LEAST_TILES: usize = 16;
 
-/// Cells of a grid for each cut: few cells have two cuts.
+/// Grid cells per cut, so that few cells hold two cuts.
 const CELLS_OF_CUT: usize = 4;
 
-/// Bins of one feature, made ready for many values.
+/// Bins of one feature, prepared for many lookups.
 #[derive(Debug)]
 enum Lookup<'a> {
     Numeric { grid: Grid, n_intervals: usize, special: &'a [f64] },
@@ -42,7 +42,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// The bin of each value, as [`Bins::bin`] has it.
+    /// Computes the bin of each value, equal to [`Bins::bin`].
     fn fill(&self, values: &[f64], bins: &mut [u32]) {
         match self {
             Self::Numeric { grid, n_intervals, special } => {
@@ -73,22 +73,22 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Cuts under cells of equal width.
+/// Cuts indexed by a grid of cells of equal width.
 ///
-/// The cell of a number is found by rounded arithmetic that never falls where the number rises, the
-/// same for cuts and values: all cuts of the cells below a value's are below it, and those of the
-/// cells above it are above. So cells of whatever width are right, and slow at worst: a cell is
-/// searched by halves, and where too many cuts crowd in one cell all of them are.
+/// The cell of a number is computed by the same rounded, monotone arithmetic for cuts and values:
+/// all cuts in the cells below that of a value are below it, and those in the cells above are above
+/// it. So any cell width gives the right result; it affects the speed only. A cell is searched by
+/// bisection, and if too many cuts fall into one cell, all cuts are.
 #[derive(Debug)]
 struct Grid {
     low: f64,
     cells_of_one: f64,
-    /// Cuts in the cells before each.
+    /// Number of cuts in the cells before each.
     n_below: Vec<u32>,
     n_cuts: usize,
-    /// The cuts, then as many numbers that no value reaches as a search may look ahead.
+    /// The cuts, padded with NaN as far as a search may look ahead.
     cuts: Vec<f64>,
-    /// Halvings that end a search in any cell.
+    /// Bisection steps that suffice in any cell.
     n_steps: u32,
 }
 
@@ -99,7 +99,7 @@ impl Grid {
         let n_cells = CELLS_OF_CUT * cuts.len() + 1;
         let mut grid = Self {
             low,
-            // Infinite or 0 for widths that no double holds, which is right too.
+            // Infinite or 0 for extreme widths, which is still correct.
             cells_of_one: n_cells as f64 / (high - low),
             n_below: vec![0; n_cells],
             n_cuts: cuts.len(),
@@ -118,14 +118,13 @@ impl Grid {
 
     #[inline]
     fn cell(&self, value: f64) -> usize {
-        // NaN is 0, as is all that is below.
+        // NaN converts to 0, as do all values below the grid.
         let cell = ((value - self.low) * self.cells_of_one) as u32;
         (cell as usize).min(self.n_below.len() - 1)
     }
 
-    /// How many cuts each value has reached, and `missing` for NaN. The number of steps is known when
-    /// this is compiled, since a compiler makes branches of a loop of them, which no processor
-    /// foretells.
+    /// How many cuts are at or below each value, and `missing` for NaN. The number of steps is a
+    /// constant, since a loop of variable length compiles to unpredictable branches.
     fn fill<const N_STEPS: u32>(&self, values: &[f64], bins: &mut [u32], missing: u32) {
         for (bin, &value) in bins.iter_mut().zip(values) {
             let mut place = self.n_below[self.cell(value)] as usize;
@@ -136,7 +135,7 @@ impl Grid {
         }
     }
 
-    /// As [`Grid::fill`], for cells of many cuts.
+    /// As [`Grid::fill`], for cells with many cuts.
     fn fill_by_search(&self, values: &[f64], bins: &mut [u32], missing: u32) {
         let cuts = &self.cuts[..self.n_cuts];
         for (bin, &value) in bins.iter_mut().zip(values) {
@@ -146,16 +145,16 @@ impl Grid {
     }
 }
 
-/// The bins of some features of the data.
+/// Lookups of the bins of several features.
 #[derive(Debug)]
 pub(crate) struct Lookups<'a> {
-    /// Which features, and how each finds its bins.
+    /// The features with their lookups.
     features: Vec<(usize, Lookup<'a>)>,
-    /// Number of bins of each, that of what is missing included.
+    /// Number of bins of each, including that of missing values.
     n_bins: Vec<usize>,
 }
 
-/// Some rows.
+/// Buffers for some rows.
 #[derive(Debug, Default)]
 struct Tile {
     values: Vec<f64>,
@@ -167,7 +166,7 @@ impl<'a> Lookups<'a> {
     /// Rows looked up at a time.
     pub const TILE_ROWS: usize = TILE_ROWS;
 
-    /// Of features given by their number and bins.
+    /// Lookups of the given features.
     pub fn new(features: impl IntoIterator<Item = (usize, &'a Bins)>) -> Self {
         let mut lookups = Self { features: Vec::new(), n_bins: Vec::new() };
         for (feature, bins) in features {
@@ -177,12 +176,12 @@ impl<'a> Lookups<'a> {
         lookups
     }
 
-    /// Which features.
+    /// The features.
     pub fn features(&self) -> impl Iterator<Item = usize> {
         self.features.iter().map(|&(feature, _)| feature)
     }
 
-    /// Numeric features that none of these are: infinity is an error in them too.
+    /// The other numeric features: infinity is an error in them too.
     fn others(&self, columns: &Columns<'_>) -> Vec<usize> {
         let mut is_other: Vec<bool> =
             columns.iter().map(|column| !matches!(column, Column::Codes { .. })).collect();
@@ -190,8 +189,8 @@ impl<'a> Lookups<'a> {
         (0..is_other.len()).filter(|&feature| is_other[feature]).collect()
     }
 
-    /// Looks up some rows; returns whether [`Columns::refusal`] has a reason why nothing is to be made of
-    /// them.
+    /// Looks up some rows; returns whether they are unusable, for the reason in
+    /// [`Columns::refusal`].
     fn look_up(
         &self,
         columns: &Columns<'_>,
@@ -216,9 +215,8 @@ impl<'a> Lookups<'a> {
         any_infinite
     }
 
-    /// Calls `work` for all rows, some at a time and in parallel: with memory that it may use, the
-    /// bins of the rows of each feature in turn, and the places of the rows in `out`, of which each
-    /// has `width`.
+    /// Calls `work` for all rows, tile by tile and in parallel, with scratch memory, the bins of
+    /// the rows feature by feature, and the rows' part of `out`, which has `width` values per row.
     ///
     /// # Errors
     ///
@@ -231,7 +229,7 @@ impl<'a> Lookups<'a> {
         work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, &mut [T]) + Sync,
     ) -> Result<(), RankError> {
         if width == 0 {
-            // There is nothing to work on, but infinity is an error all the same.
+            // There is no lookup, but infinity is still an error.
             columns.check_interrupt()?;
             return columns.infinite_value().map_or(Ok(()), Err);
         }
@@ -243,8 +241,8 @@ impl<'a> Lookups<'a> {
         self.by_part(columns, parts.collect(), work)
     }
 
-    /// As [`Lookups::by_tile`], with whatever is given beside the rows in place of `out`: at most
-    /// `TILE_ROWS` rows in each part, which are all rows together.
+    /// As [`Lookups::by_tile`], with one item of `parts` per tile in place of `out`; each has at
+    /// most `TILE_ROWS` rows, and together they cover all rows.
     pub fn by_part<M: Default, P: Send>(
         &self,
         columns: &Columns<'_>,
@@ -263,7 +261,7 @@ impl<'a> Lookups<'a> {
         check(columns, are_refused.contains(&true))
     }
 
-    /// The rows in each bin of each feature.
+    /// Tallies of the rows in each bin of each feature.
     ///
     /// # Errors
     ///
@@ -275,7 +273,7 @@ impl<'a> Lookups<'a> {
     ) -> Result<Vec<Vec<ClassSums>>, RankError> {
         let others = self.others(columns);
         let n_rows = columns.n_rows();
-        // Tallies of all features, one after the other.
+        // The tallies of all features, concatenated.
         let starts: Vec<usize> = self
             .n_bins
             .iter()
@@ -336,7 +334,7 @@ mod tests {
         Bins::Numeric { cuts, special }
     }
 
-    /// Every cut and its neighbours, and numbers of all sizes.
+    /// Every cut and its neighbouring floats, and numbers of all magnitudes.
     fn around(cuts: &[f64]) -> Vec<f64> {
         let ends = [0.0, -0.0, 1.0, -1.0, 5e-324, f64::MAX, f64::MIN, f64::NAN, -f64::NAN];
         let near = cuts.iter().flat_map(|cut| [*cut, cut.next_up(), cut.next_down(), -cut]);

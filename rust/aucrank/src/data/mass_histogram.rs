@@ -1,18 +1,19 @@
 //! Class masses per bin, for many sets of rows at once.
 //!
-//! A row may belong to every set, with a mass of its own in each. The masses of one row in all sets
-//! lie side by side, and so do the sums of a bin: a row is read once, and adds a vector.
+//! A row may belong to every set, with a different mass in each. The masses of one row in all sets
+//! are contiguous, and so are the sums of a bin: a row is read once and adds a vector.
 
 use super::binned::{Binned, Slot};
 use super::sums::ClassMasses;
 
-/// Sets come in multiples of this, so that vector instructions have no rest.
+/// The number of sets is padded to a multiple of this, so that vector instructions have no
+/// remainder.
 const LANES: usize = 2;
 
-/// Bytes of histogram filled at a time: what stays in a near cache beside the rows.
+/// Bytes of histogram filled at a time, which stay in the cache together with the rows.
 const GROUP_BYTES: usize = 48 << 10;
 
-/// Class masses per bin of every feature of one byte, for many sets of rows.
+/// Class masses per bin of every one-byte feature, for many sets of rows.
 #[derive(Debug)]
 pub(crate) struct MassHistogram {
     width: usize,
@@ -36,14 +37,15 @@ impl MassHistogram {
         Self { width, offsets, bins }
     }
 
-    /// Places that the masses of a row in so many sets take.
+    /// Length of the masses of one row in that many sets.
     pub(crate) fn width(n_sets: usize) -> usize {
         n_sets.next_multiple_of(LANES)
     }
 
-    /// Adds rows from `first` on: their classes, and their masses, row by row.
+    /// Adds consecutive rows, starting at `first`, given their classes and their masses, row by
+    /// row.
     pub(crate) fn add(&mut self, binned: &Binned, first: usize, positive: &[bool], masses: &[u64]) {
-        // The width is known to the compiler where it is small, as it mostly is.
+        // A small width, the usual case, is a compile-time constant.
         match self.width {
             2 => self.add_sets::<2>(binned, first, positive, masses),
             4 => self.add_sets::<4>(binned, first, positive, masses),
@@ -103,7 +105,7 @@ impl MassHistogram {
         }
     }
 
-    /// Adds a row that belongs to one set.
+    /// Adds a row that belongs to one set only.
     pub(crate) fn add_to_one(
         &mut self,
         binned: &Binned,
@@ -118,15 +120,15 @@ impl MassHistogram {
         }
     }
 
-    /// Adds what other rows make.
+    /// Adds the histogram of other rows.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (sum, more) in self.bins.iter_mut().zip(&other.bins) {
             *sum += more;
         }
     }
 
-    /// Codes of a feature that occur in a set, ascending, with their masses; `None` for a feature of
-    /// more than a byte.
+    /// Codes of a feature that occur in a set, ascending, with their masses; `None` for a feature
+    /// wider than one byte.
     pub(crate) fn occupied(
         &self,
         binned: &Binned,

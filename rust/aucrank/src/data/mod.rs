@@ -1,6 +1,6 @@
-//! What comes in: borrowed columns, labels with weights, and bins. The only place where raw values
-//! become codes, and the sums of class weight that every learner asks for; and the step functions of
-//! one feature that several families learn.
+//! The input of every learner: borrowed columns, labels with weights, and bins. Raw values become
+//! codes only here. Also the sums of class weight from which learners decide, and the step
+//! functions of one feature that several families learn.
 
 mod binary;
 mod binned;

@@ -1,4 +1,4 @@
-//! Rows that need not have two classes.
+//! Rows to which a fitted model is applied.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::sums::{ClassSums, RowTally};
 use super::weights::FixedWeights;
 use crate::RankError;
 
-/// Rows that one task counts: enough to be worth its sums.
+/// Rows counted by one task.
 const CHUNK_ROWS: usize = 1 << 14;
 
-/// Rows that a model was not made from, or whose classes do not matter to it. Unlike
-/// [`Labels`](super::Labels) they may have one class, or none that is known.
+/// Rows other than the training rows, or whose classes do not matter. Unlike
+/// [`Labels`](super::Labels) they may have one class only, or no known classes.
 #[derive(Debug, Clone)]
 pub struct NewRows<'a> {
     n_rows: usize,
@@ -51,23 +51,23 @@ impl<'a> NewRows<'a> {
         self.n_rows
     }
 
-    /// Power of two that one unit of weight stands for.
+    /// Binary exponent of the unit of weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.weights.as_ref().map_or(0, FixedWeights::exponent)
     }
 
-    /// Which rows are positive, if that is known.
+    /// Which rows are positive, if known.
     pub(crate) fn positive(&self) -> Option<&'a [bool]> {
         self.positive
     }
 
-    /// Whether some row may count otherwise than once.
+    /// Whether some row may have a weight other than 1.
     pub(crate) fn is_weighted(&self) -> bool {
         self.weights.is_some()
     }
 
-    /// All rows; both classes have to have weight where they are known.
+    /// Sums over all rows; if classes are known, both must have weight.
     pub(crate) fn total(&self) -> Result<ClassSums, RankError> {
         let total: ClassSums = (0..self.n_rows).map(|row| self.sums(row)).sum();
         match (self.positive, total) {
@@ -86,7 +86,7 @@ impl<'a> NewRows<'a> {
         }
     }
 
-    /// Whether there is a row for each of `columns`.
+    /// Checks that `columns` have as many rows.
     pub(crate) fn check_length(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         let (found, expected) = (columns.n_rows(), self.n_rows);
         if found != expected {
@@ -95,14 +95,14 @@ impl<'a> NewRows<'a> {
         Ok(())
     }
 
-    /// What one row adds to the sums of its bin; where no labels are known, all count as negative.
+    /// Contribution of a row to the sums of its bin; without labels, all rows count as negative.
     #[must_use]
     pub fn sums(&self, row: usize) -> ClassSums {
         let (weight, rows) = self.weights.as_ref().map_or((1, 1), |weights| weights.counted(row));
         ClassSums::of_row(self.positive.is_some_and(|positive| positive[row]), weight, rows)
     }
 
-    /// The rows in chunks that are counted side by side: sums of integers do not depend on it.
+    /// Chunks of rows that are counted in parallel; integer sums do not depend on the chunking.
     pub(crate) fn chunks(&self) -> impl ParallelIterator<Item = Range<usize>> + use<> {
         let n_rows = self.n_rows;
         (0..n_rows.div_ceil(CHUNK_ROWS)).into_par_iter().map(move |chunk| {

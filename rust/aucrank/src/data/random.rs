@@ -1,4 +1,4 @@
-//! Seeds from seeds, and integers below a bound.
+//! Derived seeds, and random integers below a bound.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -11,8 +11,8 @@ pub(crate) fn mix(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// An integer below `bound`, as likely as any other to within 2^-64 `bound`.
+/// A random integer below `bound`, uniform to within 2^-64 `bound`.
 pub(crate) fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
-    // High half of a product: no division.
+    // The high half of a product, which avoids a division.
     ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
 }

@@ -1,4 +1,4 @@
-//! Where sums come from: the one thing a learner asks of its data, and its answer in memory.
+//! The source of class sums, the only thing a learner reads of its data, and its in-memory form.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,19 +14,19 @@ use super::sums::{RowTally, Tally};
 use super::values::ValueScale;
 use crate::{Interrupt, RankError, parallel};
 
-/// Rows that one thread takes at a time.
+/// Rows per task.
 const CHUNK_ROWS: usize = 1 << 16;
 
-/// Rows whose values are summed feature by feature: in any layout they then stay in the cache.
+/// Rows whose values are summed feature by feature: in either layout they stay in the cache.
 const VALUE_TILE_ROWS: usize = 1024;
 
-/// Name of a set of rows. The set of all rows is cell 0; the learner names the others.
+/// Identifier of a set of rows. All rows are cell 0; the learner chooses the others.
 pub type CellId = usize;
 
-/// Which codes go left.
+/// Which codes of a feature go left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeRule {
-    /// Codes below this one: values below the cut before it.
+    /// Codes below this one: values below the cut that precedes it.
     Below(u32),
     /// Codes from this one on.
     AtLeast(u32),
@@ -34,19 +34,19 @@ pub enum CodeRule {
     Levels(LevelSet),
 }
 
-/// A question to a row that sends it left or right.
+/// A test on one feature that sends each row left or right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeTest {
-    /// The feature asked.
+    /// The feature tested.
     pub feature: usize,
     /// Which of its codes go left.
     pub rule: CodeRule,
-    /// Whether rows that miss it go left.
+    /// Whether rows with a missing value go left.
     pub missing_left: bool,
 }
 
 impl CodeTest {
-    /// The side of a code, `missing` being the code of a missing value.
+    /// Whether a code goes left, `missing` being the code of a missing value.
     #[inline]
     #[must_use]
     pub fn goes_left(&self, code: u32, missing: u32) -> bool {
@@ -61,12 +61,12 @@ impl CodeTest {
     }
 }
 
-/// A histogram that a learner asks for.
+/// A histogram that a learner requests.
 #[derive(Debug, Clone)]
 pub struct HistogramRequest {
-    /// Of which cell.
+    /// The cell.
     pub cell: CellId,
-    /// Of which features, ascending; `None` for all.
+    /// The features, ascending; `None` for all.
     pub features: Option<Vec<usize>>,
 }
 
@@ -81,49 +81,49 @@ impl HistogramRequest {
 /// A cell to be split in two.
 #[derive(Debug, Clone)]
 pub struct CellSplit {
-    /// The cell; its name ends here.
+    /// The cell; its identifier is free afterwards.
     pub cell: CellId,
     /// Which rows go left.
     pub test: CodeTest,
-    /// Name of the left part.
+    /// Identifier of the left part.
     pub left: CellId,
-    /// Name of the right part.
+    /// Identifier of the right part.
     pub right: CellId,
 }
 
-/// Cells that came from one cell, to be put together again as two.
+/// Cells that came from one cell, to be merged into two.
 #[derive(Debug, Clone)]
 pub struct Regroup {
-    /// Cells that make up the left part; at least one.
+    /// Cells merged into the left part; at least one.
     pub left_cells: Vec<CellId>,
-    /// Cells that make up the right part; at least one.
+    /// Cells merged into the right part; at least one.
     pub right_cells: Vec<CellId>,
-    /// Name of the left part.
+    /// Identifier of the left part.
     pub left: CellId,
-    /// Name of the right part.
+    /// Identifier of the right part.
     pub right: CellId,
 }
 
-/// The data, as a learner sees them: class sums of cells, which it splits and regroups.
+/// The data as a learner sees them: class sums of cells, which it splits and regroups.
 ///
-/// *Accumulate, merge, decide*: a source accumulates and merges; what it returns are integers, so a
+/// *Accumulate, merge, decide*: a source accumulates and merges; its results are integers, so a
 /// learner that decides on them learns the same model from memory, from a file read in chunks and
 /// from a cluster.
 pub trait SumSource {
-    /// Form of a bin.
+    /// Content of a bin.
     type Tally: Tally;
 
     /// What the codes mean, feature by feature.
     fn features(&self) -> &[FeatureBins];
 
-    /// Class sums per bin, for each cell and feature that is wanted.
+    /// Class sums per bin, for each requested cell and feature.
     ///
     /// # Errors
     ///
-    /// [`RankError::Interrupted`], or what reading the data may run into.
+    /// [`RankError::Interrupted`], or an error of reading the data.
     fn histograms(
         &self,
-        wanted: &[HistogramRequest],
+        requests: &[HistogramRequest],
     ) -> Result<Vec<Histogram<Self::Tally>>, RankError>;
 
     /// Splits cells in two.
@@ -133,7 +133,7 @@ pub trait SumSource {
     /// As [`SumSource::histograms`].
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError>;
 
-    /// Puts cells together.
+    /// Merges cells.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ pub trait SumSource {
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError>;
 }
 
-/// Rows in memory, kept grouped by cell.
+/// Rows in memory, grouped by cell.
 #[derive(Debug)]
 pub struct MemorySource<'a, R> {
     binned: &'a Binned,
@@ -152,19 +152,19 @@ pub struct MemorySource<'a, R> {
     groups: Vec<Range<usize>>,
     /// Row numbers; each cell is a range of them.
     order: Cow<'a, [u32]>,
-    /// As long as `order` once a cell is split.
+    /// As long as `order` once a cell has been split.
     scratch: Vec<u32>,
     cells: Vec<Range<usize>>,
 }
 
 impl<'a, R: RowTally> MemorySource<'a, R> {
-    /// The given `rows` of a binned matrix, all in cell 0.
+    /// A source of the given `rows` of a binned matrix, all in cell 0.
     #[must_use]
     pub fn new(binned: &'a Binned, row_tally: R, rows: Vec<u32>, interrupt: &'a Interrupt) -> Self {
         Self::with_scratch(binned, row_tally, rows, Vec::new(), interrupt)
     }
 
-    /// The same of borrowed rows, which are copied once a cell is split.
+    /// As [`MemorySource::new`], with borrowed rows, which are copied when a cell is first split.
     pub(crate) fn borrowing(
         binned: &'a Binned,
         row_tally: R,
@@ -174,7 +174,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         Self::of(binned, row_tally, Cow::Borrowed(rows), Vec::new(), interrupt)
     }
 
-    /// The same in memory that was used before; [`MemorySource::into_buffers`] gives it back.
+    /// As [`MemorySource::new`], reusing the buffers that [`MemorySource::into_buffers`] returns.
     pub(crate) fn with_scratch(
         binned: &'a Binned,
         row_tally: R,
@@ -206,13 +206,13 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         }
     }
 
-    /// Its two buffers of row numbers.
+    /// The two buffers of row numbers, for reuse.
     pub(crate) fn into_buffers(self) -> [Vec<u32>; 2] {
         [self.order.into_owned(), self.scratch]
     }
 
-    /// The same, whose histograms also hold the sum of the known values of each numeric feature, in
-    /// the units of `scales`; `columns` is what was binned.
+    /// The same source, whose histograms also hold the sum of the known values of each numeric
+    /// feature, in the units of `scales`; `columns` are the raw values.
     #[must_use]
     pub fn with_values(self, columns: &'a Columns<'a>, scales: &'a [ValueScale]) -> Self {
         Self { values: Some((columns, scales)), ..self }
@@ -224,8 +224,8 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         &self.order[self.cells[cell].clone()]
     }
 
-    /// Splits a cell by an answer for each of its rows, in the order of [`MemorySource::rows`]; both
-    /// parts keep that order.
+    /// Splits a cell by a mask over its rows, in the order of [`MemorySource::rows`]; both parts
+    /// keep that order.
     pub fn split_by_mask(&mut self, cell: CellId, goes_left: &[bool], left: CellId, right: CellId) {
         let Range { start, end } = self.cells[cell].clone();
         debug_assert_eq!(goes_left.len(), end - start);
@@ -244,26 +244,26 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         self.set_cell(right, start + n_left..end);
     }
 
-    /// `Err` once the caller of the fit asked to stop.
+    /// `Err` once the fit was interrupted.
     pub(crate) fn check_interrupt(&self) -> Result<(), RankError> {
         self.interrupt.check()
     }
 
-    fn histogram(&self, wanted: &HistogramRequest) -> Result<Histogram<R::Tally>, RankError> {
-        let rows = self.rows(wanted.cell);
-        let layout = match &wanted.features {
+    fn histogram(&self, request: &HistogramRequest) -> Result<Histogram<R::Tally>, RankError> {
+        let rows = self.rows(request.cell);
+        let layout = match &request.features {
             None => Arc::clone(&self.layout),
             Some(features) => Layout::of(self.binned, features.clone()),
         };
-        // Partial sums cost a histogram each, so a chunk has some rows for every bin. There are as many
-        // for each thread, so that none waits for another.
+        // Each chunk costs a partial histogram, so it has several rows per bin. The number of
+        // chunks is a multiple of the number of threads, to balance the load.
         let least = (4 * layout.n_narrow_bins()).max(1);
         let n_chunks = match rows.len().div_ceil(CHUNK_ROWS.max(least)) {
             n @ ..2 => n.max(1),
             n => n.next_multiple_of(rayon::current_num_threads()).min(rows.len() / least),
         };
         let chunk = rows.len().div_ceil(n_chunks);
-        let sums = |rows| match &wanted.features {
+        let sums = |rows| match &request.features {
             None => self.narrow_sums(rows),
             Some(_) => self.narrow_sums_of(&layout, rows),
         };
@@ -293,7 +293,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         Ok(Histogram::new(layout, rows.len(), narrow, wide, values))
     }
 
-    /// Sum of the known values of each feature; nothing where they were not asked for.
+    /// Sum of the known values of each feature; empty if values are not summed.
     fn value_sums(&self, rows: &[u32], features: &[usize]) -> Result<Vec<i128>, RankError> {
         let Some((columns, scales)) = self.values else { return Ok(Vec::new()) };
         let sums_of = |rows: &[u32]| {
@@ -405,9 +405,9 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
 
     fn histograms(
         &self,
-        wanted: &[HistogramRequest],
+        requests: &[HistogramRequest],
     ) -> Result<Vec<Histogram<R::Tally>>, RankError> {
-        parallel::try_map(wanted.iter().collect(), |wanted| self.histogram(wanted))
+        parallel::try_map(requests.iter().collect(), |request| self.histogram(request))
     }
 
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
@@ -420,10 +420,10 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         let mut tasks = Vec::with_capacity(splits.len());
         for split in by_start {
             let range = self.cells[split.cell].clone();
-            let (mine, rest) = order.split_at_mut(range.end - taken);
-            let (my_scratch, rest_scratch) = scratch.split_at_mut(range.end - taken);
+            let (own, rest) = order.split_at_mut(range.end - taken);
+            let (own_scratch, rest_scratch) = scratch.split_at_mut(range.end - taken);
             let skip = range.start - taken;
-            tasks.push((split, range.clone(), &mut mine[skip..], &mut my_scratch[skip..]));
+            tasks.push((split, range.clone(), &mut own[skip..], &mut own_scratch[skip..]));
             (order, scratch, taken) = (rest, rest_scratch, range.end);
         }
         let binned = self.binned;
@@ -444,7 +444,7 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
             if let ([left], [right]) = (&regroup.left_cells[..], &regroup.right_cells[..])
                 && self.cells[*left].end == self.cells[*right].start
             {
-                // Two parts of one split, which stand as they should.
+                // The two parts of one split, already adjacent and in order.
                 let parts = (self.cells[*left].clone(), self.cells[*right].clone());
                 self.set_cell(regroup.left, parts.0);
                 self.set_cell(regroup.right, parts.1);
@@ -461,7 +461,8 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
             let n_left: usize = regroup.left_cells.iter().map(|&c| self.cells[c].len()).sum();
             let order = &mut self.order.to_mut()[start..end];
             order.copy_from_slice(&self.scratch[start..end]);
-            // Ascending rows again, for the sake of the cache. Few ascending runs: a stable sort merges.
+            // Rows are sorted again for locality. They are a few ascending runs, which a stable
+            // sort merges.
             let (left, right) = order.split_at_mut(n_left);
             #[expect(clippy::stable_sort_primitive, reason = "it merges runs")]
             rayon::join(|| left.sort(), || right.sort());
@@ -472,7 +473,8 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
     }
 }
 
-/// Moves the rows that go left to the front, both parts keeping their order; returns their number.
+/// Moves the rows that go left to the front, keeping the order within both parts; returns their
+/// number.
 fn partition(binned: &Binned, test: &CodeTest, rows: &mut [u32], scratch: &mut [u32]) -> usize {
     let missing = binned.features()[test.feature].n_bins() as u32;
     match binned.slot(test.feature) {
@@ -502,7 +504,7 @@ fn partition_by(
     let chunks = rows.chunks_mut(CHUNK_ROWS).zip(scratch.chunks_mut(CHUNK_ROWS)).collect();
     let n_left: Vec<usize> =
         parallel::map(chunks, |(rows, scratch)| partition_chunk(&goes_left, rows, scratch));
-    // Each chunk is in order now; bring the left parts of all together, then the right ones.
+    // Each chunk is partitioned now; concatenate the left parts of all chunks, then the right ones.
     let total: usize = n_left.iter().sum();
     let (mut lefts, mut rights) = scratch.split_at_mut(total);
     for (rows, &n_left) in rows.chunks(CHUNK_ROWS).zip(&n_left) {
@@ -522,7 +524,7 @@ fn partition_chunk(
 ) -> usize {
     let (mut n_left, mut n_right) = (0, 0);
     for i in 0..rows.len() {
-        // Both places are written and one index moves: no branch that a random side would mislead.
+        // Writes to both destinations and advances one: no branch, since the side is unpredictable.
         let row = rows[i];
         let left = goes_left(row);
         rows[n_left] = row;
@@ -664,7 +666,7 @@ mod tests {
         let scales = ValueScale::of(&columns, &rows);
         let mut source = MemorySource::new(&binned, WeightedRows(&labels), rows, &interrupt)
             .with_values(&columns, &scales);
-        // The definition: the weighted mean in doubles, good to some digits.
+        // The definition: the weighted mean in doubles, accurate to several digits.
         let check =
             |source: &MemorySource<'_, WeightedRows<'_>>, cell, histogram: &Histogram<_>| {
                 let (mut sum, mut weight, mut units) = (0.0, 0.0, 0);
@@ -706,7 +708,7 @@ mod tests {
             let params = BinningParams { max_bins, ..BinningParams::default() };
             let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
             let tally = CountedRows(&data.positive);
-            // Few rows, so that the wide feature is a list of bins; then many, so that it is not.
+            // Few rows, so that the wide feature is sparse; then many, so that it is dense.
             for n_rows in [300, N_ROWS as u32] {
                 let mut source =
                     MemorySource::new(&binned, tally, (0..n_rows).collect(), &interrupt);

@@ -1,4 +1,4 @@
-//! Step functions of one feature: what sums of single features are made of.
+//! Step functions of one feature, the terms of additive models.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use super::binned::FeatureBins;
 pub struct FeatureTerm {
     /// The feature.
     pub feature: usize,
-    /// Its known values.
+    /// Its values where the feature is known.
     #[serde(flatten)]
     pub steps: Steps,
-    /// The value of rows that miss the feature.
+    /// The value of rows in which the feature is missing.
     pub missing: f64,
 }
 
@@ -23,20 +23,20 @@ pub struct FeatureTerm {
 pub enum Steps {
     /// Of a number.
     Numeric {
-        /// Ascending; a number equal to a threshold lies above it.
+        /// Ascending; a number equal to a threshold is above it.
         thresholds: Vec<f64>,
-        /// One more than thresholds: below the first, ..., from the last on.
+        /// One more than there are thresholds: below the first, ..., from the last on.
         values: Vec<f64>,
     },
-    /// Of a category: the value of each. Categories beyond the last count as missing.
+    /// The value of each category. Codes beyond the last count as missing.
     Categorical {
         /// By code.
         values: Vec<f64>,
     },
 }
 
-/// A step function as it is saved. A flattened form would be read by way of a copy that takes many
-/// times the memory of the text.
+/// The saved form of a step function. A flattened enum would be read through a buffer that takes
+/// many times the memory of the text.
 #[derive(Deserialize)]
 struct SavedTerm {
     feature: usize,
@@ -82,8 +82,8 @@ impl Steps {
 }
 
 impl FeatureTerm {
-    /// Its value at each code of the feature, that of what is missing the last; every value of a bin
-    /// must lie on the same side of all thresholds.
+    /// Its value at each code of the feature, the missing one last. All values in a bin must be on
+    /// the same side of every threshold.
     pub(crate) fn values_by_code(&self, bins: &FeatureBins) -> Vec<f64> {
         let mut values: Vec<f64> = match bins {
             FeatureBins::Categorical { n_levels, .. } => {
@@ -99,8 +99,8 @@ impl FeatureTerm {
         values
     }
 
-    /// Whether it is a step function of one of the features of these numbers of categories; of what
-    /// values may be, whoever uses it knows more.
+    /// Checks that it is a step function of one of the features, given their numbers of categories.
+    /// The range of its values is checked by the caller.
     pub(crate) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let Some(n_levels) = n_levels.get(self.feature) else {
             return Err(format!("there is no feature {}", self.feature));
@@ -125,7 +125,7 @@ impl FeatureTerm {
         Ok(())
     }
 
-    /// The value of a raw value of the feature; NaN is missing.
+    /// The value at a raw value of the feature; NaN is missing.
     #[inline]
     #[must_use]
     pub fn value(&self, raw: f64) -> f64 {
@@ -142,9 +142,9 @@ impl FeatureTerm {
         }
     }
 
-    /// The step function that has the given values at the occupied codes of a feature, `None` at
-    /// others. Between two occupied codes of a number the step is half-way; a category that does not
-    /// occur is missing.
+    /// The step function with the given values at the occupied codes of a feature, `None` at the
+    /// others. Between two occupied codes of a number the step is half-way; a category that does
+    /// not occur counts as missing.
     #[expect(clippy::float_cmp, reason = "a step is between values that differ at all")]
     pub(crate) fn of_codes(
         feature: usize,
@@ -166,7 +166,7 @@ impl FeatureTerm {
                     let Some(value) = *value else { continue };
                     if values.last().is_none_or(|&last| last != value) {
                         if !values.is_empty() {
-                            // Codes in between hold no row: the step goes to their middle.
+                            // The codes in between hold no rows: the step is at the middle one.
                             thresholds.push(cuts[usize::midpoint(last_code, code)]);
                         }
                         values.push(value);
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::data::{mix, snap};
 
-    /// Multiples of the unit from -4 to 4 that are no short fractions.
+    /// Multiples of the unit from -4 to 4 that are not short fractions.
     fn value(seed: u64) -> f64 {
         snap((mix(seed) >> 11) as f64 / (1_u64 << 50) as f64 - 4.0)
     }
@@ -258,12 +258,12 @@ mod tests {
     #[test]
     fn steps_lie_half_way_between_codes_that_hold_rows() {
         let bins = FeatureBins::Numeric { cuts: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
-        // Codes 1 to 3 and 6 hold no row; codes 4 and 5 have one value.
+        // Codes 1 to 3 and 6 hold no rows; codes 4 and 5 have the same value.
         let values = [Some(1.0), None, None, None, Some(2.0), Some(2.0), None, Some(8.0)];
         let term = FeatureTerm::of_codes(3, &bins, &values, 8.0);
         let expected = Steps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
         assert_eq!(term, FeatureTerm { feature: 3, steps: expected, missing: 8.0 });
-        // Neighbours: the step is the cut between them.
+        // Adjacent codes: the step is the cut between them.
         let values = [None, None, Some(1.0), Some(2.0), None, None, None, None];
         let term = FeatureTerm::of_codes(3, &bins, &values, 0.0);
         let expected = Steps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };

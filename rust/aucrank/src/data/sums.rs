@@ -1,4 +1,4 @@
-//! Sums of class weight: all that a learner ever asks of the data.
+//! Sums of class weight, from which learners decide.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -31,14 +31,15 @@ impl ClassSums {
         self.pos > 0 && self.neg > 0
     }
 
-    /// `N_C P' - P_C N'` of a part of this set: how much splitting the part off to the left raises the AUC, in units of
-    /// `1/(2PN)` of the whole sample (the Lambda of paper 2 Fig. 2 times PN). Exact.
+    /// `N_C P' - P_C N'` for a part of this set: by how much splitting the part off to the left
+    /// raises the AUC, in units of `1/(2PN)` of the whole sample (the Lambda of paper 2 Fig. 2
+    /// times PN). Exact.
     #[must_use]
     pub fn gain(self, part: Self) -> i128 {
         i128::from(self.neg) * i128::from(part.pos) - i128::from(self.pos) * i128::from(part.neg)
     }
 
-    /// Orders sets by eta, the share of the positive class, without a division.
+    /// Compares sets by eta, the share of the positive class, without a division.
     #[must_use]
     pub fn cmp_eta(self, other: Self) -> Ordering {
         let cross = |a: Self, b: Self| u128::from(a.pos) * u128::from(b.neg);
@@ -86,7 +87,7 @@ impl std::iter::Sum for ClassSums {
     }
 }
 
-/// What one bin of a histogram holds. Two forms, since a histogram pass is bound by the bytes it touches.
+/// The content of a histogram bin. There are several forms, since a histogram pass is memory-bound.
 pub trait Tally:
     Copy + Default + Debug + PartialEq + Send + Sync + AddAssign + SubAssign + 'static
 {
@@ -94,7 +95,7 @@ pub trait Tally:
     fn sums(self) -> ClassSums;
 }
 
-/// Where every row counts once: both counts in one word, so that a row is one addition.
+/// Counts of both classes in one word, for rows that count once each: a row is one addition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts(u64);
 
@@ -127,12 +128,12 @@ impl Tally for ClassSums {
     }
 }
 
-/// What each row adds to the bins it falls into.
+/// Contribution of each row to its bins.
 pub trait RowTally: Sync {
-    /// Form of a bin.
+    /// Content of a bin.
     type Tally: Tally;
 
-    /// The addition of one row.
+    /// Contribution of one row.
     fn of(&self, row: usize) -> Self::Tally;
 }
 
@@ -149,7 +150,7 @@ impl RowTally for CountedRows<'_> {
     }
 }
 
-/// Mass of each class, where nobody asks how many rows there are: half of [`ClassSums`] and one addition.
+/// Mass of each class without the number of rows: half the size of [`ClassSums`], and one addition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassMasses {
     /// Of the positive rows.
@@ -159,15 +160,15 @@ pub struct ClassMasses {
 }
 
 impl ClassMasses {
-    /// `P' N - N' P` of another set: of a part of this one, `TPR - FPR` of the part in units of
-    /// `1/PN`; of a set that ranks above this one, the pairs of the two that are ranked right less those
-    /// ranked wrong. Exact.
+    /// `P' N - N' P` of another set. For a part of this set, `TPR - FPR` of the part in units of
+    /// `1/PN`; for a set that ranks above this one, the number of concordant less that of
+    /// discordant pairs between them. Exact.
     #[must_use]
     pub fn gain(self, other: Self) -> i128 {
         i128::from(other.pos) * i128::from(self.neg) - i128::from(other.neg) * i128::from(self.pos)
     }
 
-    /// `2 P N (AUC - 1/2)` of groups in ascending order of the score: exact.
+    /// `2 P N (AUC - 1/2)` of groups in ascending order of the score; exact.
     pub(crate) fn area(groups: impl IntoIterator<Item = Self>) -> i128 {
         let (mut below, mut area) = (Self::default(), 0);
         for group in groups {
@@ -217,7 +218,7 @@ impl Tally for ClassMasses {
     }
 }
 
-/// Rows that count by a mass, which a learner changes as it goes.
+/// Rows that count by a mass, which the learner changes from round to round.
 #[derive(Debug, Clone, Copy)]
 pub struct MassRows<'a> {
     /// Which rows are positive.
@@ -231,16 +232,16 @@ impl RowTally for MassRows<'_> {
 
     #[inline]
     fn of(&self, row: usize) -> ClassMasses {
-        // Without a branch: the classes of rows follow no pattern.
+        // Without a branch, since the classes of rows are unpredictable.
         let pos = self.masses[row] * u64::from(self.positive[row]);
         ClassMasses { pos, neg: self.masses[row] - pos }
     }
 }
 
-/// Rows that count by a mass, but as many rows as their weight makes them.
+/// Rows that count by a mass in the class sums, and by their weight in the number of rows.
 #[derive(Debug, Clone, Copy)]
 pub struct ReweightedRows<'a> {
-    /// Which rows are positive, and how many rows each is.
+    /// Which rows are positive, and how many rows each counts as.
     pub labels: &'a Labels<'a>,
     /// Mass of each row.
     pub masses: &'a [u64],
@@ -269,7 +270,7 @@ impl RowTally for WeightedRows<'_> {
     }
 }
 
-/// The sum of parts, if it does not overflow.
+/// The sum of parts, or `None` on overflow.
 pub(crate) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
     parts.iter().try_fold(ClassSums::default(), |sum, part| {
         let pos = sum.pos.checked_add(part.pos)?;
@@ -278,8 +279,8 @@ pub(crate) fn sum_checked(parts: &[ClassSums]) -> Option<ClassSums> {
     })
 }
 
-/// Whether these can be the training rows of a model: weights that add up to no more than fixed point
-/// allows, and a unit that a weight can have.
+/// Checks class sums of training rows read from a file: weights must add up to no more than fixed
+/// point allows, in a unit that a weight can have.
 ///
 /// # Errors
 ///
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn the_area_is_that_of_the_pairs() {
         let groups = [(1, 3), (0, 2), (4, 1)].map(|(pos, neg)| ClassMasses { pos, neg });
-        // Won less lost, pair by pair.
+        // Concordant less discordant, pair by pair.
         assert_eq!(ClassMasses::area(groups), (4 * 5) - (2 + 1));
     }
 

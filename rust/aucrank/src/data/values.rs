@@ -1,16 +1,16 @@
-//! Raw numbers in fixed point, so that sums of them are exact, and means do not depend on the order
-//! of the rows.
+//! Raw numbers in fixed point, so that their sums are exact and means do not depend on the order of
+//! the rows.
 
 use super::columns::{Column, Columns};
 use super::labels::Labels;
 use super::weights::{power_of_two_factors, times_power_of_two};
 use crate::{Interrupt, RankError, parallel};
 
-/// Bits of the largest absolute value of a feature. With weights that add up to 2^60 at most, a sum
-/// fits 128 bits.
+/// Bits of the largest absolute value of a feature. With weights that add up to at most 2^60, a sum
+/// fits in 128 bits.
 const VALUE_BITS: i32 = 61;
 
-/// Least exponent of a normal number, which stands for all smaller ones too.
+/// Least exponent of a normal number, used for all smaller ones too.
 const MIN_EXPONENT: i32 = -1022;
 
 /// The unit in which the values of one feature are summed: a power of two, 2^-61 to 2^-60 of the
@@ -23,8 +23,8 @@ pub struct ValueScale {
 }
 
 impl ValueScale {
-    /// The unit of each feature, from the values of the given rows. Those of a categorical feature
-    /// mean nothing.
+    /// The unit of each feature, computed from the given rows. That of a categorical feature is
+    /// meaningless.
     #[must_use]
     pub fn of(columns: &Columns<'_>, rows: &[u32]) -> Vec<Self> {
         let scale = |column: &Column<'_>| {
@@ -33,14 +33,14 @@ impl ValueScale {
                 Column::F32(values) => values.get(row as usize),
                 Column::Codes { .. } => 0.0,
             };
-            // `max` passes over NaN.
+            // `max` ignores NaN.
             Self::for_largest(rows.iter().map(|&row| value(row).abs()).fold(0.0, f64::max))
         };
         columns.iter().map(scale).collect()
     }
 
     fn for_largest(largest: f64) -> Self {
-        // From the bits, since a logarithm may round.
+        // From the bits, since a logarithm may be rounded.
         let biased = (largest.to_bits() >> 52) as i32;
         let exponent = (biased - 1023).max(MIN_EXPONENT) + 1 - VALUE_BITS;
         Self { exponent, factors: power_of_two_factors(-exponent) }
@@ -52,25 +52,25 @@ impl ValueScale {
         (value * self.factors[0] * self.factors[1]).round() as i64
     }
 
-    /// The mean of values whose weighted units add up to `sum` and whose weights to `weight`, which
-    /// is positive: the nearest double.
+    /// The mean of values, rounded once, from `sum`, the weighted sum in units, and `weight`, the
+    /// sum of the weights, which is positive.
     #[must_use]
     pub fn mean(self, sum: i128, weight: u64) -> f64 {
         let magnitude = sum.unsigned_abs();
         let shift = magnitude.leading_zeros();
         let (magnitude, weight) = (magnitude.checked_shl(shift).unwrap_or(0), u128::from(weight));
-        // More bits than a double has, and a last one that tells whether there were more: so the
-        // one rounding below is that of the true quotient.
+        // More bits than a double has, and a sticky last bit: so the single rounding below is that
+        // of the exact quotient.
         let quotient = (magnitude / weight) | u128::from(magnitude % weight > 0);
         let mean = times_power_of_two(quotient as f64, self.exponent - shift as i32);
         if sum < 0 { -mean } else { mean }
     }
 }
 
-/// Bits that a deviation from the mean loses before it is squared, so that the square takes 60.
+/// Bits dropped from a deviation from the mean before it is squared, so that the square takes 60.
 const DEVIATION_SHIFT: i32 = VALUE_BITS - 30;
 
-/// Mean and standard deviation of the known values of a feature, weighted: both 0 where none is known,
+/// Weighted mean and standard deviation of the known values of a feature; both 0 if none is known,
 /// and for a categorical feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moments {
@@ -79,7 +79,7 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Those of each feature. Sums are of integers, so that the order of the rows does not matter.
+    /// The moments of each feature. Sums are integers, so the order of the rows does not matter.
     pub(crate) fn of(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -107,8 +107,8 @@ impl Moments {
         })
     }
 
-    /// Those of one feature, of whose rows the values and weights are given; they are asked for several
-    /// times.
+    /// The moments of one feature, from the values and weights of its rows, which are iterated
+    /// several times.
     pub(crate) fn of_weighted<I: Iterator<Item = (f64, u64)>>(rows: impl Fn() -> I) -> Self {
         let known = || rows().filter(|(value, _)| !value.is_nan());
         let weight: u64 = known().map(|(_, weight)| weight).sum();
@@ -121,7 +121,7 @@ impl Moments {
         let scale = largest(&mut known().map(|(value, _)| value));
         let sum = known().map(|(value, w)| i128::from(scale.units(value)) * i128::from(w)).sum();
         let mean = scale.mean(sum, weight);
-        // Where the largest numbers of both signs meet, a difference may overflow.
+        // The difference of large numbers of opposite signs may overflow.
         let deviation = |value: f64| (value - mean).clamp(f64::MIN, f64::MAX);
         let scale = largest(&mut known().map(|(value, _)| deviation(value)));
         let squares = known().map(|(value, w)| {
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(mean_of(&[1.0, 2.0], &[1, 2]), 5.0 / 3.0);
         assert_eq!(mean_of(&[-1.0, -2.0], &[1, 2]), -5.0 / 3.0);
         assert_eq!(mean_of(&[0.0, 0.0], &[1, 2]), 0.0);
-        // Every bit counts: a sum in doubles would round 0.1 + 0.2 + 0.3 first.
+        // Exact to the last bit: a sum in doubles would round 0.1 + 0.2 + 0.3 first.
         assert_eq!(mean_of(&[0.1, 0.2, 0.3], &[1, 1, 1]), 0.2);
         for value in [0.1, 1e-310, 1e300, -f64::MAX, f64::from_bits(1), 1.0_f64.next_up()] {
             assert_eq!(mean_of(&[value; 3], &[1, 1 << 50, 5]), value);

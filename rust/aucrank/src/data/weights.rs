@@ -1,17 +1,17 @@
-//! Row weights as whole numbers, so that sums of weights are exact.
+//! Row weights as integers, so that sums of weights are exact.
 
 use crate::RankError;
 
-/// Bits that the sum of all weights may take: sums are then exact in `f64`, JSON and `i64` alike.
+/// Bits of the sum of all weights: sums are then exact in `f64`, JSON and `i64` alike.
 const TOTAL_BITS: i32 = 53;
 
 /// Row weights in fixed point: the weight of a row is `units * 2^exponent`.
 ///
 /// Whole weights are kept as they are (`exponent == 0`), so that weight k is exactly k copies of
-/// the row. Others are rounded to a multiple of a power of two, some 2^-53 of their total, which is
-/// what a sum in `f64` would round too. Either way every sum of weights is a sum of integers: it is
-/// associative, so no number of threads, chunks or machines changes a bit of it, differences
-/// (parent minus child) leave no residue, and ties of gains are ties.
+/// the row. Others are rounded to a multiple of a power of two, about 2^-53 of their total, an
+/// error no larger than that of a sum in `f64`. Either way every sum of weights is a sum of
+/// integers: it is associative, so no number of threads, chunks or machines changes a bit of it;
+/// differences (parent minus child) leave no residue; and ties of gains are ties.
 ///
 /// # Examples
 ///
@@ -41,12 +41,12 @@ impl FixedWeights {
         Ok(Self { units, exponent: scale.exponent, is_whole: scale.whole })
     }
 
-    /// Counts of copies.
+    /// Weights that are counts of copies.
     pub(crate) fn counts(units: Vec<u64>) -> Self {
         Self { units, exponent: 0, is_whole: true }
     }
 
-    /// The same weights, zero in all rows but some.
+    /// The same weights, set to zero in all rows but those kept.
     pub(crate) fn among(&self, kept: impl Fn(usize) -> bool) -> Self {
         let units = self.units.iter().enumerate();
         let units = units.map(|(row, &units)| if kept(row) { units } else { 0 }).collect();
@@ -59,27 +59,27 @@ impl FixedWeights {
         &self.units
     }
 
-    /// Power of two that one unit stands for.
+    /// Binary exponent of the unit.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.exponent
     }
 
-    /// Whether every weight is a whole number, and so a count of repeated rows.
+    /// Whether every weight is a whole number, and so a count of copies.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Units of one row, and how many rows it counts as: a whole weight k as k rows; where some weight
-    /// is not whole, weights are no counts and every row of positive weight counts once.
+    /// Units of one row, and how many rows it counts as: k for a whole weight k; if some weight is
+    /// not whole, every row of positive weight counts as one.
     pub(super) fn counted(&self, row: usize) -> (u64, u64) {
         let units = self.units[row];
         (units, if self.is_whole { units } else { u64::from(units > 0) })
     }
 }
 
-/// The unit of [`FixedWeights`], for sums that read each weight once and store none.
+/// The unit of [`FixedWeights`], for passes that read each weight once and store none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FixedScale {
     exponent: i32,
@@ -94,14 +94,14 @@ impl FixedScale {
         Self::of_rows(weights.iter().copied().enumerate())
     }
 
-    /// A unit for the negative and one for the positive rows, for what depends on ratios of weights
-    /// within a class alone.
+    /// Separate units for the negative and the positive rows, for statistics that depend only on
+    /// ratios of weights within a class.
     pub(crate) fn of_classes(weights: &[f64], positive: &[bool]) -> Result<[Self; 2], RankError> {
         if weights.len() != positive.len() {
             let (found, expected) = (weights.len(), positive.len());
             return Err(RankError::LengthMismatch { name: "sample_weight", found, expected });
         }
-        // The first bad weight of either class is named.
+        // The first bad weight of either class is reported.
         Self::of(weights)?;
         let of_class = |class: bool| {
             let rows = weights.iter().copied().enumerate();
@@ -146,13 +146,13 @@ impl FixedScale {
     }
 }
 
-/// `value * 2^power`, also where `2^power` itself is out of range.
+/// `value * 2^power`, even if `2^power` itself is out of range.
 pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
     let [half, rest] = power_of_two_factors(power);
     value * half * rest
 }
 
-/// Two powers of two, each in range, whose product is `2^power`, which itself may not be.
+/// Two powers of two, each in range, whose product is `2^power`, which itself may be out of range.
 pub(crate) fn power_of_two_factors(power: i32) -> [f64; 2] {
     [2_f64.powi(power / 2), 2_f64.powi(power - power / 2)]
 }

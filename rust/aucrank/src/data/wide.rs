@@ -1,17 +1,17 @@
-//! Products of two masses of 128 bits, and quotients that are right to the last bit.
+//! 256-bit products of 128-bit masses, and correctly rounded quotients.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// A whole number of 256 bits.
+/// A 256-bit unsigned integer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wide {
-    // In this order, by which numbers are compared.
+    // In this order, which the derived comparison uses.
     high: u128,
     low: u128,
 }
 
 impl Wide {
-    /// `a * b`, whatever they are.
+    /// `a * b`; cannot overflow.
     pub(crate) fn product(a: u128, b: u128) -> Self {
         let low = |number: u128| number & u128::from(u64::MAX);
         let lowest = low(a) * low(b);
@@ -28,7 +28,7 @@ impl Wide {
         }
         let free = self.high.leading_zeros();
         let leading = self.high << free | self.low.checked_shr(u128::BITS - free).unwrap_or(0);
-        // Far below the last bit that is kept: it only tells a tie from what is above one.
+        // A sticky bit far below the last bit kept: it only tells a tie from a number above it.
         let rest = u128::from(self.low << free != 0);
         (leading | rest) as f64 * 2_f64.powi((u128::BITS - free).cast_signed())
     }
@@ -58,8 +58,7 @@ impl AddAssign for Wide {
     }
 }
 
-/// `a / b`, rounded once: the same for the same share, whatever its terms; `b` is above 0 and below
-/// 2^127.
+/// `a / b`, rounded once, so that equal shares give equal floats; `b` is above 0 and below 2^127.
 pub(crate) fn quotient(a: u128, b: u128) -> f64 {
     const EXACT: u128 = 1 << f64::MANTISSA_DIGITS;
     debug_assert!(b > 0 && b >> 127 == 0);
@@ -115,7 +114,7 @@ mod tests {
 
         #[test]
         fn sums_carry_and_differences_borrow(a in any_size(), b in any_size(), c in any_size()) {
-            // (a + b) c, part by part.
+            // (a + b) c = a c + b c.
             let (a, b) = (a >> 1, b >> 1);
             let sum = Wide::product(a, c) + Wide::product(b, c);
             prop_assert_eq!(sum, Wide::product(a + b, c));

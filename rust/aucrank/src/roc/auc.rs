@@ -7,10 +7,10 @@ use super::score::{Score, Word};
 use super::sort::{Record, Sink, sweep};
 use crate::RankError;
 
-/// Chance that a random positive row outranks a random negative one, a tie counting one half
+/// Probability that a random positive row outranks a random negative one, a tie counting one half
 /// (Hanley and McNeil, 1982).
 ///
-/// Exact: pairs are counted in integers, and rounding happens in the last division only.
+/// Exact: pairs are counted in integers, and only the final division rounds.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub fn auc<S: Score>(scores: &[S], positive: &[bool]) -> Result<f64, RankError> 
     area::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?)
 }
 
-/// [`auc`] of rows with weights: a row of weight k counts as k rows, one of weight 0 as none.
+/// [`auc`] of weighted rows: a row of weight k counts as k rows, one of weight 0 as none.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ where
     parts.into_iter().fold(Pairs::default(), Pairs::then).area()
 }
 
-/// Pairs of the rows of a range of scores.
+/// Concordant pairs among the rows of a range of scores.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pairs<M: Mass> {
     /// Two for each pair whose positive row has the higher score, one for each tie.
@@ -75,7 +75,7 @@ pub(super) struct Pairs<M: Mass> {
 }
 
 impl<M: Mass> Pairs<M> {
-    /// Adds rows of one score, which is above those before.
+    /// Adds rows of one score, which is above all scores so far.
     #[inline]
     pub fn push(&mut self, positive: M, negative: M) {
         self.half_wins += positive.times(self.negative + self.negative + negative);
@@ -87,7 +87,7 @@ impl<M: Mass> Pairs<M> {
         self.half_wins
     }
 
-    /// The AUC if these are all pairs.
+    /// The AUC of all rows so far.
     pub fn area(self) -> Result<f64, RankError> {
         let none = M::default();
         if self.positive == none || self.negative == none {
@@ -98,7 +98,7 @@ impl<M: Mass> Pairs<M> {
         Ok(half_wins / M::half_wins_of(self.positive, self.negative))
     }
 
-    /// Pairs of this range and one above it.
+    /// The pairs of this range followed by one above it.
     fn then(self, above: Self) -> Self {
         Self {
             half_wins: self.half_wins
@@ -118,8 +118,8 @@ impl<K: Word, M: Mass> Sink<K, M> for Pairs<M> {
     #[inline]
     fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);
-        // Few pairs are counted one by one: no branch to mispredict. The words of a tie differ in
-        // the last bit, the class.
+        // The pairs of a range are few, and compared one by one without a branch. The words of tied
+        // rows of different classes differ in the last bit only.
         for &p in pos {
             let word: u64 = p.word().into();
             let mut below = M::default();

@@ -1,12 +1,12 @@
 //! Stratified bootstrap of the AUC and of points of the ROC curve.
 //!
 //! A resample draws as many rows of each class as there are, with replacement. The rows are sorted
-//! once: a resample is then a count for each negative row, running sums of these counts in the
-//! order of each model, and for each positive row drawn one look at the sums. No resample sorts
-//! anything. Several models share the rows of a resample, so that their difference is that of pairs.
+//! once: a resample is then a count for each negative row, prefix sums of these counts in the order
+//! of each model, and one lookup for each positive row drawn. No resample sorts. All models share
+//! the rows of a resample, so that their difference is a paired one.
 //!
-//! Resample r draws from a stream of its own, given by the seed and r: the number of threads
-//! changes nothing.
+//! Resample r has its own random stream, derived from the seed and r, so the result does not depend
+//! on the number of threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -19,9 +19,9 @@ use super::score::Score;
 use crate::data::Wide;
 use crate::{Interrupt, RankError, parallel};
 
-/// How many resamples to draw, and the seed of their streams.
+/// Stratified bootstrap: the number of resamples and the seed of their random streams.
 ///
-/// Its methods run on the rayon pool that they are called in.
+/// Its methods run on the current rayon pool.
 ///
 /// # Examples
 ///
@@ -42,10 +42,10 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// AUC of each model on each resample: `n_resamples` rows of one value a model.
+    /// AUC of each model on each resample: `n_resamples` rows with one value per model.
     ///
-    /// A row of weight 0 is never drawn; every other row is drawn with equal chance and keeps its
-    /// weight.
+    /// A row of weight 0 is never drawn; all other rows are drawn with equal probability and keep
+    /// their weight.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Bootstrap {
             Sample::new(scores, positive, Unweighted)?;
         }
         match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
-            // Sums of whole numbers either way; those of one count a row fit a word.
+            // Integer sums in both cases; those of counts fit in one word.
             None => self.aucs_by(models, positive, Unweighted, interrupt, |wins, _| wins),
             Some(Weights::Few(few)) => self.aucs_by(models, positive, few, interrupt, Mass::times),
             Some(Weights::Many(many)) => {
@@ -75,7 +75,7 @@ impl Bootstrap {
         }
     }
 
-    /// The same, given the product of two masses.
+    /// As [`Bootstrap::aucs`], given the product of two masses.
     fn aucs_by<S: Score, W: Weigh, T: Total>(
         &self,
         models: &[&[S]],
@@ -107,8 +107,8 @@ impl Bootstrap {
         )
     }
 
-    /// True positive rate at each of the false positive rates on each resample: `n_resamples` rows
-    /// of one value a rate, as [`RocCurve::tpr_at`](super::RocCurve::tpr_at) gives them.
+    /// True positive rate at each false positive rate on each resample, computed as by
+    /// [`RocCurve::tpr_at`](super::RocCurve::tpr_at): `n_resamples` rows with one value per rate.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Bootstrap {
     ) -> Result<Vec<f64>, RankError> {
         let none = MassOf::<W>::default();
         let classes = sorted_by(scores, &split(positive, weights)?);
-        // Scores from the highest down, and the place of each row's score among them.
+        // Scores in descending order, and the index of each row's score in them.
         let keys = classes.each_ref().map(|rows| -> Vec<S::Key> {
             rows.iter().map(|&(row, _)| scores[row].key()).collect()
         });
@@ -174,7 +174,7 @@ impl Bootstrap {
         )
     }
 
-    /// What `work` makes of each resample, one after the other.
+    /// The result of `work` on each resample, concatenated.
     fn on_each_resample<S>(
         &self,
         new_scratch: impl Fn() -> S + Sync,
@@ -186,13 +186,13 @@ impl Bootstrap {
     }
 
     fn stream(&self, resample: u64) -> Xoshiro256PlusPlus {
-        // Mixed first, so that neighbouring seeds do not share resamples.
+        // Mixed first, so that neighbouring seeds do not share streams.
         let base = Xoshiro256PlusPlus::seed_from_u64(self.seed).next_u64();
         Xoshiro256PlusPlus::seed_from_u64(base.wrapping_add(resample))
     }
 }
 
-/// Negative, then positive rows that can be drawn, with their weights.
+/// Rows of positive weight, negative then positive, with their weights.
 fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[Rows<MassOf<W>>; 2], RankError> {
     let classes = split_rows(positive, weights)?;
     for rows in &classes {
@@ -204,18 +204,19 @@ fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[Rows<MassOf<W>>; 2]
     Ok(classes)
 }
 
-/// Rows of either class by rising score.
+/// Rows of each class in ascending order of the score.
 fn sorted_by<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> [Rows<M>; 2] {
     classes
         .each_ref()
         .map(|rows| order(scores, rows).into_iter().map(|(_, position)| rows[position]).collect())
 }
 
-/// What a resample needs to know of a model.
+/// What a resample needs of a model.
 struct Model {
-    /// Negative rows by rising score; `None` where they are in that order already.
+    /// Negative rows in ascending order of the score; `None` if they are already in that order.
     negative: Option<Vec<u32>>,
-    /// For each positive row, the negative rows below it, and those at most tied with it.
+    /// For each positive row, the number of negative rows below it, and of those below or tied with
+    /// it.
     bounds: Vec<[u32; 2]>,
 }
 
@@ -235,11 +236,11 @@ impl Model {
     }
 }
 
-/// Memory of one thread.
+/// Scratch memory of one thread.
 struct Scratch<M> {
     /// How often each negative row was drawn.
     counts: Vec<u32>,
-    /// Weight of the negative rows before each place in the order of a model.
+    /// Prefix sums of the weights of the negative rows in the order of a model.
     below: Vec<M>,
     /// For each model, half-wins of each positive row.
     half_wins: Vec<Vec<M>>,
@@ -276,8 +277,8 @@ impl Total for Wide {
     }
 }
 
-/// AUC of each model on one resample, given the weight of a count of negative rows, what the
-/// half-wins of a positive row add, and its weight.
+/// AUC of each model on one resample, given the weight of a count of negative rows, the
+/// contribution of the half-wins of a positive row, and its weight.
 fn resampled_aucs<M: Mass, T: Total>(
     rng: &mut Xoshiro256PlusPlus,
     models: &[Model],
@@ -331,11 +332,11 @@ fn resampled_aucs<M: Mass, T: Total>(
     sums.iter().map(share).collect()
 }
 
-/// Draws `n` of the numbers `0..n`, each with the same chance, `n` below 2^32.
+/// Draws `n` of the numbers `0..n` with replacement, each uniformly; `n` is below 2^32.
 #[inline]
 fn draw(rng: &mut Xoshiro256PlusPlus, n: usize, mut take: impl FnMut(usize)) {
     let bound = n as u64;
-    // Of 2^32 equal shares of `0..n`, those that would make some numbers likelier are refused.
+    // Rejection sampling: values that would make some numbers likelier are refused.
     let refused = (1 << 32) % bound;
     let mut left = n;
     while left > 0 {
@@ -357,8 +358,8 @@ mod tests {
     use super::*;
     use crate::roc::{RocCurve, weighted_auc};
 
-    /// Weights of the rows on a resample, drawn as the code under test draws them: rows of each
-    /// class by rising score of the first model, ties in the order of the input.
+    /// Weights of the rows on a resample, drawn as by the code under test: rows of each class in
+    /// ascending order of the score of the first model, ties in the order of the input.
     fn drawn(bootstrap: Bootstrap, resample: u64, scores: &[f64], positive: &[bool]) -> Vec<f64> {
         let mut counts = vec![0.0; scores.len()];
         let mut rng = bootstrap.stream(resample);
@@ -413,7 +414,7 @@ mod tests {
 
     #[test]
     fn draws_are_uniform() {
-        // Chi-squared with 6 degrees of freedom: above 22.5 once in a thousand seeds.
+        // Chi-squared with 6 degrees of freedom exceeds 22.5 for one seed in a thousand.
         let mut counts = [0_u32; 7];
         for resample in 0..10_000 {
             let mut rng = Bootstrap { n_resamples: 1, seed: 1 }.stream(resample);

@@ -1,4 +1,4 @@
-//! The ramp statistic of scores that change: what an ascent asks for again and again.
+//! The ramp statistic evaluated again and again while the scores change, as in gradient ascent.
 
 use super::ramp::Ramp;
 use super::ramp_sums::{Ordered, Pair, Partners, RampSums};
@@ -7,18 +7,18 @@ use super::sample::PARALLEL_FROM;
 use crate::data::{FixedWeights, Labels};
 use crate::{RankError, parallel};
 
-/// Greatest weight of a class: that of `FixedWeights`.
+/// Maximum weight of a class, as in `FixedWeights`.
 const MOST_WEIGHT: u64 = 1 << 53;
 
-/// Rows of one task of a pass over the order.
+/// Rows per task of a pass in sorted order.
 const CHUNK: usize = 1 << 14;
 
-/// Value, slopes and AUC of the same rows under scores that change.
+/// Value, slopes and AUC of the same rows under changing scores.
 ///
-/// Memory stays from one call to the next. A call sorts and then takes O(n); the result is the same
-/// for any number of threads and any order of the rows, and for a row of weight k as for k rows.
-/// With fewer than [`PARALLEL_FROM`] rows a call stays on its thread and, once its memory has grown,
-/// allocates nothing, so that many climbers may work at a time.
+/// Memory is reused from call to call. A call sorts and then takes O(n); the result is the same for
+/// any number of threads and any order of the rows, and a row of weight k counts as k rows. With
+/// fewer than [`PARALLEL_FROM`] rows a call stays on its thread and, once its buffers have grown,
+/// allocates nothing, so that many climbers can run in parallel.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ const CHUNK: usize = 1 << 14;
 pub struct RampClimber {
     ramp: Ramp,
     total: [u64; 2],
-    /// Rows that have weight, where some have none.
+    /// The rows of positive weight, if some have none.
     live: Option<Live>,
     units: Units,
     ranking: Ranking,
@@ -47,7 +47,7 @@ pub struct RampClimber {
     sums: RampSums,
 }
 
-/// The rows that have weight, with their scores and slopes.
+/// The rows of positive weight, with their scores and slopes.
 #[derive(Debug, Clone)]
 struct Live {
     rows: Vec<u32>,
@@ -55,10 +55,11 @@ struct Live {
     slopes: Vec<f64>,
 }
 
-/// Class weights of the rows, in their order and below each score.
+/// Class weights of the rows, in input order and as prefix sums in sorted order.
 #[derive(Debug, Clone)]
 enum Units {
-    /// Less than 2^16 a row and less than 2^32 in all: a word travels with the row.
+    /// Less than 2^16 per row and less than 2^32 in total: both fit in one word, which is sorted
+    /// with the row.
     Small {
         of_row: Vec<u32>,
         below: Vec<u64>,
@@ -70,7 +71,7 @@ enum Units {
 }
 
 impl RampClimber {
-    /// Rows with the weight of the negative and of the positive class in each.
+    /// A climber for rows with a weight in the negative and one in the positive class.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ impl RampClimber {
         Self::of_rows(ramp, negative.len(), |row| [negative[row], positive[row]])
     }
 
-    /// Rows that have one class each.
+    /// A climber for rows of one class each.
     ///
     /// # Errors
     ///
@@ -161,9 +162,9 @@ impl RampClimber {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if there are more or fewer scores than rows, one is NaN, one of a row that has
-    /// weight is infinite, or they are so large that the sum of their differences overflows.
-    /// Slopes and AUC are then of no use until the next call.
+    /// [`RankError`] if the number of scores is not that of the rows, a score is NaN, a row of
+    /// positive weight has an infinite score, or the sum of score differences overflows. Slopes and
+    /// AUC are then meaningless until the next call.
     pub fn evaluate(&mut self, scores: &[f64]) -> Result<f64, RankError> {
         if scores.len() != self.slopes.len() {
             return Err(RankError::LengthMismatch {
@@ -216,16 +217,15 @@ impl RampClimber {
     }
 
     /// Derivative of the value with respect to the score of each row, as in
-    /// [`RampGradient`](super::RampGradient), at the scores of the last call of
-    /// [`RampClimber::evaluate`]; a row that has both classes may have either sign. 0 before the
-    /// first call.
+    /// [`RampGradient`](super::RampGradient), at the scores of the last [`RampClimber::evaluate`];
+    /// a row with weight in both classes may have either sign. 0 before the first call.
     #[must_use]
     pub fn slopes(&self) -> &[f64] {
         &self.slopes
     }
 
-    /// The AUC of the same scores, equal to the last bit to that of [`auc`](super::auc). 0 before the
-    /// first call.
+    /// The AUC of the same scores, equal to the last bit to [`auc`](super::auc). 0 before the first
+    /// call.
     #[must_use]
     pub fn auc(&self) -> f64 {
         self.sums.auc(self.total)
@@ -246,7 +246,7 @@ pub(super) fn infinite_score(score: f64) -> RankError {
     }
 }
 
-/// Value and slopes of rows in order, each with its `own` class weight.
+/// Value and slopes of rows in sorted order, given the class weights of each.
 fn sum_up<P: Pair>(
     own: impl Fn(usize) -> P + Sync,
     below: &mut Vec<P>,
@@ -266,7 +266,7 @@ fn sum_up<P: Pair>(
         sum
     };
     if parallel {
-        // Each chunk from zero, then all of them raised by those before.
+        // Prefix sums within each chunk, then the totals of the chunks before are added.
         let chunks = below[1..].chunks_mut(CHUNK).enumerate().collect();
         let sums: Vec<P> = parallel::map(chunks, |(i, chunk)| fill(P::default(), i * CHUNK, chunk));
         let before: Vec<P> = sums
@@ -329,8 +329,8 @@ mod tests {
 
     type Rows = Vec<([u64; 2], f64)>;
 
-    /// Rows that may have both classes or none; many scores on a grid, so that ties and corners
-    /// come up.
+    /// Rows with weight in both classes, one, or none; many scores on a grid, so that ties and
+    /// corners occur.
     fn samples() -> impl Strategy<Value = Rows> {
         let score = prop_oneof![(-8..8_i8).prop_map(|s| f64::from(s) / 4.0), -3.0..3.0];
         let row = ([0..4_u64, 0..4_u64], score);
@@ -348,7 +348,8 @@ mod tests {
         scores: &[f64],
     ) {
         let (expected, slopes, auc) = by_pairs(ramp, weights, scores);
-        // A pair may count far more than 1, and rounding is as large as what is summed.
+        // A pair may contribute far more than 1, and the rounding error is proportional to the
+        // summands.
         let low = scores.iter().copied().fold(f64::INFINITY, f64::min);
         let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let largest = ramp.at(high - low).max(1.0);
@@ -384,7 +385,7 @@ mod tests {
             let mut climber = of(ramp, &weights);
             let value = climber.evaluate(&scores).unwrap();
 
-            // Each row as single ones of one class, from the last to the first.
+            // Each row split into single rows of one class, in reverse order.
             let mut single = Rows::new();
             for &([neg, pos], score) in rows.iter().rev() {
                 single.extend((0..neg).map(|_| ([1, 0], score)));
@@ -486,7 +487,7 @@ mod tests {
             message(&[f64::INFINITY, 1.0, 0.0]),
             "a score is inf, but must be finite: the ramp is made of differences"
         );
-        // A row without weight may be anywhere.
+        // A row without weight may have any score.
         assert!(climber.evaluate(&[0.0, 0.25, f64::INFINITY]).is_ok_and(|value| value == 0.75));
         assert_eq!(climber.slopes(), [-1.0, 1.0, 0.0]);
     }

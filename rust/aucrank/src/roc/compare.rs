@@ -1,15 +1,15 @@
-//! Points of a curve between its knots, and how far two curves lie apart.
+//! Interpolation on a curve, and the distance between two curves.
 
 use super::RocCurve;
 use crate::RankError;
 
-/// How the distance between two curves is measured (Clémençon and Vayatis, "Approximation of the
+/// The metric of the distance between two curves (Clémençon and Vayatis, "Approximation of the
 /// optimal ROC curve and a tree-based ranking algorithm", 2008, sec. 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Norm {
     /// Area between the curves: if they do not cross, the difference of their AUCs.
     L1,
-    /// Greatest difference of the true positive rates at one false positive rate.
+    /// Largest difference of the true positive rates at the same false positive rate.
     Linf,
 }
 
@@ -59,7 +59,7 @@ impl RocCurve {
         Ok(tpr.iter().map(at).collect())
     }
 
-    /// Distance from this curve to another: exact for the piecewise linear curves, no grid.
+    /// Distance from this curve to another, exact for piecewise linear curves.
     ///
     /// # Examples
     ///
@@ -74,7 +74,7 @@ impl RocCurve {
     #[must_use]
     pub fn distance(&self, other: &Self, norm: Norm) -> f64 {
         let curves = [(self.fpr(), self.tpr()), (other.fpr(), other.tpr())];
-        // Segment of each curve above the current interval.
+        // The current segment of each curve.
         let mut segments = [0, 0];
         let (mut left, mut distance) = (0.0, 0.0_f64);
         while left < 1.0 {
@@ -122,7 +122,7 @@ pub(super) fn highest_at(x: &[f64], y: &[f64], rate: f64) -> f64 {
 fn on_segment(x: &[f64], y: &[f64], segment: usize, at: f64) -> f64 {
     let share = (at - x[segment]) / (x[segment + 1] - x[segment]);
     let [low, high] = [y[segment], y[segment + 1]];
-    // Exact at both ends, and it never falls, which a weighted mean of them does by a rounding.
+    // Exact at both ends and monotone, which a weighted mean is not after rounding.
     if share >= 1.0 { high } else { (low + share * (high - low)).min(high) }
 }
 

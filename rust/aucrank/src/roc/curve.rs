@@ -7,11 +7,11 @@ use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
 use crate::{RankError, parallel};
 
-/// Knots of an ROC curve, from (0, 0) to (1, 1); between them it is linear.
+/// Knots of an ROC curve, from (0, 0) to (1, 1), with linear interpolation between them.
 ///
-/// The knot of a threshold counts the rows that score at least as high. Counts stay whole numbers
-/// (of rows, or of units of weight, each class having its own), so that areas and slopes are
-/// compared exactly.
+/// The knot of a threshold counts the rows that score at least as high. Counts are integers (of
+/// rows, or of units of weight, with a unit for each class), so that areas and slopes are compared
+/// exactly.
 ///
 /// # Examples
 ///
@@ -28,20 +28,20 @@ pub struct RocCurve {
     thresholds: Vec<f64>,
     false_positives: Vec<u64>,
     true_positives: Vec<u64>,
-    /// The counts themselves, where they are too many for one word and those above are rounded.
+    /// The exact counts, if they exceed one word; those above are then rounded.
     exact: Option<Box<ExactCounts>>,
-    /// Powers of two that one count of the negative and of the positive class stands for.
+    /// Binary exponents of one count of the negative and of the positive class.
     exponents: [i32; 2],
 }
 
-/// Counts of two words.
+/// Counts of two words each.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExactCounts {
     pub false_positives: Vec<u128>,
     pub true_positives: Vec<u128>,
 }
 
-/// Evaluates an expression with the counts of false and of true positives, whatever their width.
+/// Evaluates an expression with the false and true positive counts of either width.
 macro_rules! with_counts {
     ($curve:expr, |$fp:ident, $tp:ident| $body:expr) => {
         match $curve.exact_counts() {
@@ -68,7 +68,7 @@ impl RocCurve {
         Self::with_knots(scores, positive, None, Knots::All)
     }
 
-    /// The curve of rows with weights: weight k counts as k rows, weight 0 as none.
+    /// The curve of weighted rows: weight k counts as k rows, weight 0 as none.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl RocCurve {
         Self::with_knots(scores, positive, Some(weights), Knots::All)
     }
 
-    /// The curve of rows with or without weights, with all of its knots or fewer.
+    /// The curve of rows with or without weights, with all or only some of its knots.
     ///
     /// # Errors
     ///
@@ -111,11 +111,11 @@ impl RocCurve {
         }
     }
 
-    /// A curve from its knots, as the accessors gave them.
+    /// A curve from its knots, as returned by the accessors.
     ///
     /// # Errors
     ///
-    /// [`RankError::LengthMismatch`] or [`RankError::BadParameter`] if they are not those of a
+    /// [`RankError::LengthMismatch`] or [`RankError::BadParameter`] if they are not the knots of a
     /// curve: counts that start at 0, never fall, and end above 0 and at no more than 2^53.
     pub fn from_counts(
         thresholds: Vec<f64>,
@@ -152,11 +152,11 @@ impl RocCurve {
         Self { thresholds, false_positives, true_positives, exact, exponents }
     }
 
-    /// A curve from its knots, as the accessors and [`RocCurve::exact_parts`] gave them.
+    /// A curve from its knots, as returned by the accessors and [`RocCurve::exact_parts`].
     ///
     /// # Errors
     ///
-    /// [`RankError`] as for [`RocCurve::from_counts`]; counts end below 2^127.
+    /// [`RankError`] as for [`RocCurve::from_counts`]; counts must end below 2^127.
     pub fn from_exact_parts(
         thresholds: Vec<f64>,
         [false_positives, true_positives]: [Vec<u128>; 2],
@@ -175,13 +175,13 @@ impl RocCurve {
                 rule: "counts that rise from 0 to less than 2^127",
             });
         }
-        // Checks what is left to check.
+        // Checks the remaining conditions.
         Self::from_counts(thresholds.clone(), few(&false_positives), few(&true_positives))?;
         Ok(Self::of_exact(thresholds, ExactCounts { false_positives, true_positives }, exponents))
     }
 
-    /// False and true positives as whole numbers that are not rounded, and the powers of two that
-    /// one of the negative and of the positive class stands for.
+    /// Unrounded false and true positive counts, and the binary exponents of one count of the
+    /// negative and of the positive class.
     #[must_use]
     pub fn exact_parts(&self) -> ([Vec<u128>; 2], [i32; 2]) {
         let counts = with_counts!(self, |fp, tp| [fp, tp].map(in_two_words));
@@ -220,7 +220,7 @@ impl RocCurve {
         let mut thresholds = vec![f64::INFINITY; n_knots];
         let mut counts = [vec![none; n_knots], vec![none; n_knots]];
 
-        // Each stretch has its own place, and begins with the counts of those above it.
+        // Each stretch writes to its own range, starting from the counts of those above it.
         let mut above = Total::default();
         let [false_positives, true_positives] = &mut counts;
         let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
@@ -257,20 +257,20 @@ impl RocCurve {
         self.thresholds.len()
     }
 
-    /// Score from which on a row counts at each knot; infinity at the first.
+    /// The lowest score counted at each knot; infinity at the first.
     #[must_use]
     pub fn thresholds(&self) -> &[f64] {
         &self.thresholds
     }
 
-    /// Negative rows at or above each threshold, in units of their weights; rounded to 53 bits where
+    /// Negative rows at or above each threshold, in units of their weights; rounded to 53 bits if
     /// they take more.
     #[must_use]
     pub fn false_positives(&self) -> &[u64] {
         &self.false_positives
     }
 
-    /// Positive rows at or above each threshold, in units of their weights; rounded to 53 bits where
+    /// Positive rows at or above each threshold, in units of their weights; rounded to 53 bits if
     /// they take more.
     #[must_use]
     pub fn true_positives(&self) -> &[u64] {
@@ -297,7 +297,7 @@ impl RocCurve {
         with_counts!(self, |_fp, tp| rates(tp))
     }
 
-    /// Area under the curve: equal, to the last bit, to [`auc`](super::auc) of the same rows.
+    /// Area under the curve, equal to the last bit to [`auc`](super::auc) of the same rows.
     #[must_use]
     pub fn auc(&self) -> f64 {
         self.area_of(self.len())
@@ -325,7 +325,7 @@ impl RocCurve {
         }
     }
 
-    /// The same counts at other thresholds, one for each knot.
+    /// The same counts at other thresholds, one per knot.
     ///
     /// # Errors
     ///
@@ -339,9 +339,9 @@ impl RocCurve {
         Ok(self)
     }
 
-    /// The same curve without most of the knots that lie on a line with their neighbours, by the
-    /// rule of scikit-learn's `drop_intermediate`: a knot goes when the steps before and after it
-    /// are equal. The first two knots and the last stay.
+    /// The same curve without most of the knots that are collinear with their neighbours, by the
+    /// rule of scikit-learn's `drop_intermediate`: a knot is dropped if the steps before and after
+    /// it are equal. The first two knots and the last are kept.
     #[must_use]
     pub fn without_intermediate(&self) -> Self {
         let last = self.len() - 1;
@@ -351,7 +351,7 @@ impl RocCurve {
     }
 }
 
-/// Masses as counts of a curve.
+/// Masses that can be the counts of a curve.
 pub(super) trait Counted: Mass {
     fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], exponents: [i32; 2]) -> RocCurve;
 }
@@ -360,7 +360,7 @@ impl Counted for u64 {
     fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], mut exponents: [i32; 2]) -> RocCurve {
         let mut counts = counts;
         for (counts, exponent) in counts.iter_mut().zip(&mut exponents) {
-            // Whole numbers are as simple as can be.
+            // Whole numbers are already in simplest form.
             if *exponent != 0 {
                 *exponent = simplest(counts, *exponent);
             }
@@ -410,7 +410,7 @@ fn pick<T: Copy>(kept: &[usize], values: &[T]) -> Vec<T> {
     kept.iter().map(|&knot| values[knot]).collect()
 }
 
-/// Counts that rise to no more than 2^53, as they are if they do already.
+/// Counts shifted so that they end at no more than 2^53; unchanged if they already do.
 fn rounded(counts: &[u128]) -> Vec<u64> {
     let all = counts.last().copied().unwrap_or_default();
     let spare = if is_few(all) { 0 } else { u128::BITS - all.leading_zeros() - 53 };
@@ -423,11 +423,11 @@ fn rounded(counts: &[u128]) -> Vec<u64> {
 pub enum Knots {
     /// One for each distinct score.
     All,
-    /// Those that [`RocCurve::without_intermediate`] leaves.
+    /// Those kept by [`RocCurve::without_intermediate`].
     WithoutIntermediate,
 }
 
-/// Rows and knots of a part of a curve.
+/// Rows and knots of part of a curve.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total<M> {
     negative: M,
@@ -435,21 +435,21 @@ struct Total<M> {
     n_knots: usize,
 }
 
-/// Consecutive distinct scores, ascending, on the way to knots.
+/// Consecutive distinct scores, ascending, to be turned into knots.
 struct Stretch<'a, S, M> {
     groups: &'a [Group<S, M>],
-    /// The highest scores below.
+    /// The group of the next lower scores.
     next: Option<&'a Group<S, M>>,
     is_first: bool,
     knots: Knots,
 }
 
 impl<S: Score, M: Mass> Stretch<'_, S, M> {
-    /// Steps of the curve from the highest score down: the score at the end of each, what it adds to
-    /// the counts of both classes, and whether it ends in a knot.
+    /// Steps of the curve from the highest score down: the score at the end of each, its increments
+    /// of the counts of both classes, and whether it ends in a knot.
     fn walk(&self) -> impl Iterator<Item = Step<S, M>> {
         let top = self.groups.last().filter(|_| self.is_first).filter(|top| top.n_scores > 1);
-        // The first knot of all stays, though the step after it is equal.
+        // The very first knot is kept, even if the step after it is equal.
         let first = top.map(|top| Step {
             score: top.highest,
             positive: top.positive,
@@ -511,12 +511,12 @@ struct Step<S, M> {
     has_knot: bool,
 }
 
-/// One distinct score; where intermediate knots are left out, neighbours with as many rows too.
+/// One distinct score or, if intermediate knots are dropped, consecutive scores with equal counts.
 struct Group<S, M> {
     lowest: S,
     highest: S,
     n_scores: u64,
-    /// Rows of each of the scores.
+    /// Rows at each of the scores.
     positive: M,
     negative: M,
 }

@@ -1,4 +1,4 @@
-//! Where a score is cut into two labels.
+//! The cut of a score into two classes.
 
 use super::curve::RocCurve;
 use super::mass::FewBits;
@@ -8,10 +8,10 @@ use super::sort::{Record, Sink, for_ties, sweep};
 use crate::RankError;
 use crate::data::{ClassSums, Labels, midpoint};
 
-/// The score from which on rows are best called positive: the middle between the scores on both
-/// sides of the largest TPR - FPR, the highest such place where there are several.
+/// The cut that maximises TPR - FPR: the midpoint of the scores on its two sides, and the highest
+/// such cut if several are best.
 ///
-/// Rows of weight zero do not contribute. Where all scores are equal, it is that score.
+/// Rows of weight zero do not contribute. If all scores are equal, the cut is that score.
 ///
 /// # Errors
 ///
@@ -52,13 +52,13 @@ where
         last: None,
         best: None,
     });
-    // Below the lowest score everything is called positive: no gap.
+    // Below the lowest score every row is called positive, where TPR - FPR is 0.
     let (mut below, mut last) = (0, f64::NEG_INFINITY);
     let mut best: Option<(i128, f64)> = None;
     for part in parts {
         if let Some((gap, low, high)) = part.best {
             let gap = below + gap;
-            // Of equal gaps the highest.
+            // Of equal gaps, the highest cut.
             if gap > 0 && best.is_none_or(|(largest, _)| gap >= largest) {
                 best = Some((gap, midpoint(low.unwrap_or(last), high)));
             }
@@ -74,11 +74,11 @@ struct Gaps {
     coding: Coding<f64>,
     n_pos: i128,
     n_neg: i128,
-    /// What the rows so far add to the gap of the scores above them.
+    /// Contribution of the rows so far to the gap at higher scores.
     below: i128,
     last: Option<f64>,
-    /// The largest gap, less that at the start of the range; the score before, if it is of the range,
-    /// and the one from which on rows are called positive.
+    /// The largest gap relative to the start of the range; the score below the cut, if it is in the
+    /// range, and the score above it.
     best: Option<(i128, Option<f64>, f64)>,
 }
 
@@ -103,7 +103,7 @@ impl Sink<<f64 as Score>::Key, u64> for Gaps {
     }
 }
 
-/// The curve of rows that count, one knot for each of their distinct scores, in units of their weights.
+/// The curve of the rows of positive weight, one knot per distinct score, in units of weight.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::data::mix;
 
-    /// The definition: TPR - FPR of every cut between two scores, the highest cut first.
+    /// The definition: TPR - FPR at every cut between two scores, the highest cut first.
     fn by_definition(scores: &[f64], positive: &[bool], weights: &[f64]) -> f64 {
         let sum = |keep: &dyn Fn(usize) -> bool| -> f64 {
             (0..scores.len()).filter(|&row| keep(row)).map(|row| weights[row]).sum()
@@ -206,7 +206,7 @@ mod tests {
     fn equal_scores_have_no_cut() {
         let labels = Labels::new(&[true, false], None).unwrap();
         assert_eq!(largest_gap(&[0.25, 0.25], &labels), Ok(0.25));
-        // Ranked the wrong way round, nothing is called positive.
+        // If the ranking is reversed, nothing is called positive.
         assert_eq!(largest_gap(&[1.0, 2.0], &labels), Ok(2.0));
     }
 }

@@ -2,14 +2,13 @@
 //!
 //! The placement value of a positive row is the share of the negative rows that it outranks, ties
 //! counting one half; that of a negative row is the share of the positive rows that outrank it. The
-//! AUC is the mean of either kind, and the spread of the two kinds gives its variance (`DeLong`,
-//! `DeLong` and Clarke-Pearson, 1988). One sort a model gives all of them (Sun and Xu, 2014), where
-//! the definition looks at every pair.
+//! AUC is the mean of either kind, and their variances give its variance (`DeLong`, `DeLong` and
+//! Clarke-Pearson, 1988). One sort per model gives all of them (Sun and Xu, 2014), where the
+//! definition compares every pair.
 //!
-//! Without weights, sums of placement values and of their products are whole numbers, so that
-//! nothing is lost by subtracting squares of means. For one model without weights not even the
-//! placement values are stored: their sums are formed range by range, as the pairs of
-//! [`auc`](super::auc()) are.
+//! Without weights, sums of placement values and of their products are integers, so that nothing is
+//! lost when squares of means are subtracted. For one unweighted model the placement values are not
+//! even stored: their sums are computed range by range, like the pairs of [`auc`](super::auc()).
 
 use super::mass::{Mass, Unit, Weights};
 use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
@@ -19,7 +18,7 @@ use crate::RankError;
 
 use rayon::prelude::*;
 
-/// AUCs of one or several models on the same rows, with their covariance matrix.
+/// AUCs of one or more models on the same rows, with their covariance matrix.
 ///
 /// # Examples
 ///
@@ -35,7 +34,7 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeLong {
     aucs: Vec<f64>,
-    /// `None` if a class has one row only.
+    /// `None` if a class has a single row.
     spread: Option<Spread>,
     n_pos: usize,
     n_neg: usize,
@@ -43,7 +42,7 @@ pub struct DeLong {
 }
 
 impl DeLong {
-    /// Looks at the scores of each model, all of the length of `positive`.
+    /// Computes AUCs and covariances from the scores of each model, all as long as `positive`.
     ///
     /// # Errors
     ///
@@ -71,14 +70,15 @@ impl DeLong {
         Ok(placed.finish(spread))
     }
 
-    /// The same for rows with weights.
+    /// As [`DeLong::new`], for weighted rows.
     ///
-    /// Each AUC weighs a pair of rows by the product of their weights. Its variance is that of a
+    /// Each AUC weights a pair of rows by the product of their weights. Its variance is that of a
     /// sample with unequal weights, stratified by class: with the share `w` of a row in the weight
     /// of its class, and `m` rows of positive weight in it, a class adds
-    /// `m / (m - 1) * sum(w² * (placement - auc)²)`. With equal weights that is `DeLong`'s variance,
-    /// and no multiple of the weights changes it: weight k is *not* k independent rows. The sum is
-    /// one of floats: its last bits depend on the order of the rows, though on no number of threads.
+    /// `m / (m - 1) * sum(w² * (placement - auc)²)`. With equal weights that is `DeLong`'s
+    /// variance, and scaling the weights does not change it: weight k is *not* k independent rows.
+    /// The sum is in floating point: its last bits depend on the order of the rows, but not on the
+    /// number of threads.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl DeLong {
         let placed = Placed::of_models(models, positive, weights)?;
         let spread = Spread::of(&placed, |class| {
             let (own, rows) = (class.total, &class.rows);
-            // Weight of the class by all pairs, which the half-wins of a row are a share of.
+            // Weight of the class over all pairs, of which the half-wins of a row are a share.
             let scale = own.to_f64() * MassOf::<W>::half_wins_of(own, class.others);
             let m = rows.len() as f64;
             let half_wins = &placed.half_wins;
@@ -112,7 +112,8 @@ impl DeLong {
                 let (values, wins) =
                     ([a, b].map(|i| &class.values[i]), [a, b].map(|i| half_wins[i]));
                 for (row, &(_, units)) in rows.iter().enumerate() {
-                    // Placements less AUCs, as whole numbers: a row that weighs most is close.
+                    // Placements less AUCs as integers: for a row of dominant weight they are
+                    // close.
                     let [v, w] = values.map(|values| values[row].times(own));
                     let less = |a, b| units.to_f64() * MassOf::<W>::difference(a, b) / scale;
                     let x = less(v, wins[0]);
@@ -136,8 +137,8 @@ impl DeLong {
         &self.aucs
     }
 
-    /// Covariance of the AUCs of models `a` and `b`; `None` if a class has one row only, since the
-    /// spread of one placement value is unknown.
+    /// Covariance of the AUCs of models `a` and `b`; `None` if a class has a single row, since the
+    /// variance of one placement value is unknown.
     ///
     /// # Panics
     ///
@@ -149,9 +150,9 @@ impl DeLong {
         self.spread.as_ref().map(|spread| spread.covariances[a * n_models + b])
     }
 
-    /// Variance of the difference of the AUCs of models `a` and `b`: of rankings that hardly differ
-    /// too, where the variances less twice the covariance would be rounding errors. `None` as for
-    /// [`DeLong::covariance`].
+    /// Variance of the difference of the AUCs of models `a` and `b`. Also accurate for nearly equal
+    /// rankings, for which the sum of the variances less twice the covariance would be rounding
+    /// error. `None` as for [`DeLong::covariance`].
     ///
     /// # Panics
     ///
@@ -175,16 +176,16 @@ impl DeLong {
         self.n_neg
     }
 
-    /// Kish's effective number of positive and of negative rows, `(sum of w)² / (sum of w²)`: the
-    /// numbers of rows themselves where weights are equal.
+    /// Kish's effective number of positive and of negative rows, `(sum of w)² / (sum of w²)`; the
+    /// number of rows if weights are equal.
     #[must_use]
     pub fn effective_rows(&self) -> [f64; 2] {
         self.effective
     }
 }
 
-/// Variance of an AUC from its value and the numbers of rows alone, for scores that follow
-/// exponential laws in both classes (Hanley and McNeil, 1982); usable with one row of a class.
+/// Variance of an AUC from its value and the numbers of rows alone, for exponentially distributed
+/// scores in both classes (Hanley and McNeil, 1982); defined even for a single row per class.
 ///
 /// # Examples
 ///
@@ -195,7 +196,7 @@ impl DeLong {
 /// ```
 #[must_use]
 pub fn hanley_mcneil_variance(auc: f64, n_pos: f64, n_neg: f64) -> f64 {
-    // Chance that two positive rows outrank one negative, and that one outranks two.
+    // Probability that two positive rows outrank one negative, and that one outranks two.
     let q1 = auc / (2.0 - auc);
     let q2 = 2.0 * auc * auc / (1.0 + auc);
     let square = auc * auc;
@@ -206,7 +207,7 @@ pub fn hanley_mcneil_variance(auc: f64, n_pos: f64, n_neg: f64) -> f64 {
 /// Placement value of each row, in the order of the rows; NaN for a row of weight 0.
 ///
 /// The share of the other class that a positive row outranks, or that outranks a negative row; the
-/// mean of either kind, by weight, is the AUC.
+/// weighted mean of either kind is the AUC.
 ///
 /// # Errors
 ///
@@ -261,7 +262,7 @@ struct Class<M> {
 struct Placed<M: Mass> {
     /// Negative, then positive.
     classes: [Class<M>; 2],
-    /// For each model, those of the rows of either class by their weights.
+    /// For each model, the sum over the rows of each class of half-wins times weight.
     half_wins: Vec<M::Product>,
     aucs: Vec<f64>,
 }
@@ -360,7 +361,7 @@ fn place<S: Score, M: Mass>(scores: &[S], classes: &[Class<M>; 2]) -> [Vec<M>; 2
         let (own, others) = (&orders[class], &orders[1 - class]);
         let weight = |other: &(S::Key, usize)| classes[1 - class].rows[other.1].1;
         let mut values = vec![M::default(); own.len()];
-        // Weight of the other class up to this score, and the rows that it sums.
+        // Weight of the other class up to this score, and the next row to be added to it.
         let (mut up_to, mut next) = (M::default(), 0);
         for tied in own.chunk_by(|a, b| a.0 == b.0) {
             while next < others.len() && others[next].0 < tied[0].0 {
@@ -382,7 +383,7 @@ fn place<S: Score, M: Mass>(scores: &[S], classes: &[Class<M>; 2]) -> [Vec<M>; 2
     })
 }
 
-/// Matrices over the models, row by row.
+/// Matrices over the models, in row-major order.
 #[derive(Debug, Clone, PartialEq)]
 struct Spread {
     covariances: Vec<f64>,
@@ -391,7 +392,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// Adds what both classes give for each two models; nothing if a class has one row.
+    /// Adds the contributions of both classes for each pair of models; `None` if a class has one
+    /// row.
     fn of<'a, M: Mass, F>(
         placed: &'a Placed<M>,
         of_class: impl Fn(&'a Class<M>) -> F,
@@ -430,7 +432,7 @@ fn sum(values: impl Iterator<Item = u64>) -> u128 {
     values.map(u128::from).sum()
 }
 
-/// Covariance of the means of `m` paired whole numbers, from their sums and that of the products.
+/// Covariance of the means of `m` paired integers, from their sums and the sum of the products.
 fn scatter(m: u64, products: u128, sum_a: u128, sum_b: u128) -> f64 {
     let wide = u128::from(m);
     let terms = (wide.checked_mul(products), sum_a.checked_mul(sum_b));
@@ -444,7 +446,7 @@ fn scatter(m: u64, products: u128, sum_a: u128, sum_b: u128) -> f64 {
     centred / (m * m * (m - 1.0))
 }
 
-/// One model without weights: sums alone.
+/// One unweighted model: sums only.
 fn of_one<S: Score>(sample: &Sample<'_, S, Unweighted>) -> DeLong {
     let parts = sweep::<S, _, S::Key, _>(sample, |_| Moments::default());
     let all = parts.into_iter().fold(Moments::default(), Moments::then);
@@ -466,27 +468,28 @@ fn of_one<S: Score>(sample: &Sample<'_, S, Unweighted>) -> DeLong {
     DeLong { aucs, spread, n_pos, n_neg, effective }
 }
 
-/// Sums of half-wins of the rows of a range of scores, among the rows of the range.
+/// Sums of half-wins within a range of scores.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     positive: u64,
     negative: u64,
-    /// Sum over the positive rows of the half-wins of each.
+    /// Sum of the half-wins of the positive rows.
     half_wins: u128,
-    /// Sum of the squares of the same.
+    /// Sum of their squares.
     pos_squares: u128,
-    /// Sum over the negative rows of the squares of the half-*losses* of the positive rows to each,
-    /// which spread as the half-wins do and need no look at what lies above.
+    /// Sum over the negative rows of the squared half-*losses* of the positive rows to each. They
+    /// have the same variance as half-wins, and do not depend on the rows above.
     neg_squares: u128,
 }
 
 impl Moments {
-    /// Sums of this range and one above it.
+    /// Sums over this range followed by one above it.
     fn then(self, above: Self) -> Self {
         let (negative, positive) = (2 * u128::from(self.negative), 2 * u128::from(self.positive));
         let (pos, neg) = (u128::from(above.positive), u128::from(above.negative));
         let half_losses = 2 * pos * neg - above.half_wins;
-        // Each row above wins two more for each row here: sum (v + s)² of the sums of v and v².
+        // Each row above wins two more half-wins per row here: sum (v + s)² from the sums of v and
+        // v².
         let shifted = |squares, sum, count, shift| squares + shift * (2 * sum + count * shift);
         Self {
             positive: self.positive + above.positive,
@@ -515,7 +518,7 @@ impl<K: Word> Sink<K, u64> for Moments {
     fn range<R: Record<K, Mass = u64>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);
         let (mut half_wins, mut pos_squares, mut neg_squares) = (0_u64, 0_u64, 0_u64);
-        // As for the AUC, but seen from either side. Few pairs: their squares fit.
+        // As for the AUC, but from the view of both classes. Pairs are few, so their squares fit.
         if !neg.is_empty() && !pos.is_empty() {
             for p in pos {
                 let word: u64 = p.word().into();
@@ -607,8 +610,8 @@ mod tests {
         }
     }
 
-    /// Two models of few distinct scores, labels, and weights with zeros among them; two rows of
-    /// weight in each class.
+    /// Two models with few distinct scores, labels, and weights with zeros among them; at least two
+    /// rows of positive weight in each class.
     fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<bool>, Vec<f64>)> {
         let row = (-4..4_i8, -2..3_i8, any::<bool>(), 0..4_u8);
         prop::collection::vec(row, 0..60).prop_map(|mut rows| {
@@ -671,7 +674,7 @@ mod tests {
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads);
                     pool.build().unwrap().install(|| {
                         found.push(DeLong::new(&[&scores], &positive).unwrap());
-                        // Stored placement values give the same integers.
+                        // Stored placement values must give the same integers.
                         let twice = DeLong::new(&[&scores[..], &scores], &positive).unwrap();
                         assert_eq!(twice.covariance(0, 1), found[0].covariance(0, 0));
                     });
@@ -683,7 +686,7 @@ mod tests {
 
     #[test]
     fn one_swap_among_many_rows_has_a_variance() {
-        // Rows 0..n of either class in turn; the second model swaps the two lowest.
+        // Rows 0..n alternate between the classes; the second model swaps the two lowest.
         let n = 40_000;
         let positive: Vec<bool> = (0..n).map(|row| row % 2 == 1).collect();
         let first: Vec<f64> = (0..n).map(f64::from).collect();

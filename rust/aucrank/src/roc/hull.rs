@@ -1,15 +1,15 @@
-//! The concave curve that mixtures of thresholds reach.
+//! The upper concave hull of a curve, reached by mixtures of thresholds.
 
 use super::RocCurve;
 use super::curve::with_counts;
 use super::mass::Mass;
 
 impl RocCurve {
-    /// Upper concave hull: the ROC curve of the scores after the best monotone change, ties
-    /// included (Fawcett and Niculescu-Mizil, 2007).
+    /// Upper concave hull: the ROC curve after the best monotone transformation of the scores,
+    /// which may tie some of them (Fawcett and Niculescu-Mizil, 2007).
     ///
-    /// Its knots are the corners only: a knot on the line between two others is left out. Slopes
-    /// are compared exactly, as products of counts.
+    /// Its knots are its vertices: collinear knots are dropped. Slopes are compared exactly, as
+    /// products of counts.
     ///
     /// # Examples
     ///
@@ -32,7 +32,7 @@ fn corners<M: Mass>(fp: &[M], tp: &[M]) -> Vec<usize> {
     let mut corners: Vec<usize> = Vec::new();
     for knot in 0..fp.len() {
         while let [.., before, corner] = corners[..] {
-            // Below or on the line from `before` to `knot`.
+            // On or below the line from `before` to `knot`.
             let rise = |a: usize, b: usize| tp[b] - tp[a];
             let run = |a: usize, b: usize| fp[b] - fp[a];
             if rise(before, corner).times(run(corner, knot))
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::roc::curve::tests::samples;
 
-    /// A knot is a corner if no line between two other knots passes at or above it.
+    /// A knot is a vertex if no line between two other knots passes at or above it.
     fn is_corner(fp: &[u64], tp: &[u64], knot: usize) -> bool {
         let (x, y) = (i128::from(fp[knot]), i128::from(tp[knot]));
         (0..knot).all(|a| {

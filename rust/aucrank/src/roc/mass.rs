@@ -1,10 +1,10 @@
-//! Weights of rows as whole numbers of a unit of their class, of one word or two.
+//! Row weights as integer multiples of a unit of their class, in one word or two.
 //!
-//! Every statistic of this room is a ratio of weights within a class, so each class has a unit of
-//! its own: the largest power of two that divides all of its weights. Nothing is rounded then. One
-//! word holds counts and weights of few digits; two words hold what `f64` can tell apart over some
-//! twenty decades and more. Weights further apart are added up score by score, in as many words as
-//! it takes ([`RocState`](super::RocState)).
+//! Every statistic of this module is a ratio of weights within a class, so each class has its own
+//! unit: the largest power of two that divides all its weights. Nothing is then rounded. One word
+//! suffices for counts and weights of few digits; two words for weights of full `f64` precision
+//! over some twenty decades and more. Weights further apart are summed score by score, in as many
+//! words as needed ([`RocState`](super::RocState)).
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Shl, Shr, Sub};
@@ -41,7 +41,7 @@ pub(super) trait Mass:
 
     fn times(self, other: Self) -> Self::Product;
 
-    /// The weight of so many times as many rows.
+    /// The weight of that many rows of this weight.
     fn repeated(self, count: u64) -> Self;
 
     /// The nearest `f64`.
@@ -50,18 +50,18 @@ pub(super) trait Mass:
     /// The nearest `f64` of a product.
     fn product_to_f64(product: Self::Product) -> f64;
 
-    /// The first product less the second: nothing is lost where they are close.
+    /// The first product less the second, without cancellation error.
     fn difference(a: Self::Product, b: Self::Product) -> f64 {
         if a >= b { Self::product_to_f64(a - b) } else { -Self::product_to_f64(b - a) }
     }
 
-    /// Twice the pairs of two classes: what half-wins are a share of.
+    /// Twice the number of pairs of two classes, the maximum of half-wins.
     fn half_wins_of(positive: Self, negative: Self) -> f64 {
         Self::product_to_f64((positive + positive).times(negative))
     }
 }
 
-/// At most 2^53 in all.
+/// At most 2^53 in total.
 impl Mass for u64 {
     type Product = u128;
 
@@ -86,7 +86,7 @@ impl Mass for u64 {
     }
 }
 
-/// At most `2^MOST_BITS` in all.
+/// At most `2^MOST_BITS` in total.
 impl Mass for u128 {
     type Product = Wide;
 
@@ -111,7 +111,7 @@ impl Mass for u128 {
     }
 }
 
-/// The weight of a row, as it travels with it.
+/// The weight of a row, as stored with it.
 pub(super) trait Unit: Copy + Default + Send + Sync {
     type Mass: Mass;
 
@@ -127,7 +127,7 @@ impl Unit for u64 {
     }
 }
 
-/// A mass of at most 53 significant bits in one word: these, and how far they are shifted.
+/// A mass of at most 53 significant bits in one word: the digits and their shift.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shifted(u64);
 
@@ -140,13 +140,13 @@ impl Unit for Shifted {
     }
 }
 
-/// Bits that the weight of a class may take in one word: exact in `f64` too.
+/// Bits of the total weight of a class in one word; also exact in `f64`.
 const FEW_BITS: i32 = 53;
 
-/// Bits that the weight of a class may take in two: twice of it still fits.
+/// Bits of the total weight of a class in two words; twice the total still fits.
 pub(super) const MOST_BITS: i32 = 126;
 
-/// `(digits, exponent)` of a weight, which is `digits * 2^exponent`; odd unless 0.
+/// `(digits, exponent)` of a weight, which is `digits * 2^exponent`; the digits are odd unless 0.
 #[inline]
 pub(super) fn digits(weight: f64) -> (u64, i32) {
     let bits = weight.to_bits();
@@ -156,7 +156,7 @@ pub(super) fn digits(weight: f64) -> (u64, i32) {
     (digits >> spare, biased.max(1) - 1075 + spare.cast_signed())
 }
 
-/// Weights of rows, checked, in the fewest words.
+/// Checked row weights, in as few words as possible.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Weights<'a> {
     /// One word holds the sum of each class.
@@ -166,7 +166,7 @@ pub(super) enum Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    /// The weights of rows of two classes.
+    /// Checks the weights of rows of two classes.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl<'a> Weights<'a> {
                 spans[usize::from(positive)].add(weight);
             }
         }
-        // A class without weight is refused where it is missed; its unit says nothing.
+        // A class without weight is refused later; its unit is irrelevant.
         let spans = spans.map(|span| if span.rows == 0 { Span::NONE } else { span });
         let bits = spans.map(|span| span.top() - span.low);
         if bits.iter().all(|&bits| bits <= FEW_BITS) {
@@ -206,13 +206,13 @@ impl<'a> Weights<'a> {
             return Ok(Self::Few(FewBits { raw, exponents, factors }));
         }
         let is_exact = bits.iter().all(|&bits| bits <= MOST_BITS);
-        // Of weights too far apart, the least lose digits.
+        // If weights are too far apart, the smallest lose digits.
         let exponents = spans.map(|span| span.low.max(span.top() - MOST_BITS));
         Ok(Self::Many(ManyBits { raw, exponents, is_exact }))
     }
 }
 
-/// What one class is known by before its unit is chosen; no order of the rows changes it.
+/// The weights of one class, summarised to choose its unit; independent of the order of the rows.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     rows: u64,
@@ -236,7 +236,7 @@ impl Span {
         self.largest = self.largest.max(weight);
     }
 
-    /// A power of two that is above as many of the largest weight as there are rows.
+    /// Exponent of a power of two above the largest weight times the number of rows.
     fn top(&self) -> i32 {
         let (digits, exponent) = digits(self.largest);
         let bits = |number: u64| (u64::BITS - number.leading_zeros()).cast_signed();
@@ -244,19 +244,20 @@ impl Span {
     }
 }
 
-/// Weights of which each class adds up to no more than 2^53 units, converted as they are read: a
-/// copy would take 8 bytes a row.
+/// Weights with at most 2^53 units per class, converted as they are read: a copy would take 8 bytes
+/// per row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FewBits<'a> {
     pub raw: &'a [f64],
-    /// Powers of two that a unit of the negative and of the positive class stands for.
+    /// Binary exponents of the units of the negative and of the positive class.
     pub exponents: [i32; 2],
-    /// For each class, two factors whose product turns weights into units; `None` if they are.
+    /// For each class, two factors whose product converts weights to units; `None` if they are
+    /// units.
     factors: Option<[[f64; 2]; 2]>,
 }
 
 impl<'a> FewBits<'a> {
-    /// Whole numbers that are units already.
+    /// Integer weights, which are units already.
     pub fn whole(raw: &'a [f64]) -> Self {
         Self { raw, exponents: [0; 2], factors: None }
     }
@@ -273,18 +274,18 @@ impl<'a> FewBits<'a> {
     }
 }
 
-/// Weights that need more bits than a word has.
+/// Weights that need more than one word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ManyBits<'a> {
     pub raw: &'a [f64],
-    /// Powers of two that a unit of the negative and of the positive class stands for.
+    /// Binary exponents of the units of the negative and of the positive class.
     pub exponents: [i32; 2],
     /// Whether no weight is rounded.
     pub is_exact: bool,
 }
 
 impl ManyBits<'_> {
-    /// Of a weight above 0.
+    /// Units of a weight above 0.
     #[inline]
     pub fn units(&self, weight: f64, positive: bool) -> Shifted {
         debug_assert!(weight > 0.0);
@@ -293,14 +294,15 @@ impl ManyBits<'_> {
         if shift >= 0 {
             return Shifted(digits << 7 | u64::from(shift.cast_unsigned()));
         }
-        // Rounded, but never to nothing: a row that counts goes on doing so.
+        // Rounded, but never to zero: a row of positive weight keeps one.
         let half = digits.checked_shr(shift.unsigned_abs() - 1).unwrap_or(0);
         Shifted((half.div_ceil(2)).max(1) << 7)
     }
 }
 
-/// How masses of one class are written: in the largest unit that all of them are multiples of, but
-/// whole numbers of few bits as they are. It does not depend on how they were found.
+/// Brings the masses of one class into a canonical unit: the largest that divides all of them, but
+/// 1 for integers of few bits. The result does not depend on the unit they came in. Returns its
+/// exponent.
 pub(super) fn simplest<M>(masses: &mut [M], exponent: i32) -> i32
 where
     M: Mass + Shr<u32, Output = M> + Shl<u32, Output = M>,
@@ -328,7 +330,7 @@ where
     least
 }
 
-/// Whether masses that rise to this one fit one word.
+/// Whether masses of at most this size fit in one word.
 pub(super) fn is_few(mass: u128) -> bool {
     mass <= 1 << FEW_BITS
 }

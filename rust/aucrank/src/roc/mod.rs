@@ -1,18 +1,18 @@
-//! What is optimised: the area under the ROC curve, the curve and its hull.
+//! The objective: the area under the ROC curve, the curve and its hull.
 //!
-//! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows, but in
-//! variances, where weight k is no evidence of k rows. Sums of weights are whole numbers of a unit
-//! of their class, as wide as it takes: results are exact up to one division, and equal bit for bit
-//! for any number of threads and any order of the rows; weighted variances round by the order of
-//! the rows.
+//! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows, except
+//! in variances, where weight k is not evidence of k rows. Sums of weights are integer multiples of
+//! a unit of their class, as wide as needed: results are exact up to one division, and identical
+//! for any number of threads and any order of the rows. Only weighted variances depend, by
+//! rounding, on the order of the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
-//! - [`DeLong`], [`Bootstrap`]: how far the area may be off;
-//! - [`RocCurve`]: the knots, their hull, areas under a part, points in between, distances;
-//! - [`RocState`]: the table behind all of them, gathered from rows in pieces;
-//! - [`largest_gap`]: where a score is cut into two labels;
-//! - [`Ramp`]: the AUC with a slope to climb, and its gradient; [`RampClimber`]: the same of the
-//!   same rows, call after call.
+//! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area;
+//! - [`RocCurve`]: the knots, their hull, partial areas, interpolation, distances;
+//! - [`RocState`]: all of these for rows that come in batches;
+//! - [`largest_gap`]: the cut of a score into two classes;
+//! - [`Ramp`]: a differentiable AUC and its gradient; [`RampClimber`]: the same, evaluated
+//!   repeatedly on the same rows.
 
 mod auc;
 mod bootstrap;

@@ -1,4 +1,4 @@
-//! The area under a part of the curve.
+//! Partial areas under the curve.
 
 use super::RocCurve;
 use super::curve::with_counts;
@@ -6,13 +6,13 @@ use super::mass::Mass;
 use crate::RankError;
 
 impl RocCurve {
-    /// Area of the part of the unit square below the curve where the false positive rate lies in
-    /// `fpr` and the true positive rate in `tpr`: with bands `[a, b]` and `[c, d]`, the integral of
+    /// Area below the curve within a band `fpr` of false positive rates and a band `tpr` of true
+    /// positive rates: with bands `[a, b]` and `[c, d]`, the integral of
     /// `min(max(TPR(f), c), d) - c` over f from a to b.
     ///
-    /// With `tpr` the whole of [0, 1] it is the usual partial area (McClish, 1989); with `fpr` the
-    /// whole, the area of specificity over a band of sensitivities (Jiang, Metz and Nishikawa,
-    /// 1996); with `[0, b]` and `[c, 1]` the two-way partial AUC (Yang, Lu, Lyu and Hu, 2019).
+    /// If `tpr` is [0, 1], it is the usual partial area (McClish, 1989); if `fpr` is [0, 1], the
+    /// area of specificity over a band of sensitivities (Jiang, Metz and Nishikawa, 1996); with
+    /// `[0, b]` and `[c, 1]`, the two-way partial AUC (Yang, Lu, Lyu and Hu, 2019).
     ///
     /// `standardize` maps it to 1/2 for the diagonal and 1 for a perfect curve:
     /// `(1 + (area - least) / (greatest - least)) / 2`, where `least` is the area below the diagonal
@@ -74,8 +74,8 @@ impl RocCurve {
         Ok((0.5 * (1.0 + (area - least) / (greatest - least))).min(1.0))
     }
 
-    /// Area under the curve up to `max_fpr`, standardised to be 1/2 for scores that tell nothing
-    /// and 1 for perfect ones (McClish, 1989).
+    /// Area under the curve up to `max_fpr`, standardised to be 1/2 for uninformative scores and 1
+    /// for perfect ones (McClish, 1989).
     ///
     /// # Errors
     ///
@@ -104,14 +104,15 @@ impl RocCurve {
         self.partial_auc([0.0, max_fpr], [0.0, 1.0], true)
     }
 
-    /// Area under the curve from 0 to `fpr`: exact but for the last, cut segment.
+    /// Area under the curve from 0 to `fpr`; exact except for the last, partial segment.
     fn area_up_to(&self, fpr: f64) -> f64 {
         let (beyond, cut) = with_counts!(self, |fp, tp| cut_segment(fp, tp, fpr));
         self.area_of(beyond) + cut
     }
 }
 
-/// The number of knots up to a false positive rate, and the area from the last of them to it.
+/// The number of knots up to a false positive rate, and the area from the last of them to that
+/// rate.
 fn cut_segment<M: Mass>(fp: &[M], tp: &[M], fpr: f64) -> (usize, f64) {
     let (n_neg, n_pos) = (fp[fp.len() - 1].to_f64(), tp[tp.len() - 1].to_f64());
     let beyond = fp.partition_point(|&count| count.to_f64() / n_neg <= fpr);
@@ -131,9 +132,9 @@ mod tests {
     use super::*;
     use crate::roc::curve::tests::samples;
 
-    /// The definition: heights of the clipped curve, halfway between the points of a fine grid that
-    /// the knots and the ends of the bands lie on. A cut segment is linear, so this is exact up to
-    /// the cells in which the curve meets an end of `tpr`.
+    /// The definition: heights of the clipped curve at the midpoints of a fine grid that contains
+    /// the knots and the ends of the bands. A cut segment is linear, so this is exact except for
+    /// the grid cells in which the curve crosses an end of `tpr`.
     fn area_by_sum(curve: &RocCurve, [a, b]: [f64; 2], [c, d]: [f64; 2]) -> f64 {
         let n = 20_000_u32;
         let mid: Vec<f64> =

@@ -4,7 +4,7 @@ use super::RocCurve;
 use super::curve::with_counts;
 use super::mass::{Mass, share_of_sum};
 
-/// Precision and recall at the thresholds of a curve, from the lowest up.
+/// Precision and recall at the thresholds of a curve, in ascending order.
 ///
 /// # Examples
 ///
@@ -18,18 +18,18 @@ use super::mass::{Mass, share_of_sum};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrecisionRecall {
-    /// Share of positive rows, by weight, among those that score at least the threshold.
+    /// Weighted share of positive rows among those that score at least the threshold.
     pub precision: Vec<f64>,
     /// Share of the positive rows that score at least the threshold.
     pub recall: Vec<f64>,
-    /// Rising distinct scores.
+    /// Distinct scores, ascending.
     pub thresholds: Vec<f64>,
 }
 
 impl RocCurve {
-    /// Precision and recall at each threshold but infinity, at which no row counts.
+    /// Precision and recall at each threshold except infinity, where no row is called positive.
     ///
-    /// With `drop_intermediate`, thresholds are left out at which the recall is the same as at both
+    /// With `drop_intermediate`, thresholds are dropped at which the recall is the same as at both
     /// neighbours.
     #[must_use]
     pub fn precision_recall(&self, drop_intermediate: bool) -> PrecisionRecall {

@@ -1,24 +1,25 @@
-//! The ramp statistic: the AUC with a ramp in place of the step, so that it has a slope.
+//! The ramp statistic: the AUC with a ramp in place of the step function, so that it has a
+//! gradient.
 //!
-//! Herschtal, Raskutti and Campbell (2006, sec. 2.2) count a pair of a positive row with
-//! score s and a negative row with score t as r(s - t) instead of 0, 1/2 or 1. The ramp rises from
-//! 0 to 1 between -w and w, and outside with a small share c of that slope, so that no pair ever
-//! stops pulling. With a = 1 / (2w),
+//! Herschtal, Raskutti and Campbell (2006, sec. 2.2) count a pair of a positive row with score s
+//! and a negative row with score t as r(s - t) instead of 0, 1/2 or 1. The ramp rises from 0 to 1
+//! between -w and w, and outside with a small share c of that slope, so that every pair has a
+//! gradient. With a = 1 / (2w),
 //!
 //! ```text
 //! r(x) = 1/2 + a ((1 - c) clip(x, -w, w) + c x)
 //! ```
 //!
 //! so the mean of r over all pairs is the mean of the clipped differences, plus a difference of two
-//! class means. A pair is clipped or it is not: in order of the scores the unclipped partners of
-//! a row are neighbours, and two pointers that only move forward delimit them. Their number alone
-//! is needed, for a sum of differences falls apart into s times the number of partners, one class
-//! at a time (sec. 2.3). Rows are put in order by [`ranking`](super::ranking), and partners found
-//! and counted by [`ramp_sums`](super::ramp_sums).
+//! class means. A pair is either clipped or not: in order of the scores the unclipped partners of a
+//! row are contiguous, and two pointers that only move forward delimit them. Only their number is
+//! needed, since a sum of differences separates into s times the number of partners, one class at a
+//! time (sec. 2.3). Rows are sorted by [`ranking`](super::ranking), and partners found and counted
+//! by [`ramp_sums`](super::ramp_sums).
 //!
-//! Whether a pair is clipped is asked of `s - t` as `f64` has it, here as in the definition: the
-//! rounded difference is monotone in both scores, so pointers serve. Corners belong to the central
-//! piece.
+//! Whether a pair is clipped is decided by `s - t` as rounded to `f64`, here as in the definition:
+//! the rounded difference is monotone in both scores, so the two pointers stay valid. Corners
+//! belong to the central piece.
 
 use super::climber::{RampClimber, infinite_score};
 use super::curve::RocCurve;
@@ -42,7 +43,7 @@ use crate::data::FixedScale;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ramp {
-    /// Difference of scores up to which the central piece goes; positive.
+    /// Score difference at which the central piece ends; positive.
     pub half_width: f64,
     /// Slope of the side pieces, as a share of that of the central piece; from 0 to 1.
     pub side_slope: f64,
@@ -55,19 +56,19 @@ impl Default for Ramp {
     }
 }
 
-/// Value of the ramp AUC, and its slope in the score of each row.
+/// The ramp AUC and its derivative in the score of each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RampGradient {
     /// The ramp AUC.
     pub value: f64,
-    /// Its derivative with respect to the score of each row: not negative for a positive row, not
-    /// positive for a negative one, 0 for a row of weight 0. Where a pair lies on a corner of the
+    /// Its derivative with respect to the score of each row: non-negative for a positive row,
+    /// non-positive for a negative one, 0 for a row of weight 0. If a pair is on a corner of the
     /// ramp, the derivative towards the centre.
     pub by_score: Vec<f64>,
 }
 
 impl Ramp {
-    /// Checks the two numbers.
+    /// Checks both parameters.
     ///
     /// # Errors
     ///
@@ -85,7 +86,7 @@ impl Ramp {
         Ok(())
     }
 
-    /// What a pair counts whose positive row scores `difference` more than the negative one.
+    /// The ramp at the score difference of a pair, positive less negative.
     #[must_use]
     pub fn at(&self, difference: f64) -> f64 {
         let clipped = difference.clamp(-self.half_width, self.half_width);
@@ -101,15 +102,15 @@ impl Ramp {
     /// Mean of the ramp over all pairs of a positive and a negative row: equation (2.2) of the
     /// paper above.
     ///
-    /// O(number of knots). It may leave [0, 1] a little, as the ramp does.
+    /// O(number of knots). Like the ramp, it may leave [0, 1] a little.
     ///
     /// # Errors
     ///
-    /// [`RankError::BadParameter`] as for [`Ramp::validate`], and if a score is not finite or so
+    /// [`RankError::BadParameter`] as for [`Ramp::validate`], and if a score is infinite or so
     /// large that the sum overflows.
     pub fn auc(&self, curve: &RocCurve) -> Result<f64, RankError> {
         self.validate()?;
-        // Knot `i` counts the rows of the distinct scores `0..i`, from the highest down.
+        // Knot `i` counts the rows of the `i` highest distinct scores.
         let scores: Vec<f64> = curve.thresholds()[1..].iter().rev().copied().collect();
         if let Some(&infinite) = scores.iter().rfind(|s| !s.is_finite()) {
             return Err(infinite_score(infinite));
@@ -131,8 +132,8 @@ impl Ramp {
 
     /// [`Ramp::auc`] and its derivative with respect to the score of each row.
     ///
-    /// One sort, then O(n). The result is the same for any number of threads, and does not depend
-    /// on the order of the rows.
+    /// One sort, then O(n). The result does not depend on the number of threads or the order of the
+    /// rows.
     ///
     /// # Errors
     ///
@@ -172,7 +173,7 @@ impl Ramp {
     }
 }
 
-/// Derivative of a statistic with respect to the weights of a linear score: entry h is the sum of
+/// Gradient of a statistic with respect to the weights of a linear score: entry h is the sum of
 /// `by_score` times column h.
 ///
 /// # Errors
@@ -254,7 +255,7 @@ mod tests {
         (widths, slopes).prop_map(|(half_width, side_slope)| Ramp { half_width, side_slope })
     }
 
-    /// Rows of both classes; some scores on a grid, so that ties and corners come up.
+    /// Rows of both classes; some scores on a grid, so that ties and corners occur.
     fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<bool>, Vec<u8>)> {
         let score = prop_oneof![(-8..8_i8).prop_map(|s| f64::from(s) / 4.0), -3.0..3.0];
         prop::collection::vec((score, any::<bool>(), 0..4_u8), 0..50).prop_map(|rows| {
@@ -268,7 +269,7 @@ mod tests {
         })
     }
 
-    /// The largest value of a pair, 1 at the least.
+    /// The largest value of a pair, at least 1.
     fn largest_pair(ramp: &Ramp, scores: &[f64], positive: &[bool]) -> f64 {
         let of_class = |class: bool| {
             scores.iter().zip(positive).filter(move |row| *row.1 == class).map(|row| *row.0)
@@ -289,15 +290,16 @@ mod tests {
             let whole: Vec<f64> = counts.iter().map(|&c| c.into()).collect();
             let weights: Vec<f64> = whole.iter().map(|w| w * 0.3).collect();
             let ones = vec![1.0; scores.len()];
-            // Units that are rounded: a climber of labels has one for both classes, and a curve adds
-            // weights up before.
+            // The two round units differently: a climber of labels has one unit for both classes,
+            // and a curve sums weights first.
             let (value, fast) = (
                 by_pairs(&ramp, &scores, &positive, &weights),
                 ramp.gradient(&scores, &positive, Some(&weights)).unwrap(),
             );
             prop_assert!((fast.value - value.0).abs() < 1e-12 && close(&fast.by_score, &value.1));
             let curve = RocCurve::weighted(&scores, &positive, &weights).unwrap();
-            // Rounding is in proportion to what the steepest ramps make of a pair.
+            // Rounding errors are proportional to the largest value of a pair, for steep ramps a
+            // large one.
             let size = largest_pair(&ramp, &scores, &positive);
             prop_assert!((ramp.auc(&curve).unwrap() - fast.value).abs() < 1e-14 * size);
             let labels = Labels::new(&positive, Some(&weights)).unwrap();
@@ -339,7 +341,8 @@ mod tests {
                 ramp.auc(&RocCurve::new(&score(beta), &positive).unwrap()).unwrap()
             };
             let (beta, step) = ([0.8, -1.3], 1e-6);
-            // Away from the corners, where the statistic is linear and the quotient exact.
+            // Away from the corners, where the statistic is linear and the difference quotient
+            // exact.
             let near_corner = |s: f64, t: f64| ((s - t).abs() - ramp.half_width).abs() < 1e-4;
             let scores = score(beta);
             prop_assume!(!scores.iter().any(|&s| scores.iter().any(|&t| near_corner(s, t))));
@@ -388,7 +391,7 @@ mod tests {
             let moved: Vec<f64> = scores.iter().map(|s| s + shift).collect();
             ramp.auc(&RocCurve::new(&moved, &positive).unwrap()).unwrap()
         };
-        // 2^40 + k/256 is exact, so that the result must be, too.
+        // 2^40 + k/256 is exact, so the result must be too.
         assert!((value(2_f64.powi(40)) - value(0.0)).abs() < 1e-15);
     }
 

@@ -1,17 +1,17 @@
-//! Value and slopes of the ramp statistic, once the scores are in order: O(n).
+//! Value and slopes of the ramp statistic of sorted scores, in O(n).
 //!
-//! Partners of a row on the central piece are neighbours in order of the scores. Two ends delimit
-//! them, and one walk finds both: where the first partner of row i goes beyond row j, row i is the
-//! first one that row j does not meet. The walk takes no branch on data, and four stretches of the
-//! scores are walked at a time, for each step waits for the one before.
+//! The partners of a row on the central piece are contiguous in order of the scores. One walk finds
+//! both ends: if the first partner of row i is beyond row j, row i is the end of the partners of
+//! row j. The walk has no data-dependent branch, and four stretches of the scores are walked in
+//! lockstep, since each step depends on the one before.
 //!
 //! The statistic is linear in the scores between two corners, so it is a number of pairs plus the
-//! sum of slope times score. Slopes times the distance from a score nearby are added up in `f64`;
-//! what is left, that score times the slopes near it, is a whole number times a score, and added up
-//! in [`Exact`]. So no digits are lost to scores that are large beside the ramp.
+//! sum of slope times score. Slopes times the distance from a nearby reference score are summed in
+//! `f64`; the rest, the reference score times the sum of the slopes near it, is an integer times a
+//! score, and summed in [`Exact`]. So scores that are large relative to the ramp lose no digits.
 //!
-//! Sums are those of parts that begin at fixed shares of all weight: the same for any number of
-//! threads, any order of the rows, and for a row of weight 2 as for two rows.
+//! Partial sums are over parts that begin at fixed shares of the total weight: the same for any
+//! number of threads, any order of the rows, and for a row of weight 2 as for two rows.
 
 use std::fmt::Debug;
 use std::ops::{Add, Sub};
@@ -64,36 +64,36 @@ impl Pair for u128 {
     }
 }
 
-/// Weight of a part aimed at, in units.
+/// Target weight of a part, in units.
 const PART: u64 = 256;
 
-/// At most that many parts.
+/// Maximum number of parts.
 const MOST_PARTS: u64 = 256;
 
-/// Stretches that are walked at a time.
+/// Stretches walked in lockstep.
 const LANES: usize = 4;
 
-/// Scores in order, and the class weight below each.
+/// Sorted scores, and the class weight below each.
 #[derive(Clone, Copy)]
 pub(super) struct Ordered<'a, P> {
-    /// Ascending and finite; a score may come more than once.
+    /// Ascending and finite, possibly repeated.
     pub scores: &'a [f64],
-    /// Class weight of the scores before each, and that of all: one number more than scores.
+    /// Prefix sums of the class weights, one entry longer than the scores.
     pub below: &'a [P],
 }
 
-/// What one part adds to the statistic.
+/// Contribution of one part to the statistic.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RampSums {
-    /// Slope times distance from a score nearby.
+    /// Slope times distance from a nearby reference score.
     near: f64,
-    /// Pairs on the central piece, those of a positive row less those of a negative one, times score.
+    /// Pairs on the central piece, those of positive rows less those of negative ones, times score.
     central: Exact,
-    /// Pairs, likewise, times score.
+    /// All pairs, likewise, times score.
     all: Exact,
     /// Pairs beyond the upper corner less those beyond the lower one.
     outside: i128,
-    /// Twice the pairs in the right order, a tie counting one.
+    /// Twice the number of concordant pairs, a tie counting one.
     wins: u128,
 }
 
@@ -106,7 +106,7 @@ impl RampSums {
         self.wins += other.wins;
     }
 
-    /// The ramp AUC of classes of this weight, negatives first.
+    /// The ramp AUC, given the total weights of the classes, negatives first.
     pub fn value(&self, ramp: &Ramp, total: [u64; 2]) -> Result<f64, RankError> {
         let pairs = pairs(total) as f64;
         let clipped = ramp.slope() * self.central.value() + 0.5 * self.outside as f64;
@@ -124,7 +124,7 @@ impl RampSums {
         })
     }
 
-    /// The AUC of classes of this weight, negatives first.
+    /// The AUC, given the total weights of the classes, negatives first.
     pub fn auc(&self, total: [u64; 2]) -> f64 {
         self.wins as f64 / (2 * pairs(total)) as f64
     }
@@ -134,23 +134,23 @@ fn pairs([n_neg, n_pos]: [u64; 2]) -> u128 {
     u128::from(n_neg) * u128::from(n_pos)
 }
 
-/// Where the partners of each row begin and end in the order, and where parts begin.
+/// Where the partners of each row begin and end in sorted order, and where parts begin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Partners {
     first: Vec<u32>,
     end: Vec<u32>,
-    /// Beginning of each part, and the end of the last; and of the partners of what begins there.
+    /// Start of each part, and the end of the last.
     parts: Vec<usize>,
     firsts: Vec<usize>,
 }
 
-/// A stretch of the order on its walk.
+/// A stretch of sorted rows in the walk.
 #[derive(Default)]
 struct Lane<'a> {
     /// Row whose first partner is sought, and the candidate.
     row: usize,
     partner: usize,
-    /// Where both were at first.
+    /// Initial values of both.
     start: (usize, usize),
     /// First partner of each row of the stretch.
     first: &'a mut [u32],
@@ -159,11 +159,11 @@ struct Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// One row or one candidate on. Candidates cannot run out: each row is its own partner.
+    /// Advances the row or the candidate. Candidates cannot run out: each row is its own partner.
     #[inline]
     fn step(&mut self, scores: &[f64], half_width: f64) {
         self.first[self.row - self.start.0] = self.partner as u32;
-        // The last rows of a stretch may have the first candidate of the next one.
+        // For the last rows of a stretch the candidate may be the first one of the next stretch.
         if let Some(end) = self.end.get_mut(self.partner - self.start.1) {
             *end = self.row as u32;
         }
@@ -189,7 +189,7 @@ fn walk([mut a, mut b, mut c, mut d]: [Lane<'_>; LANES], scores: &[f64], half_wi
         while lane.goes_on() {
             lane.step(scores, half_width);
         }
-        // What the next stretch does not begin with is beyond its first row.
+        // The remaining partners end where the next stretch begins.
         if let Some(rest) = lane.end.get_mut(lane.partner - lane.start.1..) {
             rest.fill(lane.row as u32);
         }
@@ -197,7 +197,7 @@ fn walk([mut a, mut b, mut c, mut d]: [Lane<'_>; LANES], scores: &[f64], half_wi
 }
 
 impl Partners {
-    /// Finds the partners of every row, by all threads or by this one.
+    /// Finds the partners of every row, on all threads or on this one.
     pub fn find<P: Pair>(&mut self, ordered: Ordered<'_, P>, half_width: f64, parallel: bool) {
         let Ordered { scores, below } = ordered;
         let n = scores.len();
@@ -217,7 +217,7 @@ impl Partners {
             self.parts.push(start);
         }
         self.parts.push(n);
-        // A score of much weight takes the place of several parts.
+        // A score of large weight may replace several parts.
         self.parts.dedup();
         let n_parts = self.parts.len() - 1;
         for &start in &self.parts[..n_parts] {
@@ -250,7 +250,7 @@ impl Partners {
         parallel::map_with(walks, least, || (), |(), lanes| walk(lanes, scores, half_width));
     }
 
-    /// The sums and slopes of the scores from `start` on.
+    /// Sums and slopes of one part, whose scores begin at `start`.
     fn part<P: Pair>(
         &self,
         start: usize,
@@ -263,7 +263,7 @@ impl Partners {
         let mut sums = RampSums::default();
         let total = below[scores.len()];
         let (n_neg, n_pos) = (total.neg(), total.pos());
-        // Slope in the score of a unit of weight, without partners and for each of them.
+        // Slope in the score per unit of weight, without partners and for each of them.
         let base_pos = ramp.slope() * ramp.side_slope / float(n_pos);
         let base_neg = ramp.slope() * ramp.side_slope / float(n_neg);
         let each = ramp.slope() * (1.0 - ramp.side_slope) / float(n_pos) / float(n_neg);
@@ -280,7 +280,7 @@ impl Partners {
             let own = next - below[place];
             *slope = float(own.pos()) * of_pos - float(own.neg()) * of_neg;
 
-            // Rows of one score as one.
+            // Rows of equal score are treated as one.
             if scores.get(place + 1) == Some(&score) {
                 continue;
             }
@@ -302,7 +302,7 @@ impl Partners {
         sums
     }
 
-    /// The sums of all parts; `slopes` are left in the order of the scores.
+    /// The sums of all parts; `slopes` are in the order of the scores.
     pub fn sums<P: Pair>(
         &self,
         ordered: Ordered<'_, P>,
@@ -328,12 +328,12 @@ impl Partners {
     }
 }
 
-/// A score and what is known of those less than a half-width above it.
+/// A reference score and the sums over those less than a half-width above it.
 struct Nearby<P> {
     score: f64,
-    /// Their pairs on the central piece, those of a positive row less those of a negative one.
+    /// Their pairs on the central piece, those of positive rows less those of negative ones.
     central: i128,
-    /// Class weight below them.
+    /// Prefix sum of the class weights at them.
     all: P,
 }
 
@@ -346,7 +346,7 @@ impl<P: Pair> Nearby<P> {
     }
 }
 
-/// A weight below 2^53, which as a signed number takes one instruction to convert.
+/// A weight below 2^53 as `f64`; as a signed number it is one instruction.
 #[inline]
 fn float(weight: u64) -> f64 {
     weight.cast_signed() as f64
@@ -358,7 +358,7 @@ fn product(a: u64, b: u64) -> i128 {
     i128::from(a) * i128::from(b)
 }
 
-/// A sum of products with twice the digits of `f64`: terms that cancel leave no error behind.
+/// A sum of products with twice the precision of `f64`, so that terms that cancel leave no error.
 #[derive(Debug, Clone, Copy, Default)]
 struct Exact {
     high: f64,
@@ -368,7 +368,7 @@ struct Exact {
 impl Exact {
     /// Adds `count * value`.
     fn add(&mut self, count: i128, value: f64) {
-        // A count of pairs may have more digits than an `f64`.
+        // A number of pairs may have more digits than an `f64`.
         let high = count as f64;
         let low = (count - high as i128) as f64;
         self.add_product(high, value);

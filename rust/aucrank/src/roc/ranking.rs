@@ -1,9 +1,9 @@
-//! Rows in ascending order of their scores, sorted again and again in memory that stays.
+//! Rows in ascending order of their scores, sorted repeatedly in reused memory.
 //!
-//! Unlike [`sort`](super::sort) the rows themselves are wanted, for each has a slope of its own.
-//! A row travels as its score and its number. Scores are dealt into as many cells of equal width as
-//! there are rows, which leaves next to nothing to sort; of a large sample, first into some
-//! thousand buckets, each of which stays in the cache while it is dealt.
+//! Unlike in [`sort`](super::sort) the row numbers are needed, since each row has its own slope. A
+//! row is moved as its score and its number. Scores are distributed into as many cells of equal
+//! width as there are rows, which leaves next to nothing to sort; those of a large sample, first
+//! into some thousand buckets, each of which then fits in the cache.
 
 use rayon::prelude::*;
 
@@ -11,23 +11,23 @@ use super::sample::{PARALLEL_FROM, PIECE};
 use super::score::Extremes;
 use crate::parallel;
 
-/// Rows of a bucket aimed at, if they are spread evenly.
+/// Target number of rows per bucket, if they are spread evenly.
 const BUCKET: usize = 512;
 
-/// At most that many buckets: more would not stay in the translation buffers of the processor.
+/// Maximum number of buckets: more would exceed the TLB of the processor.
 const MOST_BUCKETS: usize = 1024;
 
-/// Cells of one dealing: their counts stay in the second cache.
+/// Maximum number of cells per pass: their counts stay in the second-level cache.
 const MOST_CELLS: usize = 1 << 16;
 
-/// Rows of a cell from which on it is dealt once more.
+/// Number of rows from which a cell is distributed again.
 const CROWD: usize = 32;
 
-/// Dealings before scores that keep crowding together are compared, as after outliers each of which
-/// is orders of magnitude beyond the one before.
+/// Maximum number of passes before crowded scores are sorted by comparison, as after outliers that
+/// are each orders of magnitude beyond the one before.
 const MOST_DEALINGS: u32 = 3;
 
-/// A row on its way; `tag` is whatever the caller wants to find again beside it.
+/// A row being sorted; `tag` is a value of the caller's that is kept with it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     score: f64,
@@ -35,26 +35,26 @@ struct Record {
     tag: u32,
 }
 
-/// Rows in ascending order of their scores, rows of one score in any order.
+/// Rows in ascending order of their scores, rows of equal score in any order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranking {
-    /// Ascending; `-0.0` is `0.0`.
+    /// Ascending; `-0.0` is stored as `0.0`.
     pub scores: Vec<f64>,
-    /// What the caller gave the row of each score.
+    /// The tag of the row of each score.
     pub tags: Vec<u32>,
-    /// Where the row of each score was when the rows had been dealt, but not yet put in order.
+    /// Position of the row of each score before it was sorted within its bucket.
     origins: Vec<u32>,
     records: Vec<Record>,
     scratch: Scratch,
-    /// How the rows were dealt, where they were too many for one cache.
+    /// How the rows were distributed, if they were too many for the cache.
     deal: Option<Deal>,
 }
 
-/// How rows came to buckets.
+/// The distribution of rows into buckets.
 #[derive(Debug, Clone)]
 struct Deal {
     grid: Grid,
-    /// Rows dealt by one task.
+    /// Rows distributed by one task.
     share: usize,
     /// Rows of each share in each bucket.
     counts: Vec<Vec<u32>>,
@@ -62,7 +62,7 @@ struct Deal {
     sizes: Vec<usize>,
 }
 
-/// Memory of a dealing.
+/// Scratch memory of the sort.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
     records: Vec<Record>,
@@ -70,7 +70,7 @@ struct Scratch {
     crowds: Vec<(usize, usize)>,
 }
 
-/// Least and greatest of some scores; a NaN counts as nothing, and `is_nan` tells of it.
+/// Minimum and maximum of some scores; NaN is skipped and recorded in `is_nan`.
 pub(super) struct Bounds {
     pub low: f64,
     pub high: f64,
@@ -109,23 +109,23 @@ struct Grid {
 }
 
 impl Grid {
-    /// A grid of `n_cells`, or `None` where scores are too close or too far apart for one.
+    /// A grid of `n_cells`, or `None` if the scores are too close or too far apart for one.
     fn new(low: f64, high: f64, n_cells: usize) -> Option<Self> {
         let scale = (n_cells - 1) as f64 / (high - low);
         (scale.is_finite() && scale > 0.0).then_some(Self { low, scale })
     }
 
-    /// Cell of a score: never falls as the score rises.
+    /// Cell of a score; monotone in the score.
     #[inline]
     fn cell(self, score: f64) -> usize {
-        // Adding 2^52 rounds to a whole number and leaves it in the low bits: a conversion to an
-        // integer takes several times as long.
+        // Adding 2^52 rounds to an integer and leaves it in the low bits: converting to an integer
+        // takes several times as long.
         ((score - self.low) * self.scale + 4_503_599_627_370_496.0).to_bits() as u32 as usize
     }
 }
 
 impl Ranking {
-    /// Sorts `scores`, which lie within `bounds` and are finite; each row is given its `tag`.
+    /// Sorts `scores`, which are finite and within `bounds`; each row keeps its `tag`.
     pub fn sort(&mut self, scores: &[f64], bounds: &Bounds, tag: impl Fn(usize) -> u32 + Sync) {
         let n = scores.len();
         self.scores.resize(n, 0.0);
@@ -196,8 +196,8 @@ impl Ranking {
         );
     }
 
-    /// Gives each row its number in `numbers`, which are in the order of the scores; `scores` are
-    /// those that were sorted. The sorted ones are lost: their memory is used.
+    /// Assigns to each row its value of `numbers`, which are in sorted order; `scores` are those
+    /// that were sorted. The sorted scores are overwritten: their memory is reused.
     pub fn give_back(&mut self, scores: &[f64], numbers: &[f64], rows: &mut [f64]) {
         let Some(deal) = &self.deal else {
             for (&origin, &number) in self.origins.iter().zip(numbers) {
@@ -205,7 +205,7 @@ impl Ranking {
             }
             return;
         };
-        // Back to the order in which a bucket came, which is that of the rows.
+        // Back to the order before each bucket was sorted, which is that of the rows.
         let mut tasks = Vec::with_capacity(deal.sizes.len());
         let (mut start, mut rest) = (0, &mut self.scores[..]);
         for &size in &deal.sizes {
@@ -234,7 +234,7 @@ impl Ranking {
 impl Deal {
     fn new(scores: &[f64], grid: Grid, n_buckets: usize) -> Self {
         let n_threads = rayon::current_num_threads();
-        // More shares than threads even out a thread that is held up.
+        // More shares than threads, to balance the load.
         let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
         let share = scores.len().div_ceil(n_shares);
         let count = |scores: &[f64]| {
@@ -250,7 +250,7 @@ impl Deal {
         Self { grid, share, counts, sizes }
     }
 
-    /// The pieces of memory of each share, one for each bucket. They lie bucket by bucket.
+    /// For each share, its piece of `memory` for each bucket. Memory is laid out bucket by bucket.
     fn pieces<'a, T, I>(&self, memory: &'a mut [T], of: impl Fn(&'a mut [T]) -> I) -> Vec<Vec<I>> {
         let n_buckets = self.sizes.len();
         let mut pieces: Vec<Vec<I>> =
@@ -267,7 +267,7 @@ impl Deal {
     }
 }
 
-/// `f64::min` of numbers that are not NaN: one instruction.
+/// `f64::min` of numbers that are not NaN, in one instruction.
 #[inline]
 fn least(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
@@ -285,8 +285,8 @@ fn take_apart(records: &[Record], (scores, tags, origins): (&mut [f64], &mut [u3
     }
 }
 
-/// Orders `records` by their scores, which go from `low` to `high`, dealing them at most `dealings`
-/// times.
+/// Sorts `records` by their scores, which are between `low` and `high`, with at most `dealings`
+/// distribution passes.
 fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dealings: u32) {
     let n = records.len();
     if low >= high {
@@ -354,7 +354,7 @@ fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dea
     insert_all(&scratch.records[..n], records);
 }
 
-/// Sorts by insertion: fast where next to nothing is out of order.
+/// Insertion sort, fast when next to nothing is out of order.
 fn insert_all(from: &[Record], into: &mut [Record]) {
     for (i, &record) in from.iter().enumerate() {
         let mut place = i;
@@ -372,8 +372,8 @@ mod tests {
 
     use super::*;
 
-    /// Sorted scores must be those of the standard library, tags must have gone along, and numbers
-    /// must find the way back.
+    /// Sorted scores must equal those of the standard library, tags must be moved along, and values
+    /// must be assigned to their rows.
     fn check(ranking: &mut Ranking, scores: &[f64]) {
         let mut expected: Vec<f64> = scores.iter().map(|s| s + 0.0).collect();
         expected.sort_unstable_by(f64::total_cmp);
@@ -405,7 +405,7 @@ mod tests {
             |u| 2_f64.powf(u * 2000.0 - 1000.0),
             |u| if u < 0.5 { -0.0 } else { 0.0 },
         ];
-        // One memory for all: nothing may be left of the call before.
+        // One instance for all: a call must not depend on the one before.
         let mut ranking = Ranking::default();
         for shape in shapes {
             for n in [0, 1, 33, 5000, PARALLEL_FROM - 1, PARALLEL_FROM + 777] {

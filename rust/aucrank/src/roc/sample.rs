@@ -1,22 +1,22 @@
-//! Scores with their classes and weights, checked once for every statistic.
+//! Scores with their classes and weights, validated once for every statistic.
 
 use super::mass::{FewBits, ManyBits, Shifted, Unit};
 use super::score::{Extremes, Score};
 use crate::{RankError, parallel};
 
-/// Rows from which on the functions of this module use the threads of the rayon pool they are called
-/// in. With fewer rows they do not touch rayon at all, so that no pool need be there.
+/// Number of rows from which the functions of this module use the current rayon pool. With fewer
+/// rows they do not use rayon at all, so that no pool need exist.
 pub const PARALLEL_FROM: usize = 1 << 16;
 
-/// Rows of one task of a pass over the input.
+/// Rows per task of a pass over the input.
 const CHUNK: usize = 1 << 16;
 
-/// Rows that stay in the first cache while several loops go over them.
+/// Rows that stay in the first-level cache while several loops process them.
 pub(super) const PIECE: usize = 1024;
 
-/// Weights of rows, raw and as whole numbers.
+/// Row weights, raw and as integers.
 pub(super) trait Weigh: Copy + Sync {
-    /// Weight of a row as it comes out of [`Weigh::slice`].
+    /// Raw weight of a row, as returned by [`Weigh::slice`].
     type Raw: Copy;
     /// Weight of a row in units of its class.
     type Unit: Unit;
@@ -26,18 +26,18 @@ pub(super) trait Weigh: Copy + Sync {
         start: usize,
         end: usize,
     ) -> impl DoubleEndedIterator<Item = Self::Raw> + ExactSizeIterator;
-    /// Whether the row counts at all.
+    /// Whether the row has positive weight.
     fn counts(&self, raw: Self::Raw) -> bool;
-    /// The weight of a row of this class in units.
+    /// The weight of a row of this class, in units.
     fn units(&self, raw: Self::Raw, positive: bool) -> Self::Unit;
-    /// Powers of two that a unit of the negative and of the positive class stands for.
+    /// Binary exponents of the units of the negative and of the positive class.
     fn exponents(&self) -> [i32; 2];
 }
 
 /// Sums of weights in units.
 pub(super) type MassOf<W> = <<W as Weigh>::Unit as Unit>::Mass;
 
-/// Every row counts once.
+/// Every row has weight 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unweighted;
 
@@ -105,7 +105,7 @@ macro_rules! weigh_raw {
 weigh_raw!(FewBits, u64);
 weigh_raw!(ManyBits, Shifted);
 
-/// Order in which the rows come.
+/// Order of the scores in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Ascending,
@@ -113,7 +113,7 @@ pub(super) enum Order {
     None,
 }
 
-/// Input that passed every check.
+/// Validated input.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample<'a, S, W> {
     pub scores: &'a [S],
@@ -124,7 +124,7 @@ pub(super) struct Sample<'a, S, W> {
 }
 
 impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
-    /// Looks at every row once.
+    /// Validates the input in one pass.
     pub fn new(scores: &'a [S], positive: &'a [bool], weights: W) -> Result<Self, RankError> {
         let (sample, n_pos) = Self::of_any_class(scores, positive, weights)?;
         let n_neg = positive.len() - n_pos;
@@ -151,7 +151,8 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
         let survey = if n < PARALLEL_FROM {
             Survey::of(scores, positive)
         } else {
-            // One score more than labels: chunks overlap, so that no pair of neighbours is lost.
+            // One score more than labels: chunks overlap, so that every pair of neighbours is
+            // compared.
             let of_part = |start: usize| {
                 let end = (start + CHUNK).min(n);
                 Survey::of(&scores[start..(end + 1).min(n)], &positive[start..end])
@@ -172,7 +173,7 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
     }
 }
 
-/// What one pass over some rows sees.
+/// Summary of one pass over some rows.
 #[derive(Clone, Copy)]
 struct Survey<S> {
     has_nan: bool,

@@ -1,4 +1,4 @@
-//! Scores as whole numbers of the same order.
+//! Scores as unsigned integers in the same order.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -23,7 +23,7 @@ pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send +
     #[doc(hidden)]
     const NEG_INFINITY: Self;
 
-    /// Keys are in the order of the scores, and equal where the scores are.
+    /// Keys are ordered as the scores are, and equal if the scores are.
     #[doc(hidden)]
     fn key(self) -> Self::Key;
 
@@ -31,12 +31,12 @@ pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send +
     #[doc(hidden)]
     fn from_key(key: Self::Key) -> Self;
 
-    /// The same scores, as wide as they get.
+    /// The scores as `f64`.
     #[doc(hidden)]
     fn widened(scores: &[Self]) -> Cow<'_, [f64]>;
 }
 
-/// An unsigned integer that holds the code of a score.
+/// An unsigned integer that can hold the code of a score.
 #[doc(hidden)]
 pub trait Word: Copy + Default + Ord + Debug + Send + Sync + Into<u64> {
     const BITS: u32;
@@ -55,7 +55,7 @@ macro_rules! score {
 
             #[inline]
             fn key(self) -> $word {
-                // Adding 0.0 turns -0.0 into 0.0 and leaves every other score as it is.
+                // Adding 0.0 turns -0.0 into 0.0 and leaves every other score unchanged.
                 let bits = (self + 0.0).to_bits();
                 let negative = (bits.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned();
                 bits ^ (negative | 1 << (<$word>::BITS - 1))
@@ -86,7 +86,7 @@ macro_rules! score {
 score!(f32, u32, |scores: &[f32]| scores.iter().map(|&score| score.into()).collect());
 score!(f64, u64, Cow::Borrowed);
 
-/// Least and greatest score, and those next to zero on either side.
+/// Least and greatest score, and those closest to zero on either side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extremes<S> {
     pub least: S,
@@ -127,9 +127,9 @@ impl<S: Score> Extremes<S> {
         }
     }
 
-    /// Extremes of `scores`; a NaN counts as nothing.
+    /// Extremes of `scores`; NaN is ignored.
     pub fn of(scores: &[S]) -> Self {
-        // Independent lanes, so that the compiler takes vector instructions.
+        // Independent lanes, so that the compiler vectorises.
         const LANES: usize = 8;
         let mut lanes = [Self::NONE; LANES];
         let chunks = scores.chunks_exact(LANES);
@@ -144,15 +144,15 @@ impl<S: Score> Extremes<S> {
     }
 }
 
-/// Scores numbered from 0 upwards with nothing spent on the values next to zero that do not occur.
+/// Dense codes of scores from 0 upwards that skip the unused range of keys around zero.
 ///
-/// Half of all floating-point numbers lie between -1 and 1, most of them so close to zero that no
-/// score is there. Without that gap the leading bits of a code tell scores of both signs apart as
+/// Half of all floating-point numbers are between -1 and 1, most of them so close to zero that no
+/// score is there. Without that gap the leading bits of a code discriminate scores of both signs as
 /// well as those of one sign.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coding<S: Score> {
     zero: S::Key,
-    /// What is taken off a key below, at and above that of zero.
+    /// Offset subtracted from a key below, at and above that of zero.
     off: [u64; 3],
     /// Greatest code.
     pub last: u64,
@@ -166,7 +166,7 @@ impl<S: Score> Coding<S> {
             if extremes.least < S::ZERO { extremes.below_zero.key().into() - first + 1 } else { 0 };
         let zero_key: u64 = zero.into();
         let above: u64 = extremes.above_zero.key().into();
-        // Code of zero is `n_negative`, and that of the least positive score the one after it.
+        // The code of zero is `n_negative`, and that of the least positive score the one after it.
         let mut coding = Self {
             zero,
             off: [first, zero_key.wrapping_sub(n_negative), above.wrapping_sub(n_negative + 1)],
@@ -179,7 +179,7 @@ impl<S: Score> Coding<S> {
     #[inline]
     pub fn code(&self, score: S) -> S::Key {
         let key = score.key();
-        // No branch: scores of either sign come in any order.
+        // No branch: scores of both signs come in any order.
         let side = usize::from(key >= self.zero) + usize::from(key > self.zero);
         S::Key::truncate(Into::<u64>::into(key).wrapping_sub(self.off[side]))
     }
@@ -189,7 +189,7 @@ impl<S: Score> Coding<S> {
         let code = code.into();
         let zero: u64 = self.zero.into();
         let key = |off: u64| S::Key::truncate(code.wrapping_add(off));
-        // Code of zero: what its key is less what is taken off it.
+        // The code of zero: its key less its offset.
         match code.cmp(&zero.wrapping_sub(self.off[1])) {
             std::cmp::Ordering::Less => S::from_key(key(self.off[0])),
             std::cmp::Ordering::Equal => S::from_key(key(self.off[1])),

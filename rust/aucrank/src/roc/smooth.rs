@@ -1,9 +1,9 @@
-//! Statistics by number of parts of a model, smoothed before the best number is chosen.
+//! Smoothing of a statistic over the size of a model, before the best size is chosen.
 
-/// Taps of the triangular window on each side of its middle (DECISIONS A18).
+/// Half-width of the triangular window (DECISIONS A18).
 const HALF_WINDOW: usize = 7;
 
-/// Mean under weights 8 - |i| of up to 7 neighbours on each side; at the ends, of those that there are.
+/// Moving average with weights 8 - |i| over up to 7 neighbours on each side; truncated at the ends.
 pub(crate) fn smoothed(values: &[f64]) -> Vec<f64> {
     let at = |place: usize| {
         let window = place.saturating_sub(HALF_WINDOW)..values.len().min(place + HALF_WINDOW + 1);
@@ -27,11 +27,11 @@ mod tests {
         let mut values = vec![0.0; 40];
         values[20] = 64.0;
         let found = smoothed(&values);
-        // Its weights add up to 64.
+        // The weights of the window add up to 64.
         let expected: Vec<f64> =
             (0..40_i32).map(|i| f64::from((8 - (i - 20).abs()).max(0))).collect();
         assert_eq!(found, expected);
-        // At the end 8 + 7 + ... + 1 is left.
+        // At the end, 8 + 7 + ... + 1 remains.
         let first = smoothed(&[36.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(first[0].to_bits(), 8.0_f64.to_bits());
         assert_eq!(smoothed(&[0.5; 3]), [0.5; 3]);

@@ -1,26 +1,26 @@
-//! The order of the rows by score: the kernel of every statistic of this room.
+//! Rows in order of their scores: the kernel of every statistic of this module.
 //!
-//! A statistic needs the rows in ascending order, but only a few at a time, and of rows that all
-//! have one class the AUC needs no order at all. So the rows are dealt into ever finer ranges of
-//! scores, and each range is handed to a [`Sink`] as soon as it is fine enough:
+//! A statistic needs the rows in ascending order, but only a few at a time, and rows that all have
+//! one class need no order at all for the AUC. So the rows are distributed into ever finer ranges
+//! of scores, and each range is passed to a [`Sink`] as soon as it is fine enough:
 //!
-//! 1. Scores become whole numbers of the same order ([`Coding`]). A row travels as one word,
-//!    `code << 1 | positive`: as wide as its score.
-//! 2. The leading bits of the codes are counted, and neighbouring counts joined to some thousand
-//!    buckets of about equal size. The rows move to their buckets, each thread with its own share
-//!    of every bucket. A bucket never straddles the middle of all codes, so the bit that the shift
-//!    pushed out is known from the bucket.
-//! 3. Each bucket, now small enough for the cache, is dealt once more by the leading bits in which
-//!    its own codes differ, and by class. That leaves a handful of rows a range; a range that
-//!    still holds too many is dealt again.
+//! 1. Scores become integers in the same order ([`Coding`]). A row is moved as one word,
+//!    `code << 1 | positive`, as wide as its score.
+//! 2. The leading bits of the codes are counted, and neighbouring counts merged into some thousand
+//!    buckets of about equal size. The rows move to their buckets, each thread writing to its own
+//!    share of every bucket. A bucket never straddles the middle of all codes, so the bit that the
+//!    shift drops is known from the bucket.
+//! 3. Each bucket, now small enough for the cache, is distributed once more by the leading bits in
+//!    which its own codes differ, and by class. That leaves a handful of rows per range; a range
+//!    that still holds too many is distributed again.
 //!
-//! Rows that come in ascending or descending order skip all of it. Sums of weights are integers,
-//! hence equal for any number of threads.
+//! Rows in ascending or descending order skip all of this. Sums of weights are integers, hence
+//! equal for any number of threads.
 //!
-//! Extra memory: one record a row (step 2), and one record for each row of the buckets in work
-//! (step 3). Records with a weight are twice as large, so the buckets come in two rounds, half of
-//! the rows each, at the price of reading the input once more. A bucket that holds a large part of all rows, as after an outlier many orders of
-//! magnitude away, is sorted in place.
+//! Extra memory: one record per row (step 2), and one record for each row of the buckets in
+//! progress (step 3). Records with a weight are twice as large, so the buckets are processed in two
+//! rounds of half the rows each, at the price of reading the input twice. A bucket that holds a
+//! large part of all rows, as after an outlier many orders of magnitude away, is sorted in place.
 
 use std::ops::Range;
 
@@ -31,9 +31,9 @@ use super::sample::{MassOf, Order, PARALLEL_FROM, Sample, Weigh};
 use super::score::{Coding, Score, Word};
 use crate::parallel;
 
-/// Takes the rows in ascending order of their scores, range by range.
+/// A consumer of the rows in ascending order of their scores, range by range.
 pub(super) trait Sink<K: Word, M: Mass>: Send {
-    /// Rows of one score with the weights of their classes; `code` is that of the score.
+    /// Rows of one score, as the weights of both classes; `code` is that of the score.
     fn tie(&mut self, code: K, positive: M, negative: M);
 
     /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
@@ -41,21 +41,22 @@ pub(super) trait Sink<K: Word, M: Mass>: Send {
     fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
 }
 
-/// Pairs up to which a range is not dealt further. Measured: sorting is no faster below.
+/// Number of pairs up to which a range is not split further. Measured: sorting is no faster below.
 const PAIRS: usize = 256;
 
-/// A row on its way. A plain number or pair, for which zeroed memory comes untouched from the system.
+/// A row being sorted: a plain number or pair, so that zeroed memory comes untouched from the
+/// system.
 pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
-    /// Its weight as it travels.
+    /// Its weight, as stored.
     type Unit: Unit<Mass = Self::Mass>;
     type Mass: Mass;
-    /// `code << 1 | positive`, the leading bit of the code lost.
+    /// `code << 1 | positive`, without the leading bit of the code.
     fn word(self) -> K;
     fn weight(self) -> Self::Mass;
     fn new(word: K, weight: Self::Unit) -> Self;
 }
 
-/// A row that counts once.
+/// An unweighted row.
 impl<K: Word> Record<K> for K {
     type Unit = u64;
     type Mass = u64;
@@ -76,7 +77,7 @@ impl<K: Word> Record<K> for K {
     }
 }
 
-/// A row with a weight.
+/// A weighted row.
 impl<K: Word, U: Unit> Record<K> for (K, U) {
     type Unit = U;
     type Mass = U::Mass;
@@ -97,7 +98,7 @@ impl<K: Word, U: Unit> Record<K> for (K, U) {
     }
 }
 
-/// Runs sinks over all rows; their results come in ascending order of the scores.
+/// Runs sinks over all rows; their results are in ascending order of the scores.
 pub(super) fn sweep<S, W, R, T>(
     sample: &Sample<'_, S, W>,
     sink: impl Fn(Coding<S>) -> T + Sync,
@@ -114,7 +115,7 @@ where
     if sample.order != Order::None {
         return sweep_sorted(sample, coding, new_sink);
     }
-    // The leading bit of a code is lost unless buckets remember it.
+    // The leading bit of a code is lost unless it is implied by the bucket.
     let fits = coding.last >> (S::Key::BITS - 1) == 0;
     if n < BUCKETS_FROM && fits {
         let mut sink = new_sink();
@@ -134,19 +135,19 @@ where
     sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
 }
 
-/// Rows from which on dealing into buckets first pays.
+/// Number of rows from which distributing into buckets first pays off.
 const BUCKETS_FROM: usize = 1 << 13;
 
-/// Rows of a bucket aimed at.
+/// Target number of rows per bucket.
 const BUCKET: usize = 4096;
 
-/// At most that many buckets: more would not stay in the translation buffers of the processor.
+/// Maximum number of buckets: more would exceed the TLB of the processor.
 const MOST_BUCKETS: usize = 2048;
 
-/// Rows from which on it matters that records with weights take 16 bytes a row.
+/// Number of rows from which the 16 bytes of a weighted record matter.
 const TWO_ROUNDS_FROM: usize = 1 << 20;
 
-/// Where each code goes.
+/// The mapping of codes to buckets.
 struct Buckets {
     /// Bucket of a shifted code.
     of: Vec<u16>,
@@ -157,7 +158,7 @@ struct Buckets {
 }
 
 impl Buckets {
-    /// Joins neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
+    /// Merges neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
     fn join(counts: &[usize], middle: usize, target: usize) -> Self {
         let (mut of, mut sizes, mut upper) = (Vec::with_capacity(counts.len()), vec![0], None);
         for (digit, &count) in counts.iter().enumerate() {
@@ -191,7 +192,7 @@ where
 {
     let n = sample.scores.len();
     let n_threads = if n < PARALLEL_FROM { 1 } else { rayon::current_num_threads() };
-    // More shares than threads even out a thread that is held up.
+    // More shares than threads, to balance the load.
     let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
     let shares: Vec<Range<usize>> =
         (0..n_shares).map(|i| i * n / n_shares..(i + 1) * n / n_shares).collect();
@@ -225,7 +226,7 @@ where
     let mut digits = 0..0;
     let mut sinks = Vec::with_capacity(buckets.sizes.len());
     for round in rounds {
-        // A piece of memory for each bucket and share, bucket by bucket.
+        // A slice of memory for each bucket and share, bucket by bucket.
         let mut places: Vec<Vec<_>> =
             shares.iter().map(|_| Vec::with_capacity(round.len())).collect();
         let mut rest = moved.as_mut_slice();
@@ -250,7 +251,8 @@ where
                     let code = code(score);
                     let bucket = usize::from(buckets.of[(code >> shift) as usize]);
                     let word = S::Key::truncate(code << 1 | u64::from(positive));
-                    // Buckets of other rounds have no places: below the first the index wraps.
+                    // Buckets of other rounds have no slice: for those before the first the index
+                    // wraps around.
                     let places = places.get_mut(bucket.wrapping_sub(round.start));
                     if let Some(place) = places.and_then(Iterator::next) {
                         *place = R::new(word, weights.units(weight, positive));
@@ -286,7 +288,7 @@ where
     sinks
 }
 
-/// Runs of buckets of at most `most` rows together, or of a single bucket that has more.
+/// Groups of consecutive buckets with at most `most` rows, or of a single bucket that has more.
 fn rounds(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
     let (mut rounds, mut start, mut filled) = (Vec::new(), 0, 0);
     for (bucket, &size) in sizes.iter().enumerate() {
@@ -300,8 +302,8 @@ fn rounds(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
     rounds
 }
 
-/// Deals `rows` by the leading bits in which their codes differ, into `scratch` of the same length,
-/// and hands the ranges to `sink`, in order.
+/// Distributes `rows` by the leading bits in which their codes differ, into `scratch` of the same
+/// length, and passes the ranges to `sink`, in order.
 fn descend<K: Word, R: Record<K>>(
     rows: &mut [R],
     scratch: &mut [R],
@@ -321,11 +323,11 @@ fn descend<K: Word, R: Record<K>>(
         for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
         return;
     }
-    // Some eight rows a range.
+    // About eight rows per range.
     let range_bits = u64::BITS - (greatest - least).leading_zeros();
     let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
     let shift = range_bits - digit_bits;
-    // The class is the last bit of the digit, so that the classes come apart.
+    // The class is the last bit of the digit, so that the classes are separated.
     let digit = |word: K| {
         let word: u64 = word.into();
         ((word - least) >> shift << 1 | word & 1) as usize
@@ -361,7 +363,7 @@ fn descend<K: Word, R: Record<K>>(
     }
 }
 
-/// For a bucket so large that a second copy of its records would break the bound on memory.
+/// For a bucket so large that a second copy of its records would exceed the bound on memory.
 fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl Sink<K, R::Mass>) {
     if rows.len() < PARALLEL_FROM {
         rows.sort_unstable_by_key(|row| row.word());
@@ -389,7 +391,7 @@ pub(super) fn for_ties<K: Word, R: Record<K>>(
     }
 }
 
-/// Sinks over rows that are in order already, in either direction.
+/// Runs sinks over rows that are already sorted, in either direction.
 fn sweep_sorted<S, W, T>(
     sample: &Sample<'_, S, W>,
     coding: Coding<S>,
@@ -403,7 +405,7 @@ where
     let scores = sample.scores;
     let n = scores.len();
     let n_shares = if n < PARALLEL_FROM { 1 } else { 2 * rayon::current_num_threads() };
-    // Shares begin where a score does.
+    // Shares begin where a score begins.
     let mut shares: Vec<Range<usize>> = Vec::with_capacity(n_shares);
     let mut start = 0;
     for share in 1..=n_shares {
@@ -475,7 +477,7 @@ mod tests {
     use super::super::score::Extremes;
     use super::*;
 
-    /// Keeps what it is given.
+    /// A sink that keeps its input.
     struct Collect(Vec<(u64, u64, u64)>);
 
     impl<K: Word> Sink<K, u64> for Collect {
@@ -492,7 +494,7 @@ mod tests {
         }
     }
 
-    /// Every path must give the groups that an ordered map gives.
+    /// Every path must give the same groups as an ordered map.
     fn check<S: Score>(scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
         let mut expected = BTreeMap::<u64, [u64; 2]>::new();
         let coding = Coding::new(Extremes::of(scores));
@@ -587,7 +589,7 @@ mod tests {
             step in prop::option::of(1e-3..1e3),
         ) {
             let mut scores = vec![0.0, -1.0];
-            // A step makes ties.
+            // Rounding to steps makes ties.
             let tied = |s: f64| step.map_or(s, |step: f64| (s.log2() / step).round());
             scores.extend(rows.iter().map(|row| tied(row.0)).map(|s| if s.is_nan() { 0.0 } else { s }));
             let mut positive = vec![true, false];

@@ -1,9 +1,9 @@
-//! AUC, curve and variance of rows that come in pieces.
+//! AUC, curve and variance of rows that come in batches.
 //!
-//! All of them are functions of one table: the distinct scores in order, each with the weights of
-//! its two classes. The table is kept as a few sorted runs of geometric sizes, merged when they are
-//! asked for, and sums are whole numbers of as many words as the weights need, so that every result
-//! is that of one call on all rows, bit for bit, whatever the batches and their order.
+//! All are functions of one table: the distinct scores in order, each with the weights of its two
+//! classes. The table is a few sorted runs of geometrically growing sizes, merged on demand, and
+//! sums are integers of as many words as the weights need, so that every result equals that of one
+//! call on all rows, bit for bit, for any batches in any order.
 
 mod bytes;
 mod cells;
@@ -26,16 +26,16 @@ use super::sort::{Record, Sink, for_ties, sweep};
 use super::{PARALLEL_FROM, RocCurve, Score, auc};
 use crate::RankError;
 
-/// Rows that are gathered before they are sorted.
+/// Rows buffered before they are sorted.
 const BUFFER: usize = 1 << 20;
 
-/// The same where few scores repeat, so that an entry of the table takes more room than a row.
+/// The same if few scores repeat, so that an entry of the table takes more memory than a row.
 const LARGEST_BUFFER: usize = 1 << 24;
 
-/// Sums of weights are exact in `f64` too.
+/// Sums of weights up to this are also exact in `f64`.
 const MAX_UNITS: u64 = 1 << 53;
 
-/// What is known of the ROC curve of rows that come in batches.
+/// Accumulated ROC statistics of rows that come in batches.
 ///
 /// # Examples
 ///
@@ -51,40 +51,39 @@ const MAX_UNITS: u64 = 1 << 53;
 /// ```
 #[derive(Debug, Clone)]
 pub struct RocState {
-    /// A weight is a whole number of units of `2^-unit_bits`; `None` where any weight is taken as it
-    /// is.
+    /// Weights are integer multiples of `2^-unit_bits`; `None` if any weight is kept exactly.
     unit_bits: Option<u32>,
     max_size: Option<usize>,
-    /// Negative, positive rows of weight above 0.
+    /// Negative and positive rows of positive weight.
     rows: [u64; 2],
     /// Sums of their weights.
     totals: [Total; 2],
     /// All weights are multiples of `2^low`.
     low: i32,
-    /// Rows that are not in the table yet: scores and classes of those without weights.
+    /// Buffered rows, not in the table yet: scores and classes of unweighted ones.
     scores: Vec<f64>,
     positive: Vec<bool>,
-    /// Key of the score and bits of the weight of those with weights, the sign telling the class.
+    /// Key of the score and bits of the weight of weighted ones, the sign bit being the class.
     weighted: Vec<(u64, u64)>,
-    /// Number of waiting rows from which on they are to be sorted, if that saves room.
+    /// Number of buffered rows from which they are sorted, if that saves memory.
     enough: usize,
     table: Table,
 }
 
 #[derive(Debug, Clone)]
 enum Table {
-    /// Every row counts once, every score stands alone.
+    /// Unweighted rows, one entry per score.
     Counts(Runs<Count>),
-    /// There are weights, or a greatest size.
+    /// Weighted rows, or a maximum size.
     Cells(Runs<Cell>),
-    /// Sums of weights take more than 53 bits.
+    /// Sums of weights of more than 53 bits.
     Wide2(Runs<WideCell<2>>, i32),
     Wide4(Runs<WideCell<4>>, i32),
-    /// There is room for any weights.
+    /// Wide enough for any weights.
     Wide34(Runs<WideCell<34>>, i32),
 }
 
-/// Evaluates an expression with the runs of a table, whatever their entries.
+/// Evaluates an expression with the runs of a table of any form.
 macro_rules! with_runs {
     ($table:expr, |$runs:ident| $body:expr) => {
         match $table {
@@ -99,8 +98,8 @@ macro_rules! with_runs {
 
 use with_runs;
 
-/// Evaluates an expression with the entries of a state in ascending order as statistics see them,
-/// and the powers of two that their weights are multiples of.
+/// Evaluates an expression with the entries of a state in ascending order, in the form that
+/// statistics read, and the exponents of the units of their weights.
 macro_rules! with_cells {
     ($state:expr, |$cells:ident, $exponents:ident| $body:expr) => {{
         $state.settle();
@@ -138,17 +137,17 @@ macro_rules! with_cells {
     }};
 }
 
-/// How wide sums of weights are.
+/// Width of the sums of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// At most 2^53 units of the state.
     Narrow,
-    /// Of so many words, in units of `2^low`.
+    /// Of that many words, in units of `2^low`.
     Wide { words: usize, low: i32 },
 }
 
 impl Form {
-    /// It depends on the rows alone, not on their batches.
+    /// The form depends on the rows only, not on their batches.
     fn of(totals: &[Total; 2], low: i32, is_exact: bool) -> Self {
         if !is_exact || low == 0 && few_units(totals, 0).is_some() {
             return Self::Narrow;
@@ -166,7 +165,7 @@ impl Form {
     }
 }
 
-/// Sums in units of `2^-bits`, unless they are more than 2^53 or no whole numbers of them.
+/// Sums in units of `2^-bits`; `None` if they exceed 2^53 or are not integers.
 fn few_units(totals: &[Total; 2], bits: u32) -> Option<[u64; 2]> {
     let unit = LOWEST.unsigned_abs() - bits;
     let units = totals.each_ref().map(|total| {
@@ -192,7 +191,7 @@ impl Table {
     }
 
     fn wide<const WORDS: usize>(self, low: i32, bits: u32) -> Runs<WideCell<WORDS>> {
-        // How far the unit of the entries is above the new one.
+        // By how much the unit of the entries exceeds the new one.
         let shift = |unit: i32| (unit - low).cast_unsigned();
         let whole = shift(-bits.cast_signed());
         match self {
@@ -210,10 +209,10 @@ impl Table {
 impl RocState {
     /// A state without rows.
     ///
-    /// With a `max_size` the table keeps at most so many entries: neighbouring scores are counted
-    /// as ties, and [`RocState::auc_error_bound`] says what that costs. Weights are taken as they
-    /// are; with a `weight_unit` they are rounded to multiples of it, which bounds the memory of an
-    /// entry, and if that is 1 they must be whole numbers.
+    /// With a `max_size` the table keeps at most that many entries: neighbouring scores are then
+    /// counted as ties, and [`RocState::auc_error_bound`] bounds the error. Weights are kept
+    /// exactly; with a `weight_unit` they are rounded to multiples of it, which bounds the memory
+    /// of an entry; a unit of 1 requires integer weights.
     ///
     /// # Errors
     ///
@@ -256,7 +255,7 @@ impl RocState {
         })
     }
 
-    /// A state of rows that passed every check.
+    /// A state of validated rows.
     ///
     /// # Errors
     ///
@@ -274,32 +273,32 @@ impl RocState {
         Ok(state)
     }
 
-    /// Greatest number of entries, if there is one.
+    /// Maximum number of entries, if there is one.
     #[must_use]
     pub fn max_size(&self) -> Option<usize> {
         self.max_size
     }
 
-    /// What weights are multiples of; `None` if they are taken as they are.
+    /// The unit to which weights are rounded; `None` if they are kept exactly.
     #[must_use]
     pub fn weight_unit(&self) -> Option<f64> {
         self.unit_bits.map(|bits| power(bits).recip())
     }
 
-    /// Negative rows of weight above 0.
+    /// Negative rows of positive weight.
     #[must_use]
     pub fn n_neg(&self) -> u64 {
         self.rows[0]
     }
 
-    /// Positive rows of weight above 0.
+    /// Positive rows of positive weight.
     #[must_use]
     pub fn n_pos(&self) -> u64 {
         self.rows[1]
     }
 
-    /// Whether `n_rows` more rows, or with 0 a statistic, would make it sort so much that it takes
-    /// the threads of the rayon pool it is called in.
+    /// Whether adding `n_rows` more rows, or computing a statistic if 0, would sort so many that
+    /// the current rayon pool is used.
     #[must_use]
     pub fn uses_threads(&self, n_rows: usize) -> bool {
         let waiting = self.n_waiting();
@@ -315,9 +314,9 @@ impl RocState {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the lengths differ, a score is NaN, or a weight is negative or not finite; if
-    /// there is a unit of weight, also for a weight that is not a multiple of it, and for a class that
-    /// would weigh more than 2^53 units.
+    /// [`RankError`] if the lengths differ, a score is NaN, or a weight is negative or not finite;
+    /// with a unit of weight, also for a weight that is not a multiple of it, and for a class with
+    /// more than 2^53 units of weight.
     pub fn update<S: Score>(
         &mut self,
         scores: &[S],
@@ -351,8 +350,8 @@ impl RocState {
         Ok(())
     }
 
-    /// Adds the rows of another state; the smaller of two greatest sizes holds. If one of them takes
-    /// weights as they are, the sum does.
+    /// Adds the rows of another state; the smaller maximum size applies. If one of them keeps
+    /// weights exactly, so does the sum.
     ///
     /// # Errors
     ///
@@ -399,8 +398,8 @@ impl RocState {
         Ok(())
     }
 
-    /// Area under the ROC curve of all rows: equal to the last bit to [`auc`](super::auc) of one
-    /// call, unless there is a greatest size.
+    /// Area under the ROC curve of all rows, equal to the last bit to [`auc`](super::auc) of one
+    /// call, unless there is a maximum size.
     ///
     /// # Errors
     ///
@@ -409,15 +408,15 @@ impl RocState {
         self.check_classes()?;
         let is_empty = with_runs!(&self.table, |runs| runs.len() == 0);
         if self.max_size.is_none() && is_empty && self.weighted.is_empty() {
-            // No table is needed, nor are rows of one class in a stretch of scores put in order.
+            // No table is needed, and ranges of one class need not be sorted.
             return auc(&self.scores, &self.positive);
         }
         with_cells!(self, |cells, _exponents| area(cells))
     }
 
-    /// Most by which [`RocState::auc`] can differ from the AUC of all rows; 0 without a greatest
-    /// size. Pairs within a cell count one half where the order of their scores would have counted 0
-    /// or 1.
+    /// Bound on the difference of [`RocState::auc`] from the AUC of all rows; 0 without a maximum
+    /// size. Pairs within a cell count one half, where by the order of their scores they would
+    /// count 0 or 1.
     ///
     /// # Errors
     ///
@@ -433,7 +432,7 @@ impl RocState {
     ///
     /// With weights w and placement values V of the m rows of a class, each class contributes
     /// `m / (m - 1) * sum(w^2 (V - AUC)^2) / sum(w)^2`: the usual variance if all weights are
-    /// equal. With a greatest size it is that of the scores rounded to cells.
+    /// equal. With a maximum size it is that of the scores rounded to cells.
     ///
     /// # Errors
     ///
@@ -463,8 +462,8 @@ impl RocState {
         Ok(with_cells!(self, |cells, _exponents| effective_rows(cells)))
     }
 
-    /// The ROC curve of all rows: equal to that of one call, unless there is a greatest size. Then
-    /// its knots are some of those of the whole curve, with the least score of each cell.
+    /// The ROC curve of all rows, equal to that of one call, unless there is a maximum size. Then
+    /// its knots are a subset of those of the full curve, with the least score of each cell.
     ///
     /// # Errors
     ///
@@ -480,18 +479,18 @@ impl RocState {
         with_runs!(&self.table, |runs| runs.len())
     }
 
-    /// The state as bytes with a version and a checksum; without a greatest size, the same bytes
-    /// for the same rows in any batches and any order, if all come with weights or all without.
+    /// The state as bytes with a version and a checksum. Without a maximum size, the bytes are the
+    /// same for the same rows in any batches and any order, if all are weighted or none is.
     #[must_use]
     pub fn to_bytes(&mut self) -> Vec<u8> {
         bytes::write(self)
     }
 
-    /// The state of [`RocState::to_bytes`].
+    /// The state from the bytes of [`RocState::to_bytes`].
     ///
     /// # Errors
     ///
-    /// [`RankError::BadState`], whatever the bytes are.
+    /// [`RankError::BadState`] for any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
         bytes::read(bytes)
     }
@@ -500,7 +499,7 @@ impl RocState {
         self.scores.len() + self.weighted.len()
     }
 
-    /// A row that counts once, and a weight of narrow sums, weigh this power of two in units.
+    /// Exponent of the units that an unweighted row counts as, and of the scale of narrow sums.
     fn bits(&self) -> u32 {
         self.unit_bits.unwrap_or_default()
     }
@@ -509,7 +508,7 @@ impl RocState {
         Form::of(&self.totals, self.low, self.unit_bits.is_none())
     }
 
-    /// What the rows of a batch add up to.
+    /// Sums over the rows of a batch.
     #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
     fn sums_of(&self, positive: &[bool], weights: Option<&[f64]>) -> Result<Sums, RankError> {
         let mut sums = Sums::default();
@@ -543,7 +542,7 @@ impl RocState {
         Ok(sums)
     }
 
-    /// A weight in units; rounded where weights are taken as they are.
+    /// A weight in units, rounded; in a state without a unit its integer part.
     fn units_of(&self, row: usize, weight: f64) -> Result<u64, RankError> {
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(RankError::BadWeight { row, value: weight });
@@ -558,7 +557,7 @@ impl RocState {
                 rule: "a whole number of weight_unit, to which fractions are rounded if it is below 1",
             });
         }
-        // A weight beyond the integers saturates, and the total says so.
+        // A weight beyond the integers saturates, and the total shows it.
         Ok(units as u64)
     }
 
@@ -586,7 +585,7 @@ impl RocState {
         Ok(())
     }
 
-    /// Takes weights as they are from now on.
+    /// Switches to keeping weights exactly.
     fn forget_unit(&mut self) {
         let Some(bits) = self.unit_bits else { return };
         self.sort_waiting();
@@ -608,7 +607,7 @@ impl RocState {
         }
     }
 
-    /// Brings every row into one run.
+    /// Merges all rows into one run.
     fn settle(&mut self) {
         self.sort_waiting();
         with_runs!(&mut self.table, |runs| {
@@ -616,8 +615,8 @@ impl RocState {
         });
     }
 
-    /// Rows without weights that hardly repeat a score wait as long as there is room: they take 9
-    /// bytes each, an entry of the table 24.
+    /// Unweighted rows whose scores hardly repeat stay buffered up to the maximum buffer size: they
+    /// take 9 bytes each, an entry of the table 24.
     fn sort_if_enough(&mut self) {
         let waiting = self.n_waiting();
         if waiting < self.enough {
@@ -658,14 +657,14 @@ impl RocState {
         match &mut self.table {
             Table::Counts(runs) => runs.push(run),
             Table::Cells(runs) => runs.push(run.into_iter().map(cell).collect()),
-            // Weights are taken as they are, and a row counts once.
+            // Weights are kept exactly, and a row has weight 1.
             Table::Wide2(runs, low) => runs.push(wide_counts(run, *low)),
             Table::Wide4(runs, low) => runs.push(wide_counts(run, *low)),
             Table::Wide34(runs, low) => runs.push(wide_counts(run, *low)),
         }
     }
 
-    /// The table as cells of narrow sums, which it was or counts.
+    /// The table as cells of narrow sums, converted from counts if need be.
     fn cells(&mut self) -> &mut Runs<Cell> {
         let bits = self.bits();
         if let Table::Counts(runs) = &mut self.table {
@@ -683,7 +682,7 @@ impl RocState {
     fn keep_size(&mut self) {
         let Some(max_size) = self.max_size else { return };
         let scale = Scale::of(&self.totals, self.low);
-        // Room for more, so that the cost of cutting is spread over many rows.
+        // Cut below the maximum, so that the cost of cutting is amortised over many rows.
         let target = max_size.div_ceil(2);
         match &mut self.table {
             Table::Counts(_) => {}
@@ -701,7 +700,7 @@ impl RocState {
     }
 }
 
-/// What rows add up to.
+/// Sums over some rows.
 #[derive(Debug, Clone)]
 struct Sums {
     rows: [u64; 2],
@@ -716,7 +715,7 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// Adds whole numbers of units of `2^exponent`.
+    /// Adds integer multiples of `2^exponent`.
     fn add_whole(&mut self, units: [u128; 2], exponent: i32) {
         for (total, units) in self.totals.iter_mut().zip(units) {
             add_shifted(total, units, (exponent - LOWEST).cast_unsigned());
@@ -750,7 +749,7 @@ fn area<C: Seen>(cells: impl Iterator<Item = C>) -> Result<f64, RankError> {
     pairs.area()
 }
 
-/// Weight of both classes.
+/// Weights of both classes.
 fn total<C: Seen>(cells: impl Iterator<Item = C>) -> [C::Mass; 2] {
     cells.fold([C::Mass::default(); 2], |sums, cell| {
         let masses = cell.masses();
@@ -758,7 +757,7 @@ fn total<C: Seen>(cells: impl Iterator<Item = C>) -> [C::Mass; 2] {
     })
 }
 
-/// Half the share of pairs whose scores are in one cell, but need not be equal.
+/// Half the share of pairs whose scores are in one cell but may differ.
 fn half_of_joined_pairs<C: Seen>(cells: impl Iterator<Item = C> + Clone) -> f64 {
     let [neg, pos] = total(cells.clone());
     let mut joined = <C::Mass as Mass>::Product::default();
@@ -808,7 +807,7 @@ fn curve<C: Seen>(cells: impl Iterator<Item = C> + Clone, exponents: [i32; 2]) -
     let mut above = total(cells.clone());
     let (mut thresholds, mut counts) = (Vec::new(), [Vec::new(), Vec::new()]);
     for cell in cells {
-        // A cell may begin below the least score of all.
+        // A cell may begin below the least possible score.
         thresholds.push(f64::from_key(cell.key().max(f64::NEG_INFINITY.key())));
         let masses = cell.masses();
         for class in [0, 1] {
@@ -825,7 +824,7 @@ fn curve<C: Seen>(cells: impl Iterator<Item = C> + Clone, exponents: [i32; 2]) -
     C::Mass::curve(thresholds, counts, exponents)
 }
 
-/// Rows gathered at first: with a greatest size, as many as the cache holds as cells.
+/// Initial buffer size: with a maximum size, as many rows as fit in the cache as cells.
 fn buffer(max_size: Option<usize>) -> usize {
     max_size.map_or(BUFFER, |size| size.saturating_mul(4).clamp(BUFFER >> 3, BUFFER))
 }
@@ -838,7 +837,7 @@ fn hardly_repeat(scores: &[f64]) -> bool {
     2 * keys.chunk_by(|a, b| a == b).count() > keys.len()
 }
 
-/// Collects the distinct scores of a range.
+/// A sink that collects the distinct scores of a range.
 struct Counting {
     coding: Coding<f64>,
     counts: Vec<Count>,
@@ -865,7 +864,7 @@ fn counts_of(scores: &[f64], positive: &[bool]) -> Vec<Count> {
     counts.concat()
 }
 
-/// Rows with weights in units of `1 / scale`.
+/// Cells of weighted rows, in units of `1 / scale`.
 fn cells_of(rows: Vec<(u64, u64)>, scale: f64) -> Vec<Cell> {
     sorted_into(rows, |tied| {
         let mut cell = Cell { key: tied[0].0, width: 0, units: [0; 2], squares: [0; 2] };
@@ -890,7 +889,7 @@ fn wide_cells_of<const WORDS: usize>(rows: Vec<(u64, u64)>, low: i32) -> Vec<Wid
     })
 }
 
-/// Class and weight of a row that waits.
+/// Class and weight of a buffered row.
 fn weight_of(word: u64) -> (usize, f64) {
     ((word >> 63) as usize, f64::from_bits(word & (u64::MAX >> 1)))
 }
@@ -900,7 +899,7 @@ fn wide_counts<const WORDS: usize>(run: Vec<Count>, low: i32) -> Vec<WideCell<WO
     run.into_iter().map(|count| WideCell::of_cell(&Cell::of_rows(count, 0), shift)).collect()
 }
 
-/// An entry for the rows of each score.
+/// One entry for the rows of each score.
 fn sorted_into<E>(mut rows: Vec<(u64, u64)>, entry: impl Fn(&[(u64, u64)]) -> E) -> Vec<E> {
     if rows.len() < PARALLEL_FROM {
         rows.sort_unstable_by_key(|row| row.0);
@@ -945,7 +944,7 @@ mod tests {
         state
     }
 
-    /// Merges the states of pieces cut at random; from the left, from the right, or as a tree.
+    /// Merges the states of randomly cut pieces: from the left, from the right, or as a tree.
     fn pieced(
         rows: &[Row],
         cuts: &[usize],
@@ -966,7 +965,7 @@ mod tests {
             };
             let mut other = states[from].clone();
             if order == 2 {
-                // Asked in between, which sorts what waits.
+                // A query in between, which sorts the buffer.
                 other.size();
             }
             states[into].merge(other).unwrap();
@@ -996,7 +995,7 @@ mod tests {
         part(&pos, &neg, &|p, q| wins(p, q)) + part(&neg, &pos, &|q, p| wins(p, q))
     }
 
-    /// Rows whose weights need two words, four, or all that there are.
+    /// Rows whose weights need two words, four, or all of them.
     fn weighed() -> impl Strategy<Value = Vec<(f64, bool, f64)>> {
         let weight = |spread: i32| {
             (1.0..2.0, -spread..=spread)
@@ -1012,7 +1011,7 @@ mod tests {
 
     fn state_of_weighed(rows: &[(f64, bool, f64)], max_size: Option<usize>) -> RocState {
         let mut state = RocState::new(max_size, None).unwrap();
-        // Row by row, so that sums grow wider and units finer as they come.
+        // Row by row, so that sums widen and units become finer over time.
         for &(score, positive, weight) in rows {
             state.update(&[score], &[positive], Some(&[weight])).unwrap();
             state.size();
@@ -1049,7 +1048,7 @@ mod tests {
 
         #[test]
         fn sums_are_those_of_exact_integers(rows in weighed()) {
-            // All weights are whole numbers of 2^-1100, of which none has more than 2200 bits.
+            // All weights are integer multiples of 2^-1100 of at most 2200 bits.
             let mut state = state_of_weighed(&rows, None);
             for class in [0, 1] {
                 let own = rows.iter().filter(|row| usize::from(row.1) == class);
@@ -1139,7 +1138,7 @@ mod tests {
         }
     }
 
-    /// Bytes of version 1, as it wrote them.
+    /// The bytes of version 1, as that version wrote them.
     fn first_version(unit_bits: u32, kind: u32, rows: [u64; 2], entries: &[&[u8]]) -> Vec<u8> {
         let mut bytes = b"AUCRANKS".to_vec();
         bytes.extend(1_u32.to_le_bytes());
@@ -1169,7 +1168,7 @@ mod tests {
         state.update(&[0.75], &[true], Some(&[0.3])).unwrap();
         assert_eq!((state.n_neg(), state.n_pos()), (2, 5));
 
-        // Weights 1/2 and 3/2 at a score, 1 at another, in quarters.
+        // Weights 1/2 and 3/2 at one score, 1 at another, in quarters.
         let cell = |key: u64, units: [u64; 2], squares: [u128; 2]| -> Vec<u8> {
             let mut bytes = words(&[key]);
             bytes.extend(0_u32.to_le_bytes());
@@ -1255,7 +1254,7 @@ mod tests {
             prop_assert!(RocState::from_bytes(&bytes[..at % n]).is_err());
             bytes[at % n] ^= flip;
             prop_assert!(RocState::from_bytes(&bytes).is_err());
-            // With a true checksum it must still be a state, or an error; never a panic.
+            // With a valid checksum the result must be a state or an error, never a panic.
             let hash = crate::hash::fnv1a64(&bytes[..n - 8]);
             bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
             if let Ok(mut state) = RocState::from_bytes(&bytes) {

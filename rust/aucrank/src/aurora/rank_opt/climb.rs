@@ -1,33 +1,35 @@
-//! Conjugate gradients on a sphere.
+//! Conjugate gradient ascent on a sphere.
 //!
-//! Scores are linear in the weights, so along a great circle they are a cosine of those at its start
-//! and a sine of those of its direction: a search along it reads no feature. An iteration reads the
-//! features twice, once for the gradient and once for the scores of the new direction.
+//! Scores are linear in the weights, so along a great circle they are a cosine times the scores at
+//! its start plus a sine times those of its direction: a line search reads no features. An
+//! iteration reads the features twice, once for the gradient and once for the scores of the new
+//! direction.
 
 use rayon::prelude::*;
 
 use super::rows::{Rows, dot};
 use crate::{Interrupt, RankError, parallel};
 
-/// Slope of what is climbed below which there is no direction to go (DECISIONS O6).
+/// Norm of the gradient below which there is no ascent direction (DECISIONS O6).
 pub(super) const FLAT: f64 = 1e-10;
 
-/// Longest way along one great circle, in radians.
+/// Maximum angle along one great circle, in radians.
 const LONGEST: f64 = std::f64::consts::FRAC_PI_3;
 
-/// First step of all.
+/// First step of an ascent.
 const FIRST_STEP: f64 = 0.1;
 
-/// Points of one great circle that are looked at.
+/// Maximum number of points evaluated on one great circle.
 const MOST_TRIALS: usize = 12;
 
-/// A search may end where the objective has risen by this share of what the slope promises, and
+/// A line search may end if the objective has risen by this share of what the slope predicts, and
+/// the slope has fallen below [`FLATTER`] times the first (the Wolfe conditions).
 const LEAST_RISE: f64 = 1e-4;
 
-/// the slope has fallen to this share (the conditions of Wolfe).
+/// See [`LEAST_RISE`].
 const FLATTER: f64 = 0.2;
 
-/// Rows of one task.
+/// Rows per task.
 const CHUNK_ROWS: usize = 8192;
 
 /// A statistic of scores.
@@ -42,10 +44,10 @@ pub(super) trait Objective: Sync {
     ) -> Result<f64, RankError>;
 }
 
-/// A point of a sphere.
+/// A point on a sphere.
 #[derive(Debug, Clone)]
 pub(super) struct Point {
-    /// Weights of the features, of length 1.
+    /// Weights of the features, of norm 1.
     pub(super) weights: Vec<f64>,
     /// Scores of the rows by these weights times the radius.
     pub(super) scores: Vec<f64>,
@@ -64,7 +66,7 @@ impl Point {
         Ok(Self { weights, scores })
     }
 
-    /// Goes to the other pole.
+    /// Moves to the antipode.
     pub(super) fn turn(&mut self) {
         for weight in &mut self.weights {
             *weight = -*weight;
@@ -73,13 +75,13 @@ impl Point {
     }
 }
 
-/// What an ascent has come to.
+/// The result of an ascent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Climbed {
     pub(super) value: f64,
-    /// Gradients that were asked for a direction.
+    /// Number of iterations, each with a gradient.
     pub(super) n_iterations: usize,
-    /// Whether it has ended by itself.
+    /// Whether it ended before the maximum number of iterations.
     pub(super) has_converged: bool,
     /// Value at the start and after each iteration.
     #[cfg(test)]
@@ -111,21 +113,22 @@ struct Trial {
     slope: f64,
 }
 
-/// Where the last iteration has come from, in terms of the point that it has come to.
+/// Gradient and direction of the last iteration, transported to the current point.
 struct Before {
     gradient: Vec<f64>,
     direction: Vec<f64>,
 }
 
 impl<O: Objective> Climb<'_, O> {
-    /// Value at a point and length of the gradient, that part included which leads off the sphere.
+    /// Value at a point and norm of the full gradient, including the component normal to the
+    /// sphere.
     pub(super) fn look(&self, at: &Point) -> Result<(f64, f64), RankError> {
         let mut slopes = vec![0.0; self.rows.len()];
         let value = self.slopes_at(&at.scores, &mut slopes)?;
         Ok((value, norm(&self.rows.gradient(&slopes, self.interrupt)?)))
     }
 
-    /// Climbs from a point; the value never falls.
+    /// Climbs from a point; the value never decreases.
     pub(super) fn ascend(&self, at: &mut Point) -> Result<Climbed, RankError> {
         let n_rows = self.rows.len();
         let (mut slopes, mut moved) = (vec![0.0; n_rows], vec![0.0; n_rows]);
@@ -167,7 +170,7 @@ impl<O: Objective> Climb<'_, O> {
             #[cfg(test)]
             values.push(value);
             if gain < self.tolerance {
-                // A conjugate direction may be a poor one where the steepest is not.
+                // A conjugate direction may fail where the steepest does not.
                 if is_steepest {
                     break true;
                 }
@@ -191,8 +194,8 @@ impl<O: Objective> Climb<'_, O> {
         self.objective.gradient(self.rows, scores, slopes, self.interrupt)
     }
 
-    /// Looks for a better point of a circle: that of the highest value that was seen, whose scores and
-    /// slopes it leaves; the start where there is none.
+    /// Line search along a circle: returns the point of the highest value seen, and leaves its
+    /// scores and slopes; the start if none is higher.
     fn search(
         &self,
         circle: &Circle<'_>,
@@ -223,7 +226,7 @@ impl<O: Objective> Climb<'_, O> {
             angle = match high {
                 None if low.angle >= LONGEST => break,
                 None => {
-                    // As the slope falls, it would be 0 there.
+                    // Extrapolates to where the slope vanishes.
                     let fall = (from.slope - low.slope) / low.angle;
                     let zero = low.angle + low.slope / fall;
                     let zero = if fall > 0.0 { zero } else { f64::INFINITY };
@@ -231,7 +234,7 @@ impl<O: Objective> Climb<'_, O> {
                 }
                 Some(high) => between(low, high),
             };
-            // Below that the value tells nothing.
+            // At smaller distances the differences of values are rounding.
             if high.is_some_and(|high| high.angle - low.angle < 1e-12) {
                 break;
             }
@@ -272,7 +275,7 @@ impl<O: Objective> Climb<'_, O> {
 }
 
 impl Before {
-    /// The direction of Polak and Ribière, or `None` where it does not climb.
+    /// The direction of Polak and Ribière, or `None` if it does not ascend.
     fn conjugate(&self, gradient: &[f64], at: &Point) -> Option<Vec<f64>> {
         let change: Vec<f64> = gradient.iter().zip(&self.gradient).map(|(a, b)| a - b).collect();
         let share = dot(gradient, &change) / dot(&self.gradient, &self.gradient);
@@ -287,13 +290,13 @@ impl Before {
     }
 }
 
-/// The part of a vector that lies along the sphere.
+/// The component of a vector tangent to the sphere.
 fn tangent(at: &[f64], vector: &[f64]) -> Vec<f64> {
     let outward = dot(at, vector);
     vector.iter().zip(at).map(|(entry, at)| entry - outward * at).collect()
 }
 
-/// Moves the weights along a circle, and carries the gradient and the direction with them.
+/// Moves the weights along a circle, and transports the gradient and the direction.
 fn arrive(at: &mut Point, direction: &[f64], gradient: &[f64], length: f64, angle: f64) -> Before {
     let (sin, cos) = angle.sin_cos();
     let carried: Vec<f64> =
@@ -311,7 +314,7 @@ fn arrive(at: &mut Point, direction: &[f64], gradient: &[f64], length: f64, angl
     Before { gradient, direction: carried.iter().map(|entry| length * entry).collect() }
 }
 
-/// The highest point of a cubic through two points with their slopes, not too close to either.
+/// The maximum of a cubic through two points with their slopes, kept away from both ends.
 fn between(low: Trial, high: Trial) -> f64 {
     let width = high.angle - low.angle;
     let chord = 3.0 * (low.value - high.value) / width + low.slope + high.slope;
@@ -340,7 +343,7 @@ mod tests {
     fn rows(seed: u64, n: usize) -> Rows {
         let draw = |i: usize| (mix(seed ^ ((i as u64) << 20)) % 2001) as f64 / 1000.0 - 1.0;
         let mut values: Vec<f64> = (0..n * N_FEATURES).map(draw).collect();
-        // No feature is constant, as none is that comes here: the first row has values of its own.
+        // No feature is constant, which the ascent assumes: the first row has distinct values.
         values[..N_FEATURES].iter_mut().for_each(|value| *value += 0.0005);
         let positive: Vec<bool> =
             (0..n).map(|i| i < 2 && i == 1 || draw(i + n * 8) > 0.3).collect();
@@ -366,7 +369,7 @@ mod tests {
         Point::new(unit, radius, rows, &Interrupt::default()).unwrap()
     }
 
-    /// Slope along each axis by the value on both sides.
+    /// Slope along each axis by central differences.
     fn by_differences<O: Objective>(objective: &O, rows: &Rows, weights: &[f64]) -> Vec<f64> {
         let interrupt = Interrupt::default();
         let value = |weights: Vec<f64>| {
@@ -451,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_cubic_is_searched_at_its_top() {
-        // x (1 - x)^2 between 0 and 1 has its top at 1/3.
+        // x (1 - x)^2 between 0 and 1 has its maximum at 1/3.
         let at = |angle: f64| Trial {
             angle,
             value: angle * (1.0 - angle) * (1.0 - angle),

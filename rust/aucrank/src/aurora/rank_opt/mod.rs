@@ -1,11 +1,11 @@
-//! `RankOpt`: a linear score that climbs a smooth AUC.
+//! `RankOpt`: a linear score that maximises a smooth AUC.
 //!
 //! Herschtal and Raskutti, "Optimising area under the ROC curve using gradient descent",
-//! International Conference on Machine Learning, 2004 (<https://doi.org/10.1145/1015330.1015366>). The
-//! step of the AUC, a pair counting 1 if its positive row scores more, becomes a sigmoid or a ramp of
-//! the difference of the scores. The weights of the standardised features lie on a sphere, whose radius
-//! says how steep that is; it is raised step by step, each ascent starting where the last has ended
-//! (DECISIONS O1-O3, O5-O7).
+//! International Conference on Machine Learning, 2004 (<https://doi.org/10.1145/1015330.1015366>).
+//! The step function of the AUC, by which a pair counts 1 if its positive row scores higher,
+//! becomes a sigmoid or a ramp of the score difference. The weights of the standardised features
+//! are on a sphere, whose radius determines how steep that is; the radius is increased step by
+//! step, each ascent starting where the last ended (DECISIONS O1-O3, O5-O7).
 
 mod climb;
 mod model;
@@ -24,13 +24,13 @@ pub use model::{RadiusStep, RankOpt};
 use pairs::Sigmoid;
 use rows::Rows;
 
-/// Largest radius: a pair of rows one standard deviation apart counts as far as 1 - 1e-43.
+/// Largest radius: a pair of rows one standard deviation apart counts up to 1 - 1e-43.
 const LARGEST_RADIUS: f64 = 100.0;
 
-/// A difference of class means below that is rounding.
+/// A difference of class means below this is rounding.
 const NO_DIFFERENCE: f64 = 1e-12;
 
-/// What a pair counts whose rows score `x` apart.
+/// The value of a pair whose scores differ by `x`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairObjective {
@@ -41,18 +41,18 @@ pub enum PairObjective {
     Ramp,
 }
 
-/// Everything that a fit of [`RankOpt`] can be told.
+/// Parameters of [`RankOpt`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankOptParams {
-    /// What a pair counts.
+    /// The value of a pair.
     pub objective: PairObjective,
-    /// Lengths of the weights of the standardised features, ascending; at least one, each above 0 and
+    /// Norms of the weights of the standardised features, ascending; at least one, each above 0 and
     /// at most 100.
     pub radii: Vec<f64>,
-    /// Iterations of each ascent at most; at least 1.
+    /// Maximum number of iterations of each ascent; at least 1.
     pub max_iterations: usize,
-    /// An ascent ends with an iteration that raises the objective by less; not negative.
+    /// An ascent ends with an iteration that improves the objective by less; non-negative.
     pub tolerance: f64,
 }
 
@@ -93,13 +93,13 @@ impl RankOptParams {
 
 /// Fits a linear score.
 ///
-/// The model is the same for any order of the rows and any number of threads, and weight k is k copies
-/// of a row.
+/// The model does not depend on the order of the rows or the number of threads, and weight k is k
+/// copies of a row.
 ///
 /// # Errors
 ///
-/// [`RankError`] if a parameter is out of its range, a feature is categorical, a value is missing or
-/// infinite, or `interrupt` says stop.
+/// [`RankError`] if a parameter is out of its range, a feature is categorical, a value is missing
+/// or infinite, or when interrupted.
 ///
 /// # Examples
 ///
@@ -132,7 +132,7 @@ pub fn fit_rank_opt(
     }
     let copied = Rows::copied(columns, labels, interrupt)?;
     let moments = copied.moments(interrupt)?;
-    // Nothing could be divided by a smaller deviation.
+    // Dividing by a smaller deviation would overflow.
     let varies = |&feature: &usize| (LARGEST_RADIUS / moments[feature].deviation).is_finite();
     let features: Vec<usize> = (0..columns.n_features()).filter(varies).collect();
     let rows = copied.standardised(&features, &moments);
@@ -151,7 +151,7 @@ pub fn fit_rank_opt(
     }
     let means = moments.iter().map(|moments| moments.mean).collect();
     let mut model = RankOpt::new(coefficients, means, of_all, found.path, found.chosen);
-    // By the very scores that the model gives.
+    // From the model's own scores.
     let threshold = largest_gap(&model.score(columns)?, labels)?;
     model.set_threshold(threshold);
     Ok(model)
@@ -184,16 +184,16 @@ impl Objective for Ramp {
     }
 }
 
-/// What was found on the way.
+/// The result of the search.
 struct Found {
     path: Vec<RadiusStep>,
-    /// Place of the chosen radius in the path.
+    /// Index of the chosen radius in the path.
     chosen: usize,
     at: Point,
 }
 
-/// Ascends at each radius from where the one before has ended, and chooses by the AUC of the training
-/// rows; of equals the largest radius.
+/// Ascends at each radius from where the one before ended, and chooses by the AUC of the training
+/// rows; of equal radii the largest.
 fn raise_radius<O: Objective>(
     rows: &Rows,
     objective: &O,
@@ -208,18 +208,18 @@ fn raise_radius<O: Objective>(
         let climb = Climb { rows, objective, radius, tolerance, most_iterations, interrupt };
         let mut at = Point::new(weights, radius, rows, interrupt)?;
         let (value, slope) = climb.look(&at)?;
-        // Where every pair counts 0 or 1 there is no slope in any direction. That along the sphere alone
-        // is also 0 at a maximum, of which a larger radius may have another.
+        // If every pair counts 0 or 1, the full gradient vanishes. The tangent component alone also
+        // vanishes at a maximum, and a larger radius may have another.
         if slope < FLAT && !path.is_empty() {
             break;
         }
-        // Both objectives add up to 1 with those of the other pole.
+        // The values of both objectives at a point and its antipode add up to 1.
         if value < 0.5 {
             at.turn();
         }
         let Climbed { mut value, n_iterations, has_converged, .. } = climb.ascend(&mut at)?;
         let mut auc = training_auc(rows, &at.scores)?;
-        // What climbs on a smooth curve may still rank most pairs the wrong way round.
+        // A maximum of a smooth objective may still rank most pairs in reverse order.
         if auc < 0.5 {
             at.turn();
             (value, auc) = (1.0 - value, 1.0 - auc);
@@ -234,7 +234,7 @@ fn raise_radius<O: Objective>(
     Ok(Found { path, chosen, at })
 }
 
-/// The difference of the class means, of length 1; the first axis where there is none (DECISIONS O3).
+/// The difference of the class means, of norm 1; the first axis if there is none (DECISIONS O3).
 fn start(rows: &Rows, interrupt: &Interrupt) -> Result<Vec<f64>, RankError> {
     let signed = rows.shares().iter().zip(rows.positive());
     let signed: Vec<f64> = signed.map(|(&s, &positive)| if positive { s } else { -s }).collect();
@@ -262,7 +262,7 @@ fn training_auc(rows: &Rows, scores: &[f64]) -> Result<f64, RankError> {
     }
 }
 
-/// What the AUC of the training rows loses where a feature counts as its mean.
+/// Loss of AUC on the training rows if a feature is replaced by its mean.
 fn importances(rows: &Rows, found: &Found, interrupt: &Interrupt) -> Result<Vec<f64>, RankError> {
     let RadiusStep { radius, auc, .. } = found.path[found.chosen];
     let weights = found.at.weights.par_iter().enumerate();
@@ -290,7 +290,7 @@ mod tests {
         (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()
     }
 
-    /// Two Gaussian classes of one covariance, and a constant.
+    /// Two Gaussian classes of equal covariance, and a constant.
     fn gaussian_pair(n: usize) -> (Vec<f64>, Vec<bool>) {
         let positive: Vec<bool> = (0..n).map(|i| i % 3 == 0).collect();
         let row = |(i, &positive): (usize, &bool)| {
@@ -322,12 +322,12 @@ mod tests {
         for objective in [PairObjective::Sigmoid, PairObjective::Ramp] {
             let params = RankOptParams { objective, ..RankOptParams::default() };
             let model = fitted_by(&values, &positive, None, &params);
-            // Covariance of (a, 0.8 a + 0.6 b) is [1, 0.8; 0.8, 1]: its inverse takes (1, 0) to
-            // (1, -0.8) but for a factor.
+            // Covariance of (a, 0.8 a + 0.6 b) is [1, 0.8; 0.8, 1]: its inverse takes (1, 0) to a
+            // multiple of (1, -0.8).
             let [a, b, constant] = model.coefficients() else { unreachable!() };
             assert!((b / (20.0 * a) + 0.8).abs() < 0.04, "{objective:?}: {}", b / (20.0 * a));
             assert_eq!(*constant, 0.0);
-            // Phi of the distance 1 / 0.6 over the root of 2.
+            // Phi of the distance 1 / 0.6 over the square root of 2.
             assert!((model.chosen().auc - 0.8807).abs() < 0.006, "{}", model.chosen().auc);
             let importances = model.importances();
             assert!(importances[0] > importances[1] && importances[1] > 0.05);
@@ -364,13 +364,13 @@ mod tests {
         assert_eq!(path.chosen().auc, highest);
         let later = path.path().iter().filter(|step| step.radius > path.chosen().radius);
         assert!(later.map(|step| step.auc).all(|auc| auc < highest));
-        // On a sphere of two points there is nowhere to go.
+        // A sphere of two points offers no direction.
         let one: Vec<f64> = values.chunks_exact(3).flat_map(|row| [-row[0], 1.0, 2.0]).collect();
         let model = fitted(&one, &positive, None);
         assert!(model.coefficients()[0] < 0.0);
         assert!(model.path().iter().all(|step| step.n_iterations == 1));
         assert_eq!((model.path().len(), model.chosen().radius), (4, 8.0));
-        // Classes far apart: all pairs count 1, and a larger radius changes nothing.
+        // Well separated classes: all pairs count 1, and a larger radius changes nothing.
         let far: Vec<f64> =
             positive.iter().flat_map(|&p| [f64::from(u8::from(p)), 1.0, 2.0]).collect();
         let radii = vec![1.0, 50.0, 100.0];
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_saddle_is_left_at_the_first_axis() {
-        // Equal means: the positives lie apart on both sides.
+        // Equal means: the positives are on both sides.
         let rows = [[-3.0, 1.0, 0.0], [3.0, -1.0, 0.0], [-1.0, 2.0, 0.0], [1.0, -2.0, 0.0]];
         let model = fitted(rows.as_flattened(), &[true, true, false, false], None);
         assert!(model.chosen().auc >= 0.5);

@@ -1,25 +1,25 @@
-//! What `RankOpt` has learned, and its scores.
+//! The fitted model of `RankOpt`, and its scores.
 
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
 use crate::data::Columns;
 
-/// Factor by which sums that overflow are made smaller on the way.
+/// Factor by which sums that overflow are scaled down temporarily.
 const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// The ascent at one radius.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RadiusStep {
-    /// Length of the weights of the standardised features.
+    /// Norm of the weights of the standardised features.
     pub radius: f64,
-    /// What the objective came to: the mean over all pairs of training rows.
+    /// The objective reached: the mean over all pairs of training rows.
     pub objective: f64,
     /// AUC of the training rows.
     pub auc: f64,
     /// Iterations of the ascent.
     pub n_iterations: usize,
-    /// Whether the ascent has ended by itself.
+    /// Whether the ascent ended before the maximum number of iterations.
     pub has_converged: bool,
 }
 
@@ -55,13 +55,13 @@ impl RankOpt {
         self.0.threshold = threshold;
     }
 
-    /// For each feature its number of categories: none of them has any.
+    /// For each feature its number of categories: always `None`.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
         &self.0.n_levels
     }
 
-    /// Weight of each feature as it is, not standardised; 0 for a constant one.
+    /// Weight of each raw feature; 0 for a constant one.
     #[must_use]
     pub fn coefficients(&self) -> &[f64] {
         &self.0.coefficients
@@ -73,13 +73,13 @@ impl RankOpt {
         &self.0.means
     }
 
-    /// What the AUC of the training rows loses where a feature counts as its mean.
+    /// For each feature the loss of AUC on the training rows if it is replaced by its mean.
     #[must_use]
     pub fn importances(&self) -> &[f64] {
         &self.0.importances
     }
 
-    /// The weighted sum from which on a row is called positive.
+    /// The weighted sum from which a row is called positive.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
@@ -97,7 +97,7 @@ impl RankOpt {
         &self.0.path[self.0.chosen]
     }
 
-    /// Score of a row whose features are the means of the training rows.
+    /// Score of a row whose features are the training means.
     #[must_use]
     pub fn base_score(&self) -> f64 {
         self.score_of(&self.0.means)
@@ -108,14 +108,14 @@ impl RankOpt {
     pub fn score_of(&self, row: &[f64]) -> f64 {
         let Parts { coefficients, threshold, .. } = &self.0;
         let terms = || coefficients.iter().zip(row).filter(|(weight, _)| **weight != 0.0);
-        // In the order of the features: equal rows tie exactly, and SQL adds up the same.
+        // In the order of the features: equal rows tie exactly, and SQL sums in the same order.
         let sum = terms().fold(0.0, |sum, (weight, value)| sum + weight * value);
         let score = sum - threshold;
         if score.is_finite() {
             return score;
         }
-        // Terms beyond the largest number, of either sign. The sum may be within; at least it keeps its
-        // sign.
+        // Some terms overflow, possibly with both signs. The sum itself may be finite; at least its
+        // sign is right.
         let small = terms().map(|(weight, value)| {
             (weight * SMALLER * value).clamp(f64::MIN, f64::MAX) / row.len() as f64
         });
@@ -123,7 +123,7 @@ impl RankOpt {
         (score / SMALLER * row.len() as f64).clamp(f64::MIN, f64::MAX)
     }
 
-    /// Score of each row, above 0 where it is called positive.
+    /// Score of each row, above 0 if it is called positive.
     ///
     /// # Errors
     ///
@@ -133,9 +133,9 @@ impl RankOpt {
         self.for_rows(columns, 1, |row, score| score[0] = self.score_of(row))
     }
 
-    /// What each feature adds to the score of each row, row by row: its weight times its distance from
-    /// the mean of the training rows. A row adds up to its score less [`RankOpt::base_score`], but for
-    /// rounding; what is beyond the largest number is the largest.
+    /// Contributions to the score of each row, row by row, one for each feature: its weight times
+    /// its deviation from the training mean. They add up to the score less [`RankOpt::base_score`],
+    /// up to rounding; overflows are clipped to the largest number.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl RankOpt {
             let features = coefficients.iter().zip(means).zip(row);
             for (part, ((weight, mean), value)) in parts.iter_mut().zip(features) {
                 let from_mean = weight * (value - mean);
-                // The difference of halves is finite.
+                // The difference of the halves is finite.
                 let half = || weight * (value / 2.0 - mean / 2.0);
                 *part = if from_mean.is_finite() {
                     from_mean
@@ -157,7 +157,7 @@ impl RankOpt {
         })
     }
 
-    /// Fills `width` numbers for each row.
+    /// Computes `width` numbers for each row.
     fn for_rows(
         &self,
         columns: &Columns<'_>,
@@ -184,11 +184,11 @@ impl RankOpt {
         Ok(out)
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a model read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         let Parts { n_levels, coefficients, means, importances, threshold, path, chosen } = &self.0;
         if n_levels.iter().any(Option::is_some) {

@@ -1,53 +1,53 @@
 //! The mean of a sigmoid over all pairs of a positive and a negative row, and its slopes, in O(n).
 //!
-//! A pair of scores s and t counts 1 / (1 + exp(t - s)). The sum over all pairs is a sum over pairs of
-//! *cells*, intervals of length 1 of the score: with x and y the places of s and t in their cells,
-//! from -1 to 1, the sigmoid is a polynomial in both,
+//! A pair of scores s and t counts 1 / (1 + exp(t - s)). The sum over all pairs is a sum over pairs
+//! of *cells*, intervals of length 1 of the score: with x and y the positions of s and t in their
+//! cells, from -1 to 1, the sigmoid is a polynomial in both,
 //!
 //! ```text
 //! sigmoid(k + (x - y) / 2) = sum over p and q of C_k[p][q] T_p(x) T_q(y)
 //! ```
 //!
-//! where k is the distance of the cells and T are Chebyshev polynomials. The sigmoid is analytic up to
-//! a distance of pi from the real line, so that 13 terms leave an error of some 1e-14. Cells thus need
-//! to know the moments of their rows alone, the sums of `T_p(x)`: rows are read once for the moments and
-//! once for the slopes, and no pair of rows is ever looked at. Cells further apart than 37 count 1 or
-//! 0, to 1e-16.
+//! where k is the distance of the cells and T are Chebyshev polynomials. The sigmoid is analytic up
+//! to a distance of pi from the real line, so that 13 terms leave an error of about 1e-14. Cells
+//! thus only need the moments of their rows, the sums of `T_p(x)`: rows are read once for the
+//! moments and once for the slopes, and pairs of rows are never enumerated. Cells further apart
+//! than 37 count 1 or 0, to 1e-16.
 //!
-//! The paper's own way to O(n) is to leave most pairs out; here none is (DECISIONS O4).
+//! The paper reaches O(n) by omitting most pairs; here none is omitted (DECISIONS O4).
 
 use rayon::prelude::*;
 
 use super::rows::Rows;
 use crate::{Interrupt, RankError};
 
-/// Terms of the polynomials.
+/// Number of terms of the polynomials.
 const N_TERMS: usize = 13;
 
-/// Distance of cells up to which the sigmoid is neither 0 nor 1.
+/// Distance of cells from which the sigmoid is 0 or 1.
 const REACH: i64 = 38;
 
-/// Points that the polynomials are found at.
+/// Number of interpolation points.
 const N_POINTS: usize = 20;
 
-/// Smaller coefficients are left out.
+/// Smaller coefficients are dropped.
 const SMALLEST: f64 = 1e-17;
 
-/// Rows of one task.
+/// Rows per task.
 const CHUNK_ROWS: usize = 8192;
 
-/// Cells side by side of which some may be empty. Where scores spread further, those that hold rows are
-/// listed.
+/// Maximum number of consecutive cells, some of which may be empty. If scores spread further, only
+/// the occupied cells are listed.
 const MOST_CELLS: i64 = 512;
 
 type Terms = [f64; N_TERMS];
 
-/// 1 / (1 + exp(-x)), which neither overflows nor loses digits at either end.
+/// 1 / (1 + exp(-x)), without overflow or loss of digits at either end.
 fn sigmoid(x: f64) -> f64 {
     0.5 * (1.0 + (0.5 * x).tanh())
 }
 
-/// The polynomials, by the distance of the cells from `-REACH` on.
+/// The polynomials by the distance of the cells, starting at `-REACH`.
 #[derive(Debug)]
 pub(super) struct Sigmoid {
     of_distance: Vec<Coefficients>,
@@ -57,7 +57,7 @@ pub(super) struct Sigmoid {
 struct Coefficients {
     /// By term of the positive row, then of the negative one.
     terms: [Terms; N_TERMS],
-    /// How many terms of the negative row go with each of the positive one.
+    /// Number of terms of the negative row for each term of the positive one.
     n_terms: [usize; N_TERMS],
 }
 
@@ -94,11 +94,12 @@ impl Sigmoid {
         Ok(value)
     }
 
-    /// For each cell the mean over the negative rows of the sigmoid, as a polynomial of a positive one.
+    /// For each cell the mean of the sigmoid over the negative rows, as a polynomial in the score
+    /// of a positive row.
     fn of_positive(&self, moments: &Moments) -> Vec<Terms> {
         let (cells, negative) = (&moments.cells.ids, &moments.of_class[0]);
         let of_cell = |cell: usize| {
-            // Distances fall along the other cells.
+            // Distances decrease along the other cells.
             let first = cells.partition_point(|&other| cells[cell] - other > REACH);
             let mut sum = [0.0; N_TERMS];
             sum[0] = negative[..first].iter().map(|terms| terms[0]).sum();
@@ -122,7 +123,8 @@ impl Sigmoid {
         moments.for_cells(1, of_cell)
     }
 
-    /// For each cell the mean over the positive rows, as a polynomial of a negative one.
+    /// For each cell the mean over the positive rows, as a polynomial in the score of a negative
+    /// row.
     fn of_negative(&self, moments: &Moments) -> Vec<Terms> {
         let (cells, positive) = (&moments.cells.ids, &moments.of_class[1]);
         let of_cell = |cell: usize| {
@@ -179,7 +181,7 @@ impl Coefficients {
     }
 }
 
-/// The terms of the derivative of a polynomial in the score, of which a cell is 1 long.
+/// The coefficients of the derivative of a polynomial in the score; a cell has length 1.
 fn derivative(terms: &Terms) -> Terms {
     let mut slopes = [0.0; N_TERMS];
     for p in (1..N_TERMS).rev() {
@@ -187,7 +189,7 @@ fn derivative(terms: &Terms) -> Terms {
         slopes[p - 1] = above + 2.0 * p as f64 * terms[p];
     }
     slopes[0] *= 0.5;
-    // The place in a cell runs over two units.
+    // The position in a cell runs over two units.
     slopes.map(|slope| 2.0 * slope)
 }
 
@@ -201,12 +203,12 @@ fn at(terms: &Terms, x: f64) -> f64 {
     x * next - after + terms[0]
 }
 
-/// Cells that scores fall into.
+/// The cells that scores fall into.
 #[derive(Debug)]
 struct Cells {
-    /// The whole number where each starts, ascending.
+    /// The integer at which each starts, ascending.
     ids: Vec<i64>,
-    /// Whether no number between the first and the last is left out.
+    /// Whether the cells are consecutive.
     side_by_side: bool,
 }
 
@@ -230,7 +232,7 @@ impl Cells {
         Self { ids, side_by_side: false }
     }
 
-    /// The cell of a score, and its place there, from -1 to 1.
+    /// The cell of a score, and its position there, from -1 to 1.
     #[inline]
     fn place(&self, score: f64) -> (usize, f64) {
         let start = score.floor();
@@ -244,7 +246,7 @@ impl Cells {
     }
 }
 
-/// What cells know of their rows.
+/// Sums over the rows of each cell.
 #[derive(Debug)]
 struct Moments {
     cells: Cells,
@@ -286,7 +288,7 @@ impl Moments {
         Ok(Self { cells, of_class })
     }
 
-    /// The result for each cell that holds rows of a class, and nothing for the others.
+    /// The result for each cell with rows of a class, and zeros for the others.
     fn for_cells(&self, class: usize, of_cell: impl Fn(usize) -> Terms + Sync) -> Vec<Terms> {
         let of_cell = |cell: usize| {
             let is_empty = self.of_class[class][cell][0] == 0.0;
@@ -302,7 +304,7 @@ impl Moments {
     }
 }
 
-/// Adds a share of each Chebyshev polynomial at a place.
+/// Adds a share of each Chebyshev polynomial at a position.
 #[inline]
 fn add_terms(sums: &mut Terms, x: f64, share: f64) {
     let (mut before, mut term) = (share, share * x);
@@ -342,7 +344,7 @@ mod tests {
     fn the_sums_are_those_of_all_pairs() {
         let sigmoid = Sigmoid::new();
         let interrupt = Interrupt::default();
-        // Narrow, as wide as the reach of the sigmoid, far apart, and with a few scores far out.
+        // Narrow, as wide as the reach of the sigmoid, far apart, and with a few outliers.
         for (spread, far) in [(0.3, 0.0), (3.0, 0.0), (60.0, 0.0), (4000.0, 0.0), (5.0, 1e7)] {
             let n = 700;
             let positive: Vec<bool> = (0..n).map(|i| uniform(i) < 0.3).collect();

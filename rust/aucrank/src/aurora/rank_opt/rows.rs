@@ -1,8 +1,8 @@
-//! Training rows as the ascent reads them: standardised, equal rows merged, in blocks.
+//! Training rows prepared for the ascent: standardised, equal rows merged, in blocks.
 //!
-//! A block holds its features one after the other, so that scores and gradients are sums of columns
-//! that lie side by side. Rows are in the order of their content, which makes every sum of floats the
-//! same for any order of the input, any number of copies and any number of threads.
+//! A block stores its features one after the other, so that scores and gradients are sums over
+//! contiguous columns. Rows are in the order of their content, which makes every floating-point sum
+//! the same for any order of the input, any number of copies and any number of threads.
 
 use rayon::prelude::*;
 
@@ -12,28 +12,28 @@ use crate::{Interrupt, RankError};
 /// Rows of a block.
 const BLOCK_ROWS: usize = 1024;
 
-/// Partial sums of a dot product.
+/// Number of partial sums of a dot product.
 const LANES: usize = 8;
 
 /// Distinct rows, the negative ones first.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// Blocks one after the other; the last one may be shorter.
+    /// Concatenated blocks; the last one may be shorter.
     values: Vec<f64>,
     n_features: usize,
     n_neg: usize,
     positive: Vec<bool>,
-    /// Weight of each row, exactly and as a float.
+    /// Weight of each row, as an integer and as a float.
     weights: Vec<u64>,
     units: Vec<f64>,
     shares: Vec<f64>,
 }
 
 impl Rows {
-    /// The rows of positive weight, their values as they are.
+    /// The rows of positive weight, with their raw values.
     ///
-    /// Another thread may write to the data meanwhile: what is learned is learned from these copies, so
-    /// that a value is the same whenever it is asked for.
+    /// Another thread may write to the data meanwhile: the fit uses these copies only, so that a
+    /// value never changes.
     pub(super) fn copied(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -67,7 +67,7 @@ impl Rows {
                 for (places, column) in block.chunks_exact_mut(rows.len()).zip(columns) {
                     copy(column, rows, places);
                 }
-                // They were looked at before.
+                // They were checked before.
                 if block.iter().all(|value| value.is_finite()) {
                     Ok(())
                 } else {
@@ -102,7 +102,7 @@ impl Rows {
         (0..self.n_features).into_par_iter().map(of_feature).collect()
     }
 
-    /// The same rows by the features listed, each less its mean and over its standard deviation.
+    /// The same rows restricted to the given features, each standardised by its mean and deviation.
     pub(super) fn standardised(mut self, features: &[usize], moments: &[Moments]) -> Self {
         if features.len() < self.n_features {
             let blocks = self.values.chunks(BLOCK_ROWS * self.n_features);
@@ -156,7 +156,7 @@ impl Rows {
         self.values.par_chunks(size).map(|block| (block, block.len() / self.n_features.max(1)))
     }
 
-    /// Sum of the features of each row, each by its weight.
+    /// Weighted sum of the features of each row.
     pub(super) fn scores(
         &self,
         weights: &[f64],
@@ -198,7 +198,7 @@ impl Rows {
         Ok(gradient)
     }
 
-    /// The scores as they are without one feature, which counts as its mean.
+    /// The scores with one feature replaced by its mean.
     pub(super) fn without(&self, feature: usize, weight: f64, scores: &[f64]) -> Vec<f64> {
         let mut without = scores.to_vec();
         let blocks = self.blocks().zip(without.par_chunks_mut(BLOCK_ROWS));
@@ -228,7 +228,7 @@ fn copy(column: &Column<'_>, rows: &[usize], places: &mut [f64]) {
 fn standardise(values: &mut [f64], Moments { mean, deviation }: Moments) {
     for value in values {
         let from_mean = *value - mean;
-        // Where the largest numbers of both signs meet, a difference may overflow.
+        // The difference of large numbers of opposite signs may overflow.
         *value = if from_mean.is_finite() {
             from_mean / deviation
         } else {
@@ -237,7 +237,7 @@ fn standardise(values: &mut [f64], Moments { mean, deviation }: Moments) {
     }
 }
 
-/// Sum of products, in an order that depends on the length alone.
+/// Dot product, summed in an order that depends on the length only.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));

@@ -1,13 +1,13 @@
-//! The chance of a coin, and how it parts the mass of a row.
+//! Fixed-point probabilities, and how they split the mass of a row.
 
-/// Binary digits of a chance. With masses of as many, a product fits 64 bits and is that of two
-/// 32-bit numbers, which vector units multiply.
+/// Binary digits of a probability. With masses of as many digits, a product fits in 64 bits and is
+/// that of two 32-bit numbers, which vector units multiply.
 const BITS: u32 = 31;
 
-/// Most binary digits of the mass of a row.
+/// Maximum binary digits of the mass of a row.
 pub(super) const MOST_ROW_BITS: u32 = 31;
 
-/// A chance in fixed point, a multiple of 2^-31.
+/// A probability in fixed point, a multiple of 2^-31.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ impl Chance {
     /// 1.
     pub const ALWAYS: Self = Self(1 << BITS);
 
-    /// The multiple of 2^-31 that is nearest to a chance.
+    /// The multiple of 2^-31 nearest to a probability.
     ///
     /// # Panics
     ///
@@ -39,20 +39,20 @@ impl Chance {
         Self((chance * f64::from(Self::ALWAYS.0)).round() as u32)
     }
 
-    /// The chance as a number: exact.
+    /// The probability as a float; exact.
     #[must_use]
     pub fn value(self) -> f64 {
         f64::from(self.0) / f64::from(Self::ALWAYS.0)
     }
 
-    /// The part of a mass of at most 2^31 that goes right; the rest goes left, so that no mass is
-    /// made or lost.
+    /// The part of a mass of at most 2^31 that goes right; the rest goes left, so that mass is
+    /// preserved.
     #[inline]
     pub(super) fn right_of(self, mass: u32) -> u32 {
         ((u64::from(mass) * u64::from(self.0) + (1 << (BITS - 1))) >> BITS) as u32
     }
 
-    /// Whether a coin falls right, given the hash of what it is flipped for.
+    /// Whether a coin falls right, given the hash that decides the flip.
     #[inline]
     pub(super) fn falls_right(self, hash: u64) -> bool {
         hash >> (u64::BITS - BITS) < u64::from(self.0)

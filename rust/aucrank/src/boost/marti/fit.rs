@@ -12,17 +12,17 @@ use crate::data::{Binned, Column, Columns, Labels};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
 
-/// Fits `MartiRank`, or with `epsilon` `SMartiRank`: Basic `MartiBoost` over weak rankers that
-/// Lemma 4 cuts in two (paper 3 sections 4 and 5).
+/// Fits `MartiRank`, or with `epsilon` `SMartiRank`: Basic `MartiBoost` over weak rankers cut into
+/// classifiers by Lemma 4 (paper 3 sections 4 and 5).
 ///
-/// Where the weak ranker takes single features, a fit takes `n_rounds + 1` passes over the binned
-/// rows. Beside them it needs no memory that grows with the rows, up to 16 rounds and 255 bins a
-/// feature; beyond, `n_rounds + 1` numbers of 32 bits for each row.
+/// If the weak ranker uses single features, a fit takes `n_rounds + 1` passes over the binned rows.
+/// Beyond these it needs no memory that grows with the rows, up to 16 rounds and 255 bins per
+/// feature; otherwise, `n_rounds + 1` 32-bit numbers per row.
 ///
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, among them a noise rate that is not below the share of the
-/// rarer class; for an infinite value; from rankers that live outside the core; or when interrupted.
+/// rarer class; for an infinite value; from external rankers; or when interrupted.
 ///
 /// # Examples
 ///

@@ -1,29 +1,29 @@
-//! Where ways end early (paper 3 section 5).
+//! Freezing of nodes, where paths end early (paper 3 section 5).
 
 use crate::data::ClassMasses;
 
-/// When a node is frozen: its label is then the answer for the rows that come there.
+/// When a node is frozen: its label then decides for the rows that reach it.
 ///
-/// A class is rare in a node that next to nothing of the class reaches, and a node where a class is
-/// rare gets the other label (DECISIONS E8). Where both are, the label is that of the class of which
-/// the larger share comes there, and negative if the shares are equal (B9). Without any rule a class
-/// is rare where it has no mass (B8).
+/// A class is rare in a node that almost none of its mass reaches, and a node where one class is
+/// rare gets the label of the other (DECISIONS E8). If both are rare, the label is that of the
+/// class of which the larger share reaches the node, and negative if the shares are equal (B9).
+/// Without any rule a class is rare only if it has no mass (B8).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Freezing {
-    /// A class is rare where less than `epsilon / (T (T + 1))` of its mass comes (inequality 2).
-    /// Under noise, where that is an estimate, `epsilon / (4 T (T + 1))` or less.
+    /// A class is rare if less than `epsilon / (T (T + 1))` of its mass reaches the node
+    /// (inequality 2). Under noise, where that is an estimate, `epsilon / (4 T (T + 1))` or less.
     pub epsilon: Option<f64>,
-    /// A class is rare where fewer rows of it come, each counting by the share of it that does.
+    /// A class is rare if fewer rows of it reach the node, each counting by the share that does.
     pub min_rows: f64,
-    /// Share of the labels that were flipped. Masses are those of the true labels, as far as one can
-    /// tell; what would be negative is nothing (B10).
+    /// Share of flipped labels. Masses are then estimates of those by true labels; negative
+    /// estimates count as zero (B10).
     pub noise_rate: f64,
 }
 
-/// What reaches a node, out of what.
+/// The masses that reach a node, relative to those at the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reach {
-    /// Mass of each class that comes.
+    /// Mass of each class that reaches the node.
     pub(super) node: ClassMasses,
     /// Mass of each class at the root.
     pub(super) total: ClassMasses,
@@ -32,7 +32,7 @@ pub(super) struct Reach {
 }
 
 impl Freezing {
-    /// The label of a node that is to be frozen, whether it is positive.
+    /// The label of a node that is to be frozen, `true` for positive.
     pub(super) fn label(&self, reach: &Reach, n_rounds: usize) -> Option<bool> {
         let [neg_is_rare, pos_is_rare] = [false, true].map(|c| self.is_rare(reach, c, n_rounds));
         let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
@@ -59,7 +59,7 @@ impl Freezing {
         node <= 0.0 || is_below || node / total * reach.rows[usize::from(class)] < self.min_rows
     }
 
-    /// Mass of a class by its true labels.
+    /// Estimated mass of a class by true labels.
     fn clean(&self, masses: ClassMasses, class: bool) -> f64 {
         let (pos, neg) = (masses.pos as f64, masses.neg as f64);
         let seen = if class { pos } else { neg };
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn under_noise_true_masses_are_compared_and_equality_freezes() {
-        // With a quarter flipped, (pos, neg) shows as (3 pos + neg, pos + 3 neg) / 4.
+        // With a quarter flipped, (pos, neg) is observed as (3 pos + neg, pos + 3 neg) / 4.
         let rule = Freezing { epsilon: Some(0.4), noise_rate: 0.25, ..Freezing::default() };
         let noisy = |pos: u64, neg: u64| ClassMasses { pos: 3 * pos + neg, neg: pos + 3 * neg };
         let total = noisy(1200, 2400);
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(label(11, 21), None);
         assert_eq!(label(10, 21), Some(false));
         assert_eq!(label(11, 20), Some(true));
-        // Fewer positives than noise alone would show: none.
+        // Fewer positives than noise alone would produce: none.
         let node = ClassMasses { pos: 10, neg: 90 };
         let rule = Freezing { noise_rate: 0.25, ..Freezing::default() };
         assert_eq!(rule.label(&Reach { node, total, rows: [0.0; 2] }, 3), Some(false));

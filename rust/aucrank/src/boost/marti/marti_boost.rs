@@ -1,11 +1,11 @@
-//! Basic `MartiBoost` (paper 3 section 4) over any two-sided classifiers: rows walk to the right on
-//! "positive" and to the left on "negative", layer by layer, and each node learns from the rows that
-//! come there.
+//! Basic `MartiBoost` (paper 3 section 4) over any two-sided classifiers: rows go right on
+//! "positive" and left on "negative", layer by layer, and each node learns from the rows that reach
+//! it.
 //!
-//! A layer costs one pass over the rows: tile by tile they take the step that the classifiers of the
-//! layer before send them on, and the learner sums what it needs of them. Sums are of integers, and
-//! the mass of a row is parted without a rest: the result does not depend on the order of the rows
-//! or the number of threads, and copies of a row are as one that weighs as much.
+//! A layer costs one pass over the rows: tile by tile, rows take the step given by the classifiers
+//! of the layer before, and the learner accumulates its sums. Sums are of integers, and the mass of
+//! a row is split without a remainder: the result does not depend on the order of the rows or the
+//! number of threads, and copies of a row are equivalent to one row of their total weight.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ use super::walk::{MassTile, Walk};
 use crate::data::{ClassMasses, Columns, Labels, mix};
 use crate::{Interrupt, RankError};
 
-/// What a classifier says of the rows of the fit.
+/// The predictions of a classifier on the rows of the fit.
 pub trait RowChance: Sync {
-    /// The chance that it calls a row positive.
+    /// The probability that it calls a row positive.
     fn chance(&self, row: usize) -> Chance;
 
-    /// The same of many rows; `chances` has a place for each.
+    /// [`RowChance::chance`] of consecutive rows, written to `chances`.
     fn chances(&self, rows: Range<usize>, chances: &mut [Chance]) {
         for (row, chance) in rows.zip(chances) {
             *chance = self.chance(row);
@@ -35,23 +35,23 @@ pub trait RowChance: Sync {
 
 /// Learns two-sided classifiers, one for each node of a layer.
 pub trait TwoSidedLearner: Sync {
-    /// A classifier, as the rows of the fit see it.
+    /// A classifier on the rows of the fit.
     type Classifier: RowChance + Send;
 
-    /// What is summed while the rows pass; `()` for a learner that looks at the rows of a node later,
-    /// by [`Layer::masses`].
+    /// What is accumulated in a pass over the rows; `()` for a learner that reads the rows of a
+    /// node afterwards, by [`Layer::masses`].
     type Sums: Send;
 
-    /// Sums of no row, for a layer of so many nodes.
+    /// Empty sums for a layer of that many nodes.
     fn empty(&self, n_nodes: usize) -> Self::Sums;
 
-    /// Adds some rows.
+    /// Adds a tile of rows.
     fn add(&self, sums: &mut Self::Sums, tile: &MassTile<'_>);
 
-    /// Adds what other rows make.
+    /// Adds the sums of other rows.
     fn merge(&self, sums: &mut Self::Sums, more: Self::Sums);
 
-    /// A classifier for each of [`Layer::open`]; `None` where none is better than chance, which leaves
+    /// A classifier for each of [`Layer::open`]; `None` if none is better than chance, which leaves
     /// the rows to a fair coin.
     ///
     /// # Errors
@@ -63,31 +63,31 @@ pub trait TwoSidedLearner: Sync {
         layer: &Layer<'_>,
     ) -> Result<Vec<Option<Self::Classifier>>, RankError>;
 
-    /// Whether classifiers can be asked about the rows in all later layers, and [`Layer::masses`] and
-    /// [`Layer::rows`] are of no use to the learner: the masses of the rows are then not remembered.
+    /// Whether classifiers can be evaluated on the rows in all later layers, and the learner uses
+    /// neither [`Layer::masses`] nor [`Layer::rows`]: the masses of the rows are then not stored.
     fn learns_from_sums_only(&self) -> bool {
         false
     }
 
-    /// Called once the rows have taken their last step by a classifier: what only they needed may go.
+    /// Called after the last step by a classifier: what only the rows needed may be freed.
     fn settle(&self, classifier: &mut Self::Classifier) {
         let _ = classifier;
     }
 }
 
-/// How `MartiBoost` goes.
+/// Parameters of `MartiBoost`.
 #[derive(Debug, Clone, Default)]
 pub struct MartiBoostParams {
-    /// Layers of classifiers.
+    /// Number of layers of classifiers.
     pub n_rounds: usize,
-    /// Where ways end early.
+    /// Rules by which nodes are frozen.
     pub freezing: Freezing,
-    /// Whether each row goes one way, by coins that are a hash of what it holds and of the seed,
-    /// instead of all ways by their chances.
+    /// Whether each row takes a single path, by coins that are a hash of its content and the seed,
+    /// instead of all paths by their probabilities.
     pub is_sampled: bool,
-    /// Most distinct rows of each class that stand for those of a node; `None` for all.
+    /// Maximum number of distinct rows of each class sampled at a node; `None` for all.
     pub sample_size: Option<usize>,
-    /// For what is random.
+    /// Random seed.
     pub seed: u64,
 }
 
@@ -98,29 +98,29 @@ pub enum Outcome<C> {
     Classifier(C),
     /// A fair coin does.
     Coin,
-    /// Ways end early, at a label.
+    /// Paths end early, at a label.
     Frozen {
         /// Whether it is "positive".
         positive: bool,
     },
-    /// Ways end in the last layer.
+    /// Paths end in the last layer.
     Terminal,
-    /// No row comes here.
+    /// No row reaches the node.
     Unreached,
 }
 
-/// The nodes that `MartiBoost` made.
+/// The nodes of a fitted `MartiBoost` program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoostedLayers<C> {
-    /// Layer by layer: of layer t, which counts from 1, nodes 0 to t - 1.
+    /// Layer by layer: layer t, counted from 1, has nodes 0 to t - 1.
     pub nodes: Vec<(ClassMasses, Outcome<C>)>,
-    /// A row set out with 2 to this power units of mass, or its share of it by weight.
+    /// A row starts with 2 to this power units of mass, or its share of that by weight.
     pub row_bits: u32,
-    /// Power of two that a unit of mass stands for, in the unit of the weights.
+    /// Binary exponent of the unit of mass, relative to the unit of the weights.
     pub exponent: i32,
 }
 
-/// A layer whose nodes are to learn.
+/// A layer whose nodes are about to learn.
 #[derive(Debug)]
 pub struct Layer<'a> {
     pub(super) walk: &'a Walk<'a>,
@@ -133,13 +133,13 @@ pub struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// Its number; the first is 1.
+    /// Its number, counted from 1.
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The nodes that learn, ascending: those that are reached and not frozen.
+    /// The nodes that learn, ascending: those reached and not frozen.
     #[must_use]
     pub fn open(&self) -> &[usize] {
         self.open
@@ -151,7 +151,7 @@ impl Layer<'_> {
         self.masses
     }
 
-    /// The same, as far as the samples of the nodes tell it.
+    /// Mass of each class in each node, as estimated from the samples of the nodes.
     #[must_use]
     pub fn estimates(&self) -> &[ClassMasses] {
         self.estimates
@@ -163,7 +163,7 @@ impl Layer<'_> {
         self.walk.masses(node)
     }
 
-    /// Rows that a node learns from, ascending: all that have mass there, or the sample of them.
+    /// Rows that a node learns from, ascending: all that have mass there, or a sample of them.
     #[must_use]
     pub fn rows(&self, node: usize) -> Vec<u32> {
         let has_mass = |row: u32| self.walk.mass(row as usize, node) > 0;
@@ -177,7 +177,7 @@ impl Layer<'_> {
         rows
     }
 
-    /// A seed for what is random in a node.
+    /// A random seed for a node.
     #[must_use]
     pub fn seed_of(&self, node: usize) -> u64 {
         seed_of(self.seed, self.number, node)
@@ -189,18 +189,19 @@ fn seed_of(seed: u64, layer: usize, node: usize) -> u64 {
 }
 
 /// Runs Basic `MartiBoost`, or by its rules of freezing `SMartiBoost`, over a learner of two-sided
-/// classifiers. With an advantage of gamma at every node, the shares of positive rows that end below
-/// T/2 votes and of negative rows that end above fall off as exp(-2 T gamma^2) (paper 3 Lemma 7).
+/// classifiers. With an advantage of gamma at every node, the shares of positive rows that end
+/// below T/2 votes and of negative rows that end above decrease as exp(-2 T gamma^2) (paper 3 Lemma
+/// 7).
 ///
 /// Takes `n_rounds + 1` passes over the rows.
 ///
 /// # Errors
 ///
-/// [`RankError`] from the learner, or when interrupted; if weights leave a class without mass.
+/// [`RankError`] from the learner, when interrupted, or if weights leave a class without mass.
 ///
 /// # Examples
 ///
-/// A learner that always asks whether the only feature is above 2, with one mistake in four:
+/// A learner that always tests whether the only feature is above 2, with one mistake in four:
 ///
 /// ```
 /// use aucrank::boost::{
@@ -333,7 +334,7 @@ pub fn marti_boost<L: TwoSidedLearner>(
     Ok(BoostedLayers { nodes, row_bits, exponent })
 }
 
-/// Mass of each class in a node, as the share of a sample of the class that is there.
+/// Mass of each class in a node, estimated by the share of a sample of the class that is there.
 fn estimate(
     walk: &Walk<'_>,
     ring: &SampleRing,

@@ -1,12 +1,11 @@
 //! `MartiRank` and `SMartiRank` (paper 3 sections 4 and 5): rankers at the nodes of a branching
-//! program, among which rows walk to the right or left.
+//! program, at which rows go right or left.
 //!
-//! - `chance`, `start`: coins, and the mass with which rows set out; `walk`: where they are;
+//! - `chance`, `start`: probabilities, and the initial mass of rows; `walk`: the nodes they are in;
 //! - `marti_boost`: the engine, Basic `MartiBoost` over any two-sided classifiers; `freezing`,
 //!   `node_sample`: what `SMartiBoost` adds;
-//! - `rank_learner`: weak rankers as such classifiers; `params`, `fit`: what a fit can be told, and
-//!   does;
-//! - `program`: the branching program; `score`: what it says of a row.
+//! - `rank_learner`: weak rankers as such classifiers; `params`, `fit`: parameters and fit;
+//! - `program`: the branching program; `score`: its score of a row.
 
 mod chance;
 mod fit;

@@ -1,4 +1,4 @@
-//! Few rows that stand for all, at one node.
+//! A sample of the rows that reach a node.
 
 use rayon::prelude::*;
 
@@ -6,14 +6,14 @@ use super::start::Start;
 use crate::data::{Columns, Labels, content_hashes};
 use crate::{Interrupt, RankError};
 
-/// The rows of each class in the order of a hash of what they hold. A sample begins at a place of
-/// its own and goes round from there: the order of the rows does not matter, copies of a row come
-/// together, and a sample costs no more than it takes.
+/// The rows of each class in the order of a content hash. A sample starts at a random position and
+/// wraps around: the order of the rows does not matter, copies of a row are adjacent, and a sample
+/// costs no more than its size.
 #[derive(Debug)]
 pub(super) struct SampleRing {
     /// For each class, negatives first, hashes with rows, ascending.
     classes: [Vec<(u64, u32)>; 2],
-    /// Most distinct rows of each class.
+    /// Maximum number of distinct rows of each class.
     size: usize,
 }
 
@@ -37,7 +37,7 @@ impl SampleRing {
         Ok(Self { classes: [of_class(false)?, of_class(true)?], size })
     }
 
-    /// Rows of a class from a place on that are wanted.
+    /// Rows of a class that satisfy `is_wanted`, from a position on.
     pub(super) fn rows(
         &self,
         class: bool,
@@ -87,7 +87,7 @@ mod tests {
             for &row in &rows {
                 seen[row as usize] = true;
             }
-            // Rows that are not wanted take no place.
+            // Rows that are not wanted do not count towards the size.
             let rows = ring.rows(true, place, |row| row == 3 || row == 4);
             assert_eq!(rows.len(), 2);
         }

@@ -1,4 +1,4 @@
-//! What `MartiRank` and `SMartiRank` can be told.
+//! Parameters of `MartiRank` and `SMartiRank`.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,62 +7,62 @@ use crate::boost::two_sided::Criterion;
 use crate::boost::weak::WeakRankerParams;
 use crate::data::BinningParams;
 
-/// Most layers: a program has a node for each pair of layers.
+/// Maximum number of layers: a program has a node for each pair of layers.
 pub(super) const MOST_ROUNDS: usize = 1000;
 
-/// How a row walks through a program (DECISIONS B4).
+/// How a row passes through a program (DECISIONS B4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Routing {
-    /// On all ways at once, each with the share of coins that send the row there.
+    /// On all paths at once, each with the probability that coins send the row there.
     #[default]
     Expected,
-    /// On one way; the coins are a hash of what the row holds.
+    /// On one path; the coins are a hash of the content of the row.
     Sampled,
 }
 
-/// What a row scores (DECISIONS B12), in the mean over its ways.
+/// The score of a row (DECISIONS B12), averaged over its paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramScore {
-    /// The votes of the classifiers on the way for "positive", 0 to the number of rounds; a frozen
-    /// node casts all that are left for its label.
+    /// The number of classifiers on the path that vote "positive", 0 to the number of rounds; a
+    /// frozen node casts all remaining votes for its label.
     #[default]
     Votes,
-    /// The paper's H: 1 where at least half of the votes are for "positive", else -1.
+    /// The paper's H: 1 if at least half of the votes are for "positive", else -1.
     Sign,
-    /// The share of positives in the node where the way ends.
+    /// The share of positives in the node where the path ends.
     NodeRate,
 }
 
-/// Everything that a fit of `MartiRank` or `SMartiRank` can be told. They differ in the rules of
-/// freezing: `MartiRank` freezes a node where one class has no mass, and nothing else.
+/// Parameters of `MartiRank` and `SMartiRank`, which differ in the rules of freezing: `MartiRank`
+/// freezes a node only if a class has no mass there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MartiParams {
-    /// How finely numeric features are cut.
+    /// How features are binned.
     pub binning: BinningParams,
-    /// What is boosted.
+    /// The weak ranker.
     pub weak_ranker: WeakRankerParams,
-    /// Layers of rankers, the paper's T; 1 to 1000.
+    /// Number of layers of rankers, the paper's T; 1 to 1000.
     pub n_rounds: usize,
-    /// How rankings are cut.
+    /// How rankings are cut into classifiers.
     pub criterion: Criterion,
-    /// How rows walk, in the fit and in scoring.
+    /// How rows pass through the program, in the fit and in scoring.
     pub routing: Routing,
-    /// What a row scores.
+    /// The score of a row.
     pub score: ProgramScore,
-    /// Share of the labels that were flipped, below the share of the rarer class.
+    /// Share of flipped labels, below the share of the rarer class.
     pub noise_rate: f64,
-    /// `SMartiRank`: freezes a node that so small a share of a class reaches that all such nodes
-    /// together hold no more than half of this share; in (0, 1). `None` for `MartiRank`.
+    /// `SMartiRank`: freezes a node reached by so small a share of a class that all such nodes
+    /// together hold at most half of this share; in (0, 1). `None` for `MartiRank`.
     pub epsilon: Option<f64>,
     /// Freezes a node with fewer rows of a class, each counting by its share in the node.
     pub min_samples_class: f64,
-    /// Most distinct rows of each class that a node is fitted to and its masses are estimated from,
-    /// drawn by a hash of what they hold; `None` for all.
+    /// Maximum number of distinct rows of each class to which a node is fitted and from which its
+    /// masses are estimated, sampled by a content hash; `None` for all.
     pub sample_size: Option<usize>,
-    /// For what is random.
+    /// Random seed.
     pub seed: u64,
 }
 

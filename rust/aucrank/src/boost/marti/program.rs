@@ -1,4 +1,4 @@
-//! Branching programs in layers: what `MartiRank` and `SMartiRank` learn.
+//! Layered branching programs, the model of `MartiRank` and `SMartiRank`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,28 +8,28 @@ use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::data::{ClassMasses, times_power_of_two};
 
-/// Most mass of a class that sums exactly in `f64`.
+/// Maximum mass of a class, up to which sums are exact in `f64`.
 const MOST_MASS: u64 = 1 << 53;
 
-/// Exponents of units of mass are within this: no weight that is a number needs more.
+/// Bound on the exponents of units of mass, which covers all finite weights.
 const EXPONENTS: i32 = 1200;
 
-/// A branching program in layers (paper 3 Figure 2). From node `i` of layer `t` a row goes to node
-/// `i` of layer `t + 1`, or to node `i + 1` where the classifier says "positive"; `i` is the number
-/// of votes for "positive" so far.
+/// A layered branching program (paper 3 Figure 2). From node `i` of layer `t` a row goes to node
+/// `i` of layer `t + 1`, or to node `i + 1` if the classifier says "positive"; `i` is the number of
+/// votes for "positive" so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BranchingProgram {
     pub(super) n_levels: Vec<Option<u32>>,
-    /// Layers of classifiers; the terminal nodes are one layer more.
+    /// Number of layers of classifiers; the terminal nodes are one more layer.
     pub(super) n_rounds: usize,
     pub(super) routing: Routing,
     pub(super) score: ProgramScore,
     pub(super) seed: u64,
     /// Layer by layer.
     pub(super) nodes: Vec<Node>,
-    /// A row sets out with 2 to this power units of mass.
+    /// A row starts with 2 to this power units of mass.
     pub(super) row_bits: u32,
-    /// Power of two that a unit of mass stands for.
+    /// Binary exponent of the unit of mass.
     pub(super) exponent: i32,
     pub(super) threshold: f64,
 }
@@ -49,26 +49,26 @@ pub struct Node {
 pub enum NodeKind {
     /// A ranker, cut into a two-sided classifier, sends it on.
     Ranker {
-        /// The chance to go right, "positive".
+        /// The probability of going right, "positive".
         term: Term,
-        /// How the ranking was cut.
+        /// How the ranking is cut.
         cut: TwoSided,
     },
     /// No ranker is better than chance: a fair coin sends it on.
     Coin,
-    /// Its way ends early, at a label.
+    /// The path ends early, at a label.
     Frozen {
         /// Whether the label is "positive".
         positive: bool,
     },
-    /// Its way ends in the last layer.
+    /// The path ends in the last layer.
     Terminal,
-    /// No training row came here. A row that does gets half of the votes that are left
+    /// No training row reached the node. A row that does gets half of the remaining votes
     /// (DECISIONS B11).
     Unreached,
 }
 
-/// Place of a node: layers count from 1, nodes of a layer from 0.
+/// Index of a node: layers count from 1, nodes of a layer from 0.
 pub(super) fn place(layer: usize, index: usize) -> usize {
     layer * (layer - 1) / 2 + index
 }
@@ -80,25 +80,25 @@ impl BranchingProgram {
         &self.n_levels
     }
 
-    /// Layers of classifiers, the paper's T; layer T + 1 is that of the terminal nodes.
+    /// Number of layers of classifiers, the paper's T; layer T + 1 is that of the terminal nodes.
     #[must_use]
     pub fn n_rounds(&self) -> usize {
         self.n_rounds
     }
 
-    /// How rows walk.
+    /// How rows pass through the program.
     #[must_use]
     pub fn routing(&self) -> Routing {
         self.routing
     }
 
-    /// What a row scores.
+    /// The score of a row.
     #[must_use]
     pub fn score_kind(&self) -> ProgramScore {
         self.score
     }
 
-    /// The score from which on a row is called positive, before it is subtracted.
+    /// The raw score from which a row is called positive, which is subtracted from the score.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.threshold
@@ -121,14 +121,14 @@ impl BranchingProgram {
         &self.nodes[place(layer, index)]
     }
 
-    /// Mass in the unit of the weights of the training rows: of rows, where they had none.
+    /// The unit of mass, in the unit of the training weights; without weights, in rows.
     #[must_use]
     pub fn unit(&self) -> f64 {
         times_power_of_two(1.0, self.exponent)
     }
 
-    /// Twice the votes of a way that ends at a node, those that are left included; `None` where ways
-    /// go on.
+    /// Twice the votes of a path that ends at a node, including the remaining ones; `None` if paths
+    /// continue.
     #[must_use]
     pub fn twice_votes(&self, layer: usize, index: usize) -> Option<u64> {
         let left = self.n_rounds + 1 - layer;
@@ -141,7 +141,7 @@ impl BranchingProgram {
         Some(twice as u64)
     }
 
-    /// Numbers of the rankers outside that it asks.
+    /// Numbers of the external rankers of the program.
     #[must_use]
     pub fn external_rankers(&self) -> Vec<usize> {
         let number = |node: &Node| match &node.kind {
@@ -158,11 +158,11 @@ impl BranchingProgram {
         })
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Checks the consistency of a program read from a file.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         let n_layers = self.n_rounds.saturating_add(1);
         if !(1..=MOST_ROUNDS).contains(&self.n_rounds) || self.nodes.len() != place(n_layers + 1, 0)

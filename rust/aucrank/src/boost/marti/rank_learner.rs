@@ -16,25 +16,25 @@ use crate::{RankError, parallel};
 /// Least advantage of a ranking over a coin.
 const LEAST_ADVANTAGE: f64 = 1e-12;
 
-/// Bytes of the sums of one wide feature in some nodes: nodes that need more take further passes over
-/// the rows.
+/// Memory in bytes for the sums of one wide feature over a batch of nodes; more nodes take further
+/// passes over the rows.
 const WIDE_BYTES: usize = 64 << 20;
 
 /// Fits weak rankers at the nodes of a layer.
 pub(super) struct RankLearner<'a> {
     pub(super) sample: WeakSample<'a>,
     pub(super) weak: Box<dyn WeakRanker + 'a>,
-    /// The rule of the weak ranker, where all nodes of a layer are fitted in one pass.
+    /// The bin rule of the weak ranker, if all nodes of a layer are fitted in one pass.
     pub(super) rule: Option<BinRule>,
     pub(super) criterion: Criterion,
     pub(super) noise_rate: f64,
     /// Whether nodes learn from samples of their rows.
     pub(super) is_sampled: bool,
-    /// For the values of categories in the terms of all nodes.
+    /// Budget for the values of categories in the terms of all nodes.
     pub(super) budget: LevelBudget,
 }
 
-/// A ranker, cut in two.
+/// A ranker cut into a two-sided classifier.
 #[derive(Debug)]
 pub(super) struct CutRanker<'a> {
     pub(super) term: Term,
@@ -54,7 +54,7 @@ impl RowChance for CutRanker<'_> {
     }
 }
 
-/// What a pass sums for a layer.
+/// The sums of a pass over a layer.
 pub(super) struct LayerSums {
     histogram: MassHistogram,
     by_row: Vec<u64>,
@@ -103,7 +103,7 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
 
     fn learns_from_sums_only(&self) -> bool {
         let binned = self.sample.binned;
-        // To shrink rates takes a second look at the masses of the rows.
+        // Shrinkage of rates reads the masses of the rows a second time.
         self.rule.is_some()
             && !binned.shrinks_levels()
             && (0..binned.features().len()).all(|j| binned.is_narrow(j))
@@ -115,8 +115,8 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
 }
 
 impl<'a> RankLearner<'a> {
-    /// What chance can do to the rates of categories at each node, `None` where they are taken as they
-    /// are.
+    /// Variance due to chance of the rates of categories at each node; `None` if rates are not
+    /// shrunk.
     fn level_units(&self, layer: &Layer<'_>) -> Vec<Option<RowUnits>> {
         let n_nodes = layer.class_masses().len();
         if !self.sample.binned.shrinks_levels() {
@@ -141,7 +141,7 @@ impl<'a> RankLearner<'a> {
         Ok(ranker)
     }
 
-    /// The best features of one byte.
+    /// The best one-byte features.
     fn best_narrow(
         &self,
         rule: BinRule,
@@ -162,8 +162,8 @@ impl<'a> RankLearner<'a> {
         parallel::map(open.iter().collect(), best_of)
     }
 
-    /// The same, wider features included: each is summed for itself, as it lies by column, in as many
-    /// nodes at once as their sums have room.
+    /// The best features, including wide ones: each of these is summed separately, by column, over
+    /// as many nodes at once as memory allows.
     fn best_wide(
         &self,
         rule: BinRule,
@@ -209,7 +209,7 @@ impl<'a> RankLearner<'a> {
         Ok(best)
     }
 
-    /// Fits one node, from the rows that it learns from.
+    /// Fits one node to the rows that it learns from.
     fn learn_alone(
         &self,
         layer: &Layer<'_>,
@@ -231,21 +231,21 @@ impl<'a> RankLearner<'a> {
         Ok(cut)
     }
 
-    /// Cuts a ranking; `None` where it is no better than a coin. Samples hold the classes in other
-    /// shares than they occur in: `natural` has the masses that they stand for.
+    /// Cuts a ranking; `None` if it is no better than a coin. Samples hold the classes in other
+    /// proportions than the population: `natural` are the masses that they stand for.
     fn cut(&self, mut ranking: Ranking, natural: Option<ClassMasses>) -> Option<CutRanker<'a>> {
         let sums = match natural {
             Some(natural) => rescaled(&ranking.sums, natural),
             None => std::mem::take(&mut ranking.sums),
         };
-        // An error says that noise alone explains a class: nothing to learn.
+        // An error means that noise alone explains a class: nothing to learn.
         let cut = two_sided(&sums, self.criterion, self.noise_rate).ok()?;
         if cut.error >= 0.5 - LEAST_ADVANTAGE {
             return None;
         }
         let [low, high] = [cut.low, cut.high].map(Chance::new);
         let chance = |group: usize| if group < cut.n_low { low } else { high };
-        // A chance is a number and back again without loss.
+        // A probability converts to a float and back without loss.
         let values: Vec<f64> = (0..sums.len()).map(|group| chance(group).value()).collect();
         let (term, groups) = ranking.into_term(&self.sample, &values, Chance::HALF.value());
         let binned = self.sample.binned;
@@ -254,7 +254,7 @@ impl<'a> RankLearner<'a> {
     }
 }
 
-/// Groups whose classes have the given masses together.
+/// Groups rescaled to the given total masses of the classes.
 fn rescaled(groups: &[ClassMasses], natural: ClassMasses) -> Vec<ClassMasses> {
     let total: ClassMasses = groups.iter().copied().sum();
     let scaled = |mass: u64, from: u64, to: u64| {

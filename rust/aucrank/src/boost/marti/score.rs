@@ -1,8 +1,9 @@
-//! What a branching program says of a row.
+//! Scores of a branching program.
 //!
-//! A program makes O(T^2) small steps a row, most of them the same: compare a number, part a mass by
-//! one of two chances. Rows come in tiles, column by column, and the masses of a node lie side by
-//! side for all rows of a tile, so that a step is a few vector instructions for several rows.
+//! A program takes O(T^2) small steps per row, most of them alike: compare a number, split a mass
+//! by one of two probabilities. Rows are processed in tiles, column by column, and the masses of a
+//! node are contiguous for all rows of a tile, so that a step is a few vector instructions for
+//! several rows.
 
 use std::ops::Range;
 
@@ -20,32 +21,32 @@ use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_has
 /// Rows scored together.
 const TILE_ROWS: usize = 512;
 
-/// What a row meets at a node.
+/// The action of a node on a row.
 #[derive(Debug)]
 enum Step<'p> {
-    /// A question to a number.
+    /// A threshold test on a number.
     Number { column: usize, threshold: f64, low: Chance, high: Chance, missing: Chance },
-    /// Any other question to one feature.
+    /// Any other function of one feature.
     Feature { column: usize, term: &'p FeatureTerm },
-    /// A ranker of another kind, which has been asked about all rows at once.
+    /// The probabilities from another kind of ranker, evaluated on all rows beforehand.
     Rows(Vec<Chance>),
     /// A fair coin.
     Coin,
-    /// The end of a way, worth so much.
+    /// The end of a path, with its worth.
     End(u32),
 }
 
-/// A program in the form in which it scores fast.
+/// A program prepared for fast scoring.
 #[derive(Debug)]
 struct Scorer<'p> {
     program: &'p BranchingProgram,
     /// Layer by layer.
     steps: Vec<Step<'p>>,
-    /// Features that are asked, ascending.
+    /// Features in use, ascending.
     features: Vec<usize>,
 }
 
-/// Some rows on their way.
+/// Buffers for a tile of rows.
 #[derive(Debug, Default)]
 struct Tile {
     /// Values by column.
@@ -57,12 +58,12 @@ struct Tile {
 }
 
 impl BranchingProgram {
-    /// Score of each row, above 0 where it is called positive.
+    /// Score of each row, above 0 if it is called positive.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity; or
-    /// from rankers that live outside the core.
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity,
+    /// and errors of external rankers.
     pub fn score(
         &self,
         columns: &Columns<'_>,
@@ -143,7 +144,7 @@ impl<'p> Scorer<'p> {
         }
     }
 
-    /// Adds up the worth of all ends, times the mass that comes there.
+    /// Sums the worth of all ends, times the mass that reaches them.
     fn spread(&self, tile: &mut Tile, rows: Range<usize>, sums: &mut [u64]) {
         let n_rows = sums.len();
         let n_layers = self.program.n_rounds + 1;
@@ -153,7 +154,8 @@ impl<'p> Scorer<'p> {
         let (masses, chances) = (&mut tile.masses, &mut tile.chances[..n_rows]);
         for layer in 1..=n_layers {
             masses[layer * n_rows..(layer + 1) * n_rows].fill(0);
-            // From the last node on: what stays left of a node is there before the node below adds.
+            // From the last node on: a node's left part must be written before the node below adds
+            // to it.
             for node in (0..layer).rev() {
                 let (here, next) = masses[node * n_rows..].split_at_mut(n_rows);
                 let next = &mut next[..n_rows];
@@ -194,7 +196,7 @@ impl<'p> Scorer<'p> {
         }
     }
 
-    /// The worth of the end of the one way of a row.
+    /// The worth of the end of the single path of a row.
     fn walk(&self, tile: &Tile, place_in_tile: usize, row: usize, coin: u64) -> u32 {
         let n_rows = tile.values.len().checked_div(self.features.len()).unwrap_or(0);
         let mut node = 0;
@@ -223,7 +225,7 @@ impl<'p> Scorer<'p> {
     }
 }
 
-/// Parts masses by the chances that `chance` gives.
+/// Splits masses by the probabilities that `chance` returns.
 #[inline]
 pub(super) fn part<T: Copy>(
     here: &mut [u32],
@@ -252,13 +254,13 @@ fn step_of(term: &FeatureTerm, column: usize) -> Step<'_> {
 }
 
 impl BranchingProgram {
-    /// What the end of a way adds to the score, in units of [`BranchingProgram::score_of`].
+    /// Contribution of the end of a path to the score, in units of [`BranchingProgram::score_of`].
     pub(super) fn worth(&self, layer: usize, index: usize, node: &Node) -> u32 {
         let twice_votes = self.twice_votes(layer, index).expect("ways end here") as u32;
         match (self.score, &node.kind) {
             (ProgramScore::Votes, _) => twice_votes,
             (ProgramScore::Sign, NodeKind::Frozen { positive }) => u32::from(*positive),
-            // A draw is positive (DECISIONS B15).
+            // A draw counts as positive (DECISIONS B15).
             (ProgramScore::Sign, _) => u32::from(twice_votes as usize >= self.n_rounds),
             (ProgramScore::NodeRate, kind) => {
                 let is_unreached = matches!(kind, NodeKind::Unreached);
@@ -269,8 +271,8 @@ impl BranchingProgram {
         }
     }
 
-    /// The score that a sum of worths makes, each times the mass that it is for. Equal sums are equal
-    /// scores, since sums are whole numbers.
+    /// The score from a sum of worths, each times its mass. Equal sums give equal scores, since
+    /// sums are integers.
     fn score_of(&self, sum: u64) -> f64 {
         let mean = sum as f64 / (1_u64 << self.row_bits) as f64;
         let (factor, constant) = self.scale_of_worth();

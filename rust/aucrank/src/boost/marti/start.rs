@@ -1,23 +1,23 @@
-//! The mass with which each row sets out.
+//! The initial mass of each row.
 
 use super::chance::MOST_ROW_BITS;
 use crate::RankError;
 use crate::data::{FixedWeights, Labels};
 
-/// Bits that the mass of a class may take: sums are then exact in `f64`, too.
+/// Bits of the mass of a class: sums are then also exact in `f64`.
 const CLASS_BITS: u32 = 52;
 
-/// The mass with which each row sets out. Where weights are counts, or there are none, a copy of a
-/// row walks as the row would, and counts as often as it is there. Other weights are masses to set
-/// out with, beside the largest: less than 2^-32 of it is nothing.
+/// The initial mass of each row. If weights are counts or absent, each copy of a row starts with
+/// the same mass. Otherwise the initial mass is the weight relative to the largest, and weights
+/// below 2^-32 of it round to nothing.
 #[derive(Debug)]
 pub(super) struct Start<'a> {
     copies: Option<&'a [u64]>,
-    /// Of each row, where weights are no counts.
+    /// Mass of each row, if weights are not counts.
     masses: Vec<u32>,
-    /// Of a copy of a row, where they are.
+    /// Bits of the mass of a copy of a row, if they are.
     pub(super) row_bits: u32,
-    /// Power of two that a unit of mass stands for.
+    /// Binary exponent of the unit of mass.
     pub(super) exponent: i32,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Start<'a> {
                 return Err(RankError::ClassWithoutWeight { class: name });
             }
         }
-        // Rows to be scored set out with as much as they can.
+        // Rows to be scored start with the largest mass.
         let exponent = weights.exponent() - shift;
         Ok(Self { copies: None, masses, row_bits: MOST_ROW_BITS, exponent })
     }
@@ -71,10 +71,10 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Copies of a row that are as one.
+    /// Number of copies of a row.
     #[inline]
     pub(super) fn copies(&self, row: usize) -> u32 {
-        // Of all rows together, of which there are two at least, there are no more than 2^32.
+        // Below 2^32: counts total at most 2^32 over at least two rows.
         self.copies.map_or(1, |copies| copies[row] as u32)
     }
 

@@ -1,9 +1,9 @@
-//! Where the rows of a fit are.
+//! The distribution of the rows of a fit over the nodes of a layer.
 //!
-//! Rows step together in tiles, in which the masses of a node lie side by side for all rows, so that
-//! a step is a few vector instructions for several rows. Where the layers are few, and the
-//! classifiers know what they say of all rows, no mass is remembered: in each layer rows walk from
-//! the root anew, tile by tile, which takes about as long as to read what was written down.
+//! Rows step together in tiles, in which the masses of a node are contiguous for all rows, so that
+//! a step is a few vector instructions for several rows. If there are few layers, and the
+//! classifiers can be evaluated on all rows, masses are not stored: in each layer they are
+//! recomputed from the root, tile by tile, which takes about as long as reading stored ones.
 
 use super::chance::Chance;
 use super::marti_boost::{Outcome, RowChance, TwoSidedLearner};
@@ -13,30 +13,31 @@ use super::start::Start;
 use crate::data::{ClassMasses, Columns, Labels, MassHistogram, content_hash, mix};
 use crate::{Interrupt, RankError, parallel};
 
-/// Rows that take a step together: their masses stay in the nearest cache.
+/// Rows that step together: their masses stay in the first-level cache.
 const TILE_ROWS: usize = 512;
 
-/// Least rows of a thread.
+/// Minimum number of rows per thread.
 const PART_ROWS: usize = 16 * TILE_ROWS;
 
-/// Most layers for each of which rows walk anew: the steps of a row are as the cube of the layers.
+/// Maximum number of layers for which masses are recomputed: the steps of a row grow as the cube of
+/// the layers.
 const MOST_LAYERS_RECOMPUTED: usize = 16;
 
-/// Node of a row whose way has ended.
+/// Node of a row whose path has ended.
 const ENDED: u32 = u32::MAX;
 
-/// Where rows are, in one layer.
+/// The nodes that rows are in, in one layer.
 #[derive(Debug)]
 enum Places {
-    /// Everywhere, in part: tile by tile, for each node the masses of the rows.
+    /// In all nodes in part: tile by tile, the masses of the rows for each node.
     Spread { masses: Vec<u32>, stride: usize },
-    /// The same, but not remembered.
+    /// The same, recomputed instead of stored.
     Recomputed,
-    /// At one node each.
+    /// In one node each.
     Single { nodes: Vec<u32>, coins: Vec<u64> },
 }
 
-/// The rows of a fit on their way.
+/// The rows of a fit during the walk.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     positive: &'a [bool],
@@ -44,7 +45,7 @@ pub(super) struct Walk<'a> {
     places: Places,
 }
 
-/// Some rows in a layer, with their masses in its nodes.
+/// A tile of rows in a layer, with their masses in its nodes.
 #[derive(Debug)]
 pub struct MassTile<'a> {
     start: &'a Start<'a>,
@@ -56,7 +57,7 @@ pub struct MassTile<'a> {
 
 #[derive(Debug)]
 enum TilePlaces<'a> {
-    /// For each node the masses of the rows.
+    /// The masses of the rows, for each node.
     Spread(&'a [u32]),
     Single {
         nodes: &'a [u32],
@@ -64,8 +65,8 @@ enum TilePlaces<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// All rows at the root, to spread over the nodes. Masses are recomputed in each pass if the
-    /// learner needs only their sums and every classifier can still be asked.
+    /// All rows at the root, to be spread over the nodes. Masses are recomputed in each pass if the
+    /// learner needs only their sums and every classifier remains available.
     pub(super) fn expected(
         labels: &Labels<'a>,
         start: Start<'a>,
@@ -86,12 +87,12 @@ impl<'a> Walk<'a> {
         Self { positive: labels.positive(), start, places }
     }
 
-    /// Whether classifiers are asked again in later layers.
+    /// Whether classifiers are evaluated again in later layers.
     pub(super) fn recomputes_masses(&self) -> bool {
         matches!(self.places, Places::Recomputed)
     }
 
-    /// All rows at the root, to go one way each.
+    /// All rows at the root, to take one path each.
     pub(super) fn sampled(
         columns: &Columns<'_>,
         labels: &Labels<'a>,
@@ -149,9 +150,9 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// One pass: rows take the step that the layer `before` sends them on, and the learner, if there is
-    /// one, sums what it needs. Returns the mass of each class in each node, too. `earlier` are the
-    /// nodes of all layers up to that, which itself is not among them yet.
+    /// One pass: rows take the step given by the layer `before`, and the learner, if given,
+    /// accumulates its sums. Also returns the mass of each class in each node. `earlier` are the
+    /// nodes of all layers before that one.
     pub(super) fn step<L: TwoSidedLearner>(
         &mut self,
         earlier: &[(ClassMasses, Outcome<L::Classifier>)],
@@ -246,7 +247,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a pass sums.
+/// The sums of a pass.
 struct Sums<S> {
     /// Mass in each node of each class, negatives first.
     masses: [Vec<u64>; 2],
@@ -262,14 +263,14 @@ impl<S> Sums<S> {
     }
 }
 
-/// Puts some rows at the root.
+/// Places some rows at the root.
 fn set_out(start: &Start<'_>, first: usize, root: &mut [u32]) {
     for (row, mass) in (first..).zip(root) {
         *mass = start.mass(row);
     }
 }
 
-/// Parts the masses of some rows; `chances` has a place for each.
+/// Splits the masses of some rows; `chances` is scratch memory with an element per row.
 fn spread<'o, C: RowChance + 'o>(
     before: impl DoubleEndedIterator<Item = &'o Outcome<C>> + ExactSizeIterator,
     first: usize,
@@ -277,7 +278,7 @@ fn spread<'o, C: RowChance + 'o>(
     chances: &mut [Chance],
 ) {
     let n_rows = chances.len();
-    // From the last node on: what stays left of a node is there before the node below adds to it.
+    // From the last node on: a node's left part must be written before the node below adds to it.
     for (node, outcome) in before.enumerate().rev() {
         let (here, next) = masses[node * n_rows..].split_at_mut(n_rows);
         match outcome {
@@ -313,7 +314,7 @@ fn move_on<C: RowChance>(before: &[Outcome<C>], first: usize, nodes: &mut [u32],
     }
 }
 
-/// The coin of a row at a node, from the hash of what the row holds.
+/// The coin of a row at a node, from the hash of its content.
 #[inline]
 pub(super) fn coin_at(content: u64, layer: usize, node: usize) -> u64 {
     mix(content ^ mix(place(layer, node) as u64))
@@ -344,7 +345,7 @@ impl MassTile<'_> {
         self.positive[row - self.first]
     }
 
-    /// Calls `add` with row, node and mass for all that have mass.
+    /// Calls `add` with row, node and mass wherever there is mass.
     pub fn for_each(&self, mut add: impl FnMut(usize, usize, u64)) {
         match self.places {
             TilePlaces::Spread(masses) => {
@@ -366,7 +367,7 @@ impl MassTile<'_> {
         }
     }
 
-    /// Adds the rows to sums of each class, negatives first, over the nodes.
+    /// Adds the rows to the sums of each class, negatives first, over the nodes.
     fn add_to_nodes(&self, sums: &mut [Vec<u64>; 2]) {
         let TilePlaces::Spread(masses) = self.places else {
             self.for_each(|row, node, mass| sums[usize::from(self.is_positive(row))][node] += mass);
@@ -384,7 +385,7 @@ impl MassTile<'_> {
         }
     }
 
-    /// Adds the rows to a histogram; `by_row` is memory to be used.
+    /// Adds the rows to a histogram; `by_row` is scratch memory.
     pub(super) fn add_to(
         &self,
         histogram: &mut MassHistogram,

@@ -1,4 +1,4 @@
-//! A ranking by numbers: rows of equal score are a group.
+//! Rankings by numeric scores: rows of equal score form a group.
 
 use rayon::prelude::*;
 
@@ -7,8 +7,8 @@ use crate::boost::scored::RowScorer;
 use crate::data::{ClassMasses, MassRows, RowTally, midpoint};
 use crate::{RankError, parallel};
 
-/// The ranking by the scores of all rows of the sample, reversed where that has the higher AUC;
-/// `None` where neither direction is better than chance. `scorer` is told whether it is turned.
+/// The ranking by the scores of all rows of the sample, reversed if that has the higher AUC; `None`
+/// if neither direction is better than chance. `scorer` is told whether it is reversed.
 pub(super) fn ranking_by_score(
     sample: &WeakSample<'_>,
     task: &WeakTask<'_>,
@@ -51,8 +51,8 @@ pub(super) fn ranking_by_score(
     }))
 }
 
-/// For each group the number of the wider group that it goes to: at most `n_groups` of them, each a
-/// run of about equal mass, both classes counting alike.
+/// For each group the index of the merged group it belongs to: at most `n_groups` of them, each a
+/// run of about equal mass, both classes counting equally.
 pub(super) fn about_equal(groups: &[ClassMasses], n_groups: usize) -> Vec<u32> {
     let total: ClassMasses = groups.iter().copied().sum();
     // Mass of a set in units of 1/2PN of the whole, which is 2PN.
@@ -63,7 +63,7 @@ pub(super) fn about_equal(groups: &[ClassMasses], n_groups: usize) -> Vec<u32> {
     let whole = mass(total);
     let (mut below, mut wider, mut last_part) = (ClassMasses::default(), Vec::new(), 0);
     for &group in groups {
-        // The part of the whole that the group begins in; masses take 2^105, and `n_groups` 2^20.
+        // The merged group in which the group begins; masses take 2^105, and `n_groups` 2^20.
         let part = (mass(below) * n_groups as u128 / whole).min(n_groups as u128 - 1);
         let number = wider.last().map_or(0, |&last| last + u32::from(part != last_part));
         wider.push(number);
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(about_equal(&ones, 4), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
         assert_eq!(about_equal(&ones, 100), (0..12).collect::<Vec<_>>());
         assert_eq!(about_equal(&ones, 1), [0; 12]);
-        // A group is never cut; classes count alike whatever their masses.
+        // A group is never cut; classes count equally whatever their masses.
         let uneven = groups(&[(1, 0), (0, 1000), (1, 0), (8, 0), (0, 1000)]);
         assert_eq!(about_equal(&uneven, 2), [0, 0, 0, 0, 1]);
     }

@@ -1,7 +1,7 @@
-//! Weak rankers that live outside the core.
+//! External weak rankers, fitted outside the core.
 //!
-//! The core tells one from another by a number. It decides which rows a ranker learns from and what
-//! each weighs; how it learns is left to a [`RowRanker`].
+//! The core identifies them by a number. It decides which rows a ranker learns from and their
+//! weights; how it learns is left to a [`RowRanker`].
 
 use std::fmt::Debug;
 
@@ -12,36 +12,36 @@ use crate::boost::scored::{RowScorer, ScoredTerm};
 use crate::boost::term::Term;
 use crate::data::ClassMasses;
 
-/// Scores of rows by fitted rankers; both sides know the rows by their numbers.
+/// Scores of rows by fitted rankers; rows are identified by their numbers.
 pub trait RowScores: Debug + Sync {
-    /// A score for each of the `rows`, not NaN; the higher, the more likely positive.
+    /// A score for each of the `rows`, not NaN; higher means more likely positive.
     ///
     /// # Errors
     ///
-    /// [`RankError::External`] where the ranker fails.
+    /// [`RankError::External`] if the ranker fails.
     fn score(&self, ranker: usize, rows: &[u32]) -> Result<Vec<f64>, RankError>;
 }
 
 /// Fits rankers.
 pub trait RowRanker: RowScores {
-    /// Fits a ranker to some rows and returns its number, of the caller's choice but used once.
+    /// Fits a ranker to some rows and returns its number, chosen by the caller and never reused.
     ///
-    /// `weights` has how much each row counts: both classes count the same in all, and a row 1 on
-    /// average. `seed` is for what is random in the ranker.
+    /// `weights` has the weight of each row: both classes have the same total, and the mean is 1.
+    /// `seed` is the random seed of the ranker.
     ///
     /// # Errors
     ///
-    /// [`RankError::External`] where the ranker fails.
+    /// [`RankError::External`] if the ranker fails.
     fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError>;
 
-    /// These rankers are not needed any more.
+    /// Releases rankers that are no longer needed.
     fn forget(&self, rankers: &[usize]);
 
     /// At the end of a fit: the rankers of the model, in the order of their new numbers 0, 1, ...
     fn keep(&self, rankers: &[usize]);
 }
 
-/// Fits rankers outside.
+/// Fits external rankers.
 #[derive(Debug)]
 pub(super) struct ExternalRanker;
 
@@ -83,7 +83,7 @@ impl WeakRanker for ExternalRanker {
         let weights = Self::weights(sample, task, &rows);
         let number = rankers.fit(task.seed, &rows, &weights)?;
         drop((rows, weights));
-        // Rows of weight zero are not there.
+        // Rows of weight zero are left out.
         let rows = sample.labels.rows();
         let of_rows = scores_of(rankers, number, &rows)?;
         let mut scores = vec![0.0; sample.labels.n_rows()];
@@ -99,7 +99,7 @@ impl WeakRanker for ExternalRanker {
     }
 }
 
-/// The scores of a ranker, finite: what is infinite counts as the largest number.
+/// The scores of a ranker, made finite: infinities are clipped to the largest number.
 pub(in crate::boost) fn scores_of(
     rankers: &(impl RowScores + ?Sized),
     number: usize,
@@ -116,7 +116,7 @@ pub(in crate::boost) fn scores_of(
         return Err(RankError::NanScore(rows[place] as usize));
     }
     for score in &mut scores {
-        // Without a negative zero, which would stand apart in an order of bits.
+        // Adding 0.0 removes the negative zero, which would sort apart by its bits.
         *score = score.clamp(f64::MIN, f64::MAX) + 0.0;
     }
     Ok(scores)
@@ -147,7 +147,7 @@ mod tests {
     use crate::boost::weak::{Groups, Ranker, WeakRankerParams};
     use crate::data::{Columns, Labels};
 
-    /// Scores rows by a column of its own, whatever it is fitted to.
+    /// Scores rows by a fixed column, whatever it is fitted to.
     #[derive(Debug)]
     struct Fixed {
         scores: Vec<f64>,
@@ -200,7 +200,7 @@ mod tests {
         let columns = Columns::from_row_major(&scores, 1).unwrap();
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
         let mut fixed = Fixed::new(scores.clone());
-        // The row of weight zero is never asked about.
+        // The row of weight zero is never scored.
         fixed.scores[0] = f64::NAN;
         masses[0] = 0;
         let weak = WeakRankerParams::External;

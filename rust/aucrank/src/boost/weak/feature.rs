@@ -1,4 +1,4 @@
-//! The best single feature, and the best single threshold: one histogram pass.
+//! The best single feature, and the best single threshold, from one histogram pass.
 
 use std::cmp::Reverse;
 
@@ -10,13 +10,14 @@ use crate::data::{
 };
 
 /// The feature of the highest AUC, in either direction; categories in the order of their shares of
-/// positives, shrunk as far as chance goes ([`LevelRates`](crate::data::LevelRates)), missing values below all others or above, where they serve the AUC. Of equal features
-/// the first, ascending before descending.
+/// positives, shrunk by [`LevelRates`](crate::data::LevelRates); missing values below or above all
+/// others, whichever gives the higher AUC. Of equal features the first, ascending before
+/// descending.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct BestFeature;
 
 /// The threshold, or set of categories, of the largest TPR - FPR; missing values on the side where
-/// they add to it. Of equal ones the first feature and the highest threshold (DECISIONS K2).
+/// they increase it. Of equal ones the first feature and the highest threshold (DECISIONS K2).
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct BestThreshold;
 
@@ -59,7 +60,7 @@ fn histogram(
     Ok(source.histograms(&[wanted])?.pop().expect("one was wanted"))
 }
 
-/// How well a feature ranks, and how.
+/// How well and in which order a feature ranks.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct Order {
     /// Larger is better; above 0.
@@ -67,16 +68,17 @@ pub(in crate::boost) struct Order {
     grouping: Grouping,
 }
 
-/// How bins make groups.
+/// How bins form groups.
 #[derive(Debug, Clone, Copy)]
 enum Grouping {
-    /// Each its own, ascending or not.
+    /// Each bin its own group, in ascending order or not.
     Each { ascending: bool, missing_last: bool },
-    /// Two: the bins before `first` and those from it on, the lower ones scoring lower or not.
+    /// Two groups: the bins before `first` and those from it on, the lower ones scoring lower or
+    /// not.
     Two { first: usize, missing_joins: bool, ascending: bool },
 }
 
-/// How a feature ranks, by the masses of its bins; `None` where no better than chance.
+/// How a feature ranks, by the masses of its bins; `None` if no better than chance.
 pub(in crate::boost) type BinRule = fn(&Bins) -> Option<Order>;
 
 /// The best feature so far.
@@ -84,13 +86,13 @@ pub(in crate::boost) type BinRule = fn(&Bins) -> Option<Order>;
 pub(in crate::boost) struct Best {
     found: Option<(usize, Order)>,
     bins: Bins,
-    /// Memory for the next feature.
+    /// Reused memory for the next feature.
     asked: Bins,
 }
 
 impl Best {
-    /// Asks one more feature. Of equal ones the first stays. The rates of categories are taken as they
-    /// are without `level_units`.
+    /// Considers one more feature. Of equal ones the first is kept. Without `level_units` the rates
+    /// of categories are not shrunk.
     pub(in crate::boost) fn ask(
         &mut self,
         binned: &Binned,
@@ -107,7 +109,7 @@ impl Best {
         }
     }
 
-    /// The better of two, each of some of the features.
+    /// The better of two, each over some of the features.
     pub(in crate::boost) fn join(&mut self, other: Self) {
         if key(other.found) > key(self.found) {
             *self = other;
@@ -148,8 +150,8 @@ fn best_ranking(
 /// The occupied bins of a feature.
 #[derive(Debug, Default)]
 pub(in crate::boost) struct Bins {
-    /// Codes with their masses; those of a categorical feature as far as they are believed, in
-    /// ascending order of their shares of positives.
+    /// Codes with their masses; those of a categorical feature shrunk, in ascending order of their
+    /// shares of positives.
     known: Vec<(u32, ClassMasses)>,
     missing: Option<(u32, ClassMasses)>,
     is_categorical: bool,
@@ -176,7 +178,7 @@ impl Bins {
         };
         let levels = || self.known.iter().chain(&self.missing).map(|&(_, masses)| masses);
         let Some(shrinkage) = Shrinkage::of(levels(), units) else {
-            // They tell nothing.
+            // Uninformative categories.
             self.known.clear();
             self.missing = None;
             return;
@@ -233,7 +235,7 @@ impl Bins {
         Ranking { ranker: Ranker::Feature, groups: Groups::Codes { feature, of_code }, sums }
     }
 
-    /// One group a bin, in the direction of the higher AUC.
+    /// One group per bin, in the direction of the higher AUC.
     fn best_order(&self) -> Option<Order> {
         // 2 P N (AUC - 1/2) of the known values in ascending order.
         let known = ClassMasses::area(self.known.iter().map(|&(_, bin)| bin));
@@ -257,7 +259,7 @@ impl Bins {
         for (first, &(_, bin)) in self.known.iter().enumerate().rev() {
             above += bin;
             let of_above = total.gain(above);
-            // Where both sides serve alike, missing values join the upper one (DECISIONS K3).
+            // If both sides are equally good, missing values join the upper one (DECISIONS K3).
             for (missing_joins, more) in [(true, of_missing), (false, 0)] {
                 if (of_above + more).abs() > best.0.abs() {
                     best = (of_above + more, first, missing_joins);

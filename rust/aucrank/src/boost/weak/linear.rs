@@ -1,7 +1,7 @@
 //! A linear weak ranker: Fisher's discriminant of the weighted rows.
 //!
-//! Its moments are sums of integers, so that no order of rows and no number of threads changes a bit of
-//! them: features are standardised once for a fit, in fixed point, and masses are whole.
+//! Its moments are integer sums, so that neither the order of the rows nor the number of threads
+//! changes a bit: features are standardised once per fit, in fixed point, and masses are integers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use crate::boost::scored::RowScorer;
 use crate::data::{Column, Columns, Moments};
 use crate::{Interrupt, RankError, parallel};
 
-/// Standard deviations from the mean at which a value is clipped. Few distributions come so far, and a
-/// product of two standardised values then takes 61 bits, which times masses of 2^52 in all is less
-/// than 2^127.
+/// Standard deviations from the mean at which a value is clipped. Few distributions reach that far,
+/// and a product of two standardised values then takes 61 bits, which times a total mass of 2^52 is
+/// less than 2^127.
 pub(in crate::boost) const MOST_DEVIATIONS: f64 = 1024.0;
 
-/// Units of a standardised value in fixed point to one standard deviation.
+/// Fixed-point units per standard deviation.
 const UNITS: f64 = (1 << 20) as f64;
 
 /// Added to the variance of each standardised feature, so that duplicated features share their weight
@@ -29,13 +29,13 @@ const TILE_ROWS: usize = 512;
 /// A weighted sum of standardised features, a missing value counting as the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinearRanker {
-    /// For each feature its weight, in a unit of the score for a standard deviation; the largest is 1 or
-    /// -1, and constant features have 0.
+    /// For each feature its weight per standard deviation; the largest is 1 or -1, and constant
+    /// features have 0.
     pub coefficients: Vec<f64>,
     /// For each feature the mean of its known training values.
     pub means: Vec<f64>,
-    /// For each feature their standard deviation. Values further than 1024 of them from the mean count
-    /// as those there.
+    /// For each feature the standard deviation of these. Values more than 1024 deviations from the
+    /// mean are clipped there.
     pub deviations: Vec<f64>,
 }
 
@@ -45,13 +45,13 @@ impl LinearRanker {
     pub fn score(&self, row: &[f64]) -> f64 {
         let features = self.coefficients.iter().zip(&self.means).zip(&self.deviations);
         let terms = features.zip(row).filter(|(((coefficient, _), _), _)| **coefficient != 0.0);
-        // In the order of the features, from a positive zero on: equal rows tie exactly.
+        // In the order of the features, starting from positive zero: equal rows tie exactly.
         terms.fold(0.0, |sum, (((coefficient, &mean), &deviation), &value)| {
             sum + coefficient * standardised(value, mean, deviation)
         })
     }
 
-    /// The scores of all rows, which hold no infinity.
+    /// The scores of all rows, which must not hold infinity.
     pub(in crate::boost) fn scores(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let n_features = columns.n_features();
         let mut scores = vec![0.0; columns.n_rows()];
@@ -94,10 +94,10 @@ impl LinearRanker {
     }
 }
 
-/// A value in standard deviations from the mean; 0 where it is missing.
+/// A value in standard deviations from the mean; 0 if missing.
 #[inline]
 fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
-    // The difference may overflow, and is then clipped.
+    // The difference may overflow to infinity, which is then clipped.
     let deviations = (value - mean) / deviation;
     if deviations.is_nan() { 0.0 } else { deviations.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS) }
 }
@@ -106,7 +106,7 @@ fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
 #[derive(Debug)]
 pub(super) struct FisherRanker {
     moments: Vec<Moments>,
-    /// For each feature its standardised values in fixed point, none for a constant one.
+    /// For each feature its standardised values in fixed point; empty for a constant one.
     standardised: Vec<Vec<i32>>,
 }
 
@@ -129,7 +129,7 @@ impl FisherRanker {
         Ok(Self { moments, standardised })
     }
 
-    /// Weights of the features: Fisher's discriminant, each class counting one half.
+    /// Weights of the features: Fisher's discriminant with equal class weights.
     fn direction(
         &self,
         classes: &[ClassRows; 2],
@@ -231,7 +231,7 @@ impl ClassRows {
     fn mean_product(&self, [a, b]: [&[i32]; 2]) -> f64 {
         let product = |&(row, mass): &(u32, u64)| {
             let values = i64::from(a[row as usize]) * i64::from(b[row as usize]);
-            // Masses are below 2^63: one multiplication of words.
+            // Masses are below 2^63: a single word multiplication.
             i128::from(mass as i64) * i128::from(values)
         };
         self.rows.iter().map(product).sum::<i128>() as f64 / self.total / (UNITS * UNITS)
@@ -250,7 +250,7 @@ fn solve(mut lower: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
             row[k] = (row[k] - dot) / above[k][k];
         }
         let dot: f64 = row[..j].iter().map(|entry| entry * entry).sum();
-        // Rounding may eat up the variance that the features before leave; the ridge stays.
+        // Rounding may cancel the variance left by the features before; the ridge remains.
         row[j] = (row[j] - dot).max(0.5 * RIDGE).sqrt();
         let dot: f64 = (0..j).map(|k| row[k] * b[k]).sum();
         b[j] = (b[j] - dot) / row[j];
@@ -323,7 +323,7 @@ mod tests {
             }
         }
         let difference = [means[1][0] - means[0][0], means[1][1] - means[0][1]];
-        // The inverse of a matrix of two rows, but for a factor that the scale swallows.
+        // The inverse of a 2 by 2 matrix, up to a factor that the scale absorbs.
         let expected = [
             within[1][1] * difference[0] - within[0][1] * difference[1],
             within[0][0] * difference[1] - within[1][0] * difference[0],

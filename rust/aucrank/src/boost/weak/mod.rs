@@ -1,5 +1,5 @@
-//! Weak rankers: whatever ranks weighted rows a little better than chance (paper 3 Definition 1;
-//! DECISIONS B1).
+//! Weak rankers: any method that ranks weighted rows slightly better than chance (paper 3
+//! Definition 1; DECISIONS B1).
 
 mod by_score;
 pub(super) mod external;
@@ -21,7 +21,7 @@ use feature::{BestFeature, BestThreshold, BinRule};
 use linear::FisherRanker;
 use tree::ShallowTree;
 
-/// Which weak ranker is boosted.
+/// The weak ranker to boost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WeakRankerParams {
@@ -31,15 +31,15 @@ pub enum WeakRankerParams {
     Threshold,
     /// Fisher's linear discriminant; all features must be numbers.
     Linear,
-    /// A ranking tree without pruning. Rows are binned for all rounds at once and seeds are drawn
-    /// for each, so that `binning` and `seed` have no part in it, but for the folds of inner trees.
+    /// A ranking tree without pruning. Rows are binned once for all rounds and seeds are drawn for
+    /// each, so its `binning` and `seed` are ignored, except for the folds of inner trees.
     Tree(Box<TreeRankParams>),
-    /// A ranker that lives outside the core.
+    /// An external ranker.
     External,
 }
 
 impl WeakRankerParams {
-    /// What fits these rankers to the rows of a sample, after whatever it does once for all fits.
+    /// The learner of these rankers on a sample, after its one-time preparation.
     pub(super) fn ranker<'a>(
         &'a self,
         sample: &WeakSample<'a>,
@@ -60,42 +60,42 @@ pub(super) struct WeakSample<'a> {
     pub(super) columns: &'a Columns<'a>,
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
-    /// What fits rankers that live outside the core.
+    /// Fits external rankers.
     pub(super) external: Option<&'a dyn RowRanker>,
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// What a weak ranker is to be fitted to.
+/// The task of one weak ranker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WeakTask<'a> {
-    /// Mass of every row of the sample, learned from or not.
+    /// Mass of every row of the sample, in the training subset or not.
     pub(super) masses: &'a [u64],
     /// Rows to learn from, ascending; both classes have mass among them.
     pub(super) rows: &'a [u32],
     /// Features to learn from, ascending; `None` for all.
     pub(super) features: Option<&'a [usize]>,
-    /// For what is random.
+    /// Random seed.
     pub(super) seed: u64,
 }
 
 /// Fits rankers to masses.
 pub(super) trait WeakRanker: Sync {
-    /// The ranking of all rows of the sample by a ranker fitted to the task; `None` where none is better
-    /// than chance.
+    /// The ranking of all rows of the sample by a ranker fitted to the task; `None` if none is
+    /// better than chance.
     fn rank(
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError>;
 
-    /// How the ranker chooses by the masses of the bins, where it needs nothing else: many rankers are
+    /// The rule of choice by the masses of the bins, if nothing else is needed: many rankers are
     /// then fitted in one pass over the rows.
     fn bin_rule(&self) -> Option<BinRule> {
         None
     }
 }
 
-/// A fitted weak ranker, and how it ranks the rows of the sample: in groups of equal score.
+/// A fitted weak ranker, and its ranking of the rows of the sample in groups of equal score.
 #[derive(Debug)]
 pub(super) struct Ranking {
     pub(super) ranker: Ranker,
@@ -107,9 +107,9 @@ pub(super) struct Ranking {
 /// A fitted weak ranker.
 #[derive(Debug)]
 pub(super) enum Ranker {
-    /// A feature, or some of it; its groups are of codes.
+    /// A single feature; its groups are of codes.
     Feature,
-    /// A tree; its groups are its leaves, the last in the ranking first.
+    /// A tree; its groups are its leaves, in reverse order of the ranking.
     Tree(RankingTree),
     /// A ranker with scores.
     Scored {
@@ -125,7 +125,7 @@ pub(super) enum Groups {
     /// By the code of a feature.
     Codes {
         feature: usize,
-        /// Group of each code, the missing one the last; `None` for those without mass.
+        /// Group of each code, the missing one last; `None` for codes without mass.
         of_code: Vec<Option<u32>>,
     },
     /// Row by row.
@@ -133,9 +133,9 @@ pub(super) enum Groups {
 }
 
 impl Ranking {
-    /// The same with at most `n_groups` groups, where they are of scores: neighbours are joined to about
-    /// equal mass. A value for each of many scores would make a large term that tells rows apart which
-    /// hardly differ.
+    /// The same ranking with at most `n_groups` groups, if they are of scores: neighbours are
+    /// merged to about equal mass. One value for each of many scores would make a large term that
+    /// separates nearly equal rows.
     pub(super) fn with_at_most(mut self, n_groups: usize) -> Self {
         let Ranker::Scored { thresholds, .. } = &mut self.ranker else { return self };
         let Groups::Rows(of_row) = &mut self.groups else { return self };
@@ -156,8 +156,8 @@ impl Ranking {
         self
     }
 
-    /// The term that has the given values at the groups, `unseen` where a feature is missing which no
-    /// row missed; and the groups.
+    /// The term with the given values at the groups, and `unseen` for a missing value of a feature
+    /// that was never missing; and the groups.
     pub(super) fn into_term(
         self,
         sample: &WeakSample<'_>,
@@ -190,7 +190,7 @@ pub(super) mod tests {
     use crate::Interrupt;
     use crate::data::BinningParams;
 
-    /// Numbers that look random.
+    /// Pseudo-random numbers.
     pub(in crate::boost) struct Draws(pub(in crate::boost) u64);
 
     impl Draws {
@@ -220,7 +220,7 @@ pub(super) mod tests {
         weak.ranker(&sample)?.rank(&sample, &task)
     }
 
-    /// The ranking of the core.
+    /// The ranking by the core.
     pub(in crate::boost) fn ranked(
         weak: &WeakRankerParams,
         columns: &Columns<'_>,
@@ -231,8 +231,8 @@ pub(super) mod tests {
         ranked_by(weak, columns, labels, masses, features, None).unwrap()
     }
 
-    /// The term of a ranking of at most `most` groups of scores whose groups have the values 0, 1, ...,
-    /// and the value of each row of the sample.
+    /// The term of a ranking of at most `most` groups of scores whose groups have the values 0, 1,
+    /// ..., and its value at each row of the sample.
     pub(in crate::boost) fn graded(
         weak: &WeakRankerParams,
         columns: &Columns<'_>,

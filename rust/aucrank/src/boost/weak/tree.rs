@@ -35,7 +35,7 @@ impl WeakRanker for ShallowTree<'_> {
         let rows = task.rows.to_vec();
         let tree = self.0.grow(task.masses, rows, task.features, task.seed, sample.interrupt)?;
         let leaves = tree.leaf_sums();
-        // Each split gains.
+        // Each split has a gain, so more than one leaf is better than chance.
         if leaves.len() < 2 {
             return Ok(None);
         }

@@ -1,15 +1,15 @@
 //! The saved form of a state: a header, the table in order of the score, a checksum.
 //!
-//! All numbers little-endian. Header: 8 bytes `AUCRANKS`, format version (u32), bits of the unit of
-//! weight or 2^32 - 1 where weights are taken as they are (u32), greatest size or 0 (u64), kind of
+//! All numbers are little-endian. Header: 8 bytes `AUCRANKS`, format version (u32), bits of the
+//! unit of weight, or 2^32 - 1 if weights are kept exactly (u32), maximum size or 0 (u64), kind of
 //! the entries (u32: 0 counts, 1 cells, 2 wide cells), rows of the negative and of the positive
 //! class (2 u64), number of entries (u64); for wide cells also the words of a sum (u32) and the
-//! power of two that their units stand for (i32). An entry of kind 0: key, negative and positive
-//! rows (3 u64). One of kind 1: key (u64), width (u32), weights of the classes (2 u64), sums of
-//! their squares (2 u128). One of kind 2: the same, weights being so many words, the lowest first,
-//! and squares twice as many. Last the FNV-1a hash of all that (u64).
+//! exponent of their unit (i32). An entry of kind 0: key, negative and positive rows (3 u64). One
+//! of kind 1: key (u64), width (u32), weights of the classes (2 u64), sums of their squares (2
+//! u128). One of kind 2: the same, with weights of that many words, the lowest first, and squares
+//! of twice as many. At the end the FNV-1a hash of all the above (u64).
 //!
-//! Version 1 had no wide cells, and its unit of 1 was the default: such a state takes any weights.
+//! Version 1 had no wide cells, and a default unit of 1: such a state keeps weights exactly.
 
 use super::cells::{Cell, Count, low_bits};
 use super::limbs::{add_words, bit_length};
@@ -22,12 +22,12 @@ use crate::roc::Score;
 
 const MAGIC: &[u8; 8] = b"AUCRANKS";
 const VERSION: u32 = 2;
-/// In place of the bits of a unit of weight.
+/// Stored in place of the bits of a unit of weight.
 const NO_UNIT: u32 = u32::MAX;
 const COUNT_BYTES: usize = 24;
 const CELL_BYTES: usize = 60;
 
-/// Bytes of a wide cell.
+/// Size of a wide cell in bytes.
 fn wide_bytes(words: usize) -> usize {
     12 + 6 * words * size_of::<u64>()
 }
@@ -88,7 +88,7 @@ fn write_wide<const WORDS: usize>(cells: &[WideCell<WORDS>], low: i32, bytes: &m
     }
 }
 
-/// What is left to read.
+/// The bytes left to read.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -198,7 +198,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
     (state.rows, state.totals, state.low) = (rows, sums.totals, low);
     let units = few_units(&sums.totals, bits);
     let has_weight = sums.totals.map(|total| bit_length(&total) > 0);
-    // Where weights are whole, a row has one unit at least.
+    // If weights are integers, a row has at least one unit.
     let counts = if kind == 2 { None } else { units };
     let fits = |class: usize| {
         (rows[class] == 0) != has_weight[class]
@@ -235,7 +235,7 @@ fn read_wide<const WORDS: usize>(
         let shift = (sums.low - LOWEST).cast_unsigned();
         for (class, masses) in cell.masses.iter().enumerate() {
             let squares = bit_length(cell.squares[class].as_flattened());
-            // The square of a sum is at least that of its greatest part, and takes no more bits.
+            // The square of a sum is at least that of its largest part, and has no more bits.
             let most = 2 * bit_length(masses);
             let fits = if most == 0 { squares == 0 } else { (1..=most).contains(&squares) };
             if add_words(&mut sums.totals[class], masses, shift) || !fits {
@@ -250,7 +250,7 @@ fn read_wide<const WORDS: usize>(
     Ok(Runs::of(run))
 }
 
-/// What the entries before have shown.
+/// Sums over the entries read so far.
 struct Sums {
     last: Option<u64>,
     low: i32,
@@ -264,7 +264,7 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// Refuses a node of keys that no state has there.
+    /// Refuses keys that cannot follow those before.
     fn add_keys(&mut self, node: &impl Entry, width: u32) -> Result<(), RankError> {
         let least = f64::NEG_INFINITY.key();
         let greatest = f64::INFINITY.key();
@@ -281,13 +281,13 @@ impl Sums {
         Ok(())
     }
 
-    /// Refuses an entry that no state has.
+    /// Refuses an entry that no state can contain.
     fn add_cell(&mut self, cell: &Cell, bits: u32) -> Result<(), RankError> {
         self.add_keys(cell, cell.width)?;
         let unit = LOWEST.unsigned_abs() - bits;
         for class in [0, 1] {
             let (units, square) = (u128::from(cell.units[class]), cell.squares[class]);
-            // Rows weigh one unit at least, and at most all of them together.
+            // Each row has at least one unit, and at most all units of the cell.
             let squares = units..=units.saturating_mul(units);
             let is_much = add_words(&mut self.totals[class], &[cell.units[class]], unit)
                 || cell.units[class] > MAX_UNITS;

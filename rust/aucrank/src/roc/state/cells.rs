@@ -1,13 +1,13 @@
-//! Tables of bounded size: neighbouring scores that are counted together.
+//! Tables of bounded size: neighbouring scores are counted together.
 
 use super::runs::Entry;
 use crate::roc::curve::Counted;
 
-/// Rows of one score, each counted once.
+/// Unweighted rows of one score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     pub key: u64,
-    /// Negative, positive rows.
+    /// Negative and positive rows.
     pub rows: [u64; 2],
 }
 
@@ -28,24 +28,24 @@ impl Entry for Count {
     }
 }
 
-/// Rows of the scores whose keys differ in their last `width` bits only.
+/// Rows whose score keys differ in their last `width` bits only.
 ///
-/// Such cells are the nodes of a binary tree over all keys, so two of them are nested or apart:
-/// states that were cut down at different times still fit together.
+/// Such cells are the nodes of a binary tree over all keys, so two of them are nested or disjoint:
+/// states that were cut down at different times can be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// Least key of the cell, whether or not a row has it.
+    /// Least key of the cell, which need not occur.
     pub key: u64,
-    /// 0 if all rows have one score.
+    /// 0 if all rows have the same score.
     pub width: u32,
     /// Weight of the negative and of the positive rows.
     pub units: [u64; 2],
-    /// Sums of their squared weights.
+    /// Sums of the squared weights of both classes.
     pub squares: [u128; 2],
 }
 
 impl Cell {
-    /// Rows that weigh `2^bits` units each.
+    /// A cell of rows that weigh `2^bits` units each.
     pub fn of_rows(count: Count, bits: u32) -> Self {
         Self {
             key: count.key,
@@ -56,7 +56,7 @@ impl Cell {
     }
 }
 
-/// The last `width` bits.
+/// A mask of the last `width` bits.
 pub(super) fn low_bits(width: u32) -> u64 {
     u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0)
 }
@@ -80,16 +80,16 @@ impl Entry for Cell {
     }
 }
 
-/// An entry as statistics see it.
+/// An entry as read by statistics.
 pub(super) trait Seen {
     type Mass: Counted;
     /// Least key.
     fn key(&self) -> u64;
-    /// 0 if all rows have one score.
+    /// 0 if all rows have the same score.
     fn width(&self) -> u32;
     /// Weight of the negative and of the positive rows.
     fn masses(&self) -> [Self::Mass; 2];
-    /// Sums of their squared weights.
+    /// Sums of the squared weights of both classes.
     fn squares(&self) -> [f64; 2];
 }
 
@@ -113,15 +113,15 @@ impl Seen for Cell {
     }
 }
 
-/// An entry that can take in its neighbours.
+/// An entry that can absorb its neighbours.
 pub(super) trait Node: Entry {
-    /// What weights are measured by.
+    /// Parameter of the conversion of weights to floats.
     type Scale: Copy;
 
     /// Weight of the negative and of the positive rows.
     fn weights(&self, scale: Self::Scale) -> [f64; 2];
 
-    /// The cell of at least so many last bits that its scores lie in.
+    /// The cell of at least that width that contains this one.
     fn widened(self, width: u32) -> Self;
 }
 
@@ -139,13 +139,13 @@ impl Node for Cell {
     }
 }
 
-/// Joins neighbouring cells until at most `target` are left, those first that cost least.
+/// Merges neighbouring cells until at most `target` are left, the cheapest first.
 ///
-/// A boundary between two neighbours stands for the smallest node that holds both. The cost of a
+/// A boundary between two neighbours stands for the smallest node that contains both. The cost of a
 /// node is the product of its shares of the classes, to which the error of the AUC is proportional;
-/// each share is taken a little larger, as if one row in `4 * target` were still to fall there, so
-/// that stretches of one class are not joined for nothing. It grows with the node, so that the
-/// cheapest boundaries can be dropped all at once.
+/// each share is slightly increased, as if one row in `4 * target` were still to fall there, so
+/// that stretches of one class are not merged for free. The cost increases with the node, so that
+/// the cheapest boundaries can be dropped all at once.
 pub(super) fn cut_down<C: Node>(cells: &[C], target: usize, scale: C::Scale) -> Vec<C> {
     if cells.len() <= target {
         return cells.to_vec();
@@ -173,7 +173,8 @@ pub(super) fn cut_down<C: Node>(cells: &[C], target: usize, scale: C::Scale) -> 
 
 /// Cost of the node of each boundary.
 fn costs<C: Node>(cells: &[C], widths: &[u32], floor: f64, scale: C::Scale) -> Vec<f64> {
-    // Weights below each cell: sums of floats never fall, so that a node costs no less than one in it.
+    // Prefix sums of weights: floating-point sums are monotone, so a node costs no less than one
+    // inside it.
     let mut below = vec![[0.0; 2]];
     let mut sums = [0.0; 2];
     for cell in cells {
@@ -182,7 +183,7 @@ fn costs<C: Node>(cells: &[C], widths: &[u32], floor: f64, scale: C::Scale) -> V
         below.push(sums);
     }
     let all = sums.map(|sum| if sum > 0.0 { sum } else { 1.0 });
-    // A node reaches to the nearest wider boundary on either side.
+    // A node extends to the nearest wider boundary on either side.
     let mut first = vec![0; widths.len()];
     let mut end = vec![cells.len(); widths.len()];
     let mut open: Vec<usize> = Vec::new();

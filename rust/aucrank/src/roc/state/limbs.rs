@@ -1,6 +1,6 @@
-//! Whole numbers of as many words as they need, the lowest word first.
+//! Multi-word integers, the lowest word first.
 
-/// Adds a number times `2^shift`; whether the sum needs a word more.
+/// Adds a number times `2^shift`; returns whether the sum needs another word.
 pub(super) fn add_shifted(into: &mut [u64], number: u128, shift: u32) -> bool {
     let (word, bit) = ((shift / u64::BITS) as usize, shift % u64::BITS);
     let low = number << bit;
@@ -8,7 +8,7 @@ pub(super) fn add_shifted(into: &mut [u64], number: u128, shift: u32) -> bool {
     add_at(into, word, &[low as u64, (low >> 64) as u64, high as u64])
 }
 
-/// Adds a number of many words times `2^shift`; whether the sum needs a word more.
+/// Adds a multi-word number times `2^shift`; returns whether the sum needs another word.
 pub(super) fn add_words(into: &mut [u64], number: &[u64], shift: u32) -> bool {
     let (word, bit) = ((shift / u64::BITS) as usize, shift % u64::BITS);
     if bit == 0 {
@@ -43,13 +43,13 @@ fn add_at(into: &mut [u64], word: usize, number: &[u64]) -> bool {
     carry
 }
 
-/// Bits up to the highest one that is set.
+/// Number of bits up to the highest one set.
 pub(super) fn bit_length(number: &[u64]) -> u32 {
     let highest = number.iter().rposition(|&word| word > 0);
     highest.map_or(0, |word| (word as u32 + 1) * u64::BITS - number[word].leading_zeros())
 }
 
-/// The 128 bits from one on.
+/// The 128 bits from a given bit on.
 fn bits_from(number: &[u64], first: u32) -> u128 {
     let (word, bit) = ((first / u64::BITS) as usize, first % u64::BITS);
     let [a, b, c] =
@@ -57,7 +57,7 @@ fn bits_from(number: &[u64], first: u32) -> u128 {
     (a | b << 64) >> bit | c.checked_shl(u128::BITS - bit).unwrap_or(0)
 }
 
-/// The number over `2^dropped`, which is below 2^127: rounded, but to nothing only if it is.
+/// The number over `2^dropped`, rounded; below 2^127, and 0 only if the number is 0.
 pub(super) fn rounded(number: &[u64], dropped: u32) -> u128 {
     if dropped == 0 {
         return bits_from(number, 0);
@@ -70,7 +70,7 @@ pub(super) fn rounded(number: &[u64], dropped: u32) -> u128 {
 pub(super) fn to_f64(number: &[u64], dropped: u32) -> f64 {
     let first = bit_length(number).saturating_sub(u128::BITS);
     let (word, bit) = ((first / u64::BITS) as usize, first % u64::BITS);
-    // Far below the last bit that is kept: it only tells a tie from what is above one.
+    // A sticky bit far below the last bit kept: it only tells a tie from a number above it.
     let is_more = number.iter().take(word).any(|&word| word > 0)
         || number.get(word).is_some_and(|&word| word & ((1 << bit) - 1) > 0);
     let leading = bits_from(number, first) | u128::from(is_more);
@@ -99,7 +99,7 @@ mod tests {
             prop_assert_eq!(rounded(&words, 0), expected);
             let half = expected + 4;
             prop_assert_eq!(rounded(&words, 3), (half >> 3).max(u128::from(expected > 0)));
-            // Moved up, and back down.
+            // Shifted up, and back down.
             let mut moved = [0_u64; 5];
             prop_assert!(!add_words(&mut moved, &words, shift));
             prop_assert_eq!(bits_from(&moved, shift), expected);

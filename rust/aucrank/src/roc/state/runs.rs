@@ -1,16 +1,16 @@
-//! Sorted runs of geometric sizes: a row moves O(log n) times, however small the batches.
+//! Sorted runs of geometric sizes: a row is moved O(log n) times, however small the batches.
 
 use rayon::prelude::*;
 
 use crate::roc::PARALLEL_FROM;
 
-/// Rows of one score, or of a cell of neighbouring scores; cells are nested or apart.
+/// Rows of one score, or of a cell of neighbouring scores; cells are nested or disjoint.
 pub(super) trait Entry: Copy + Send + Sync {
     /// Key of the least score.
     fn key(&self) -> u64;
     /// Key of the greatest score.
     fn last_key(&self) -> u64;
-    /// The rows of both; `other` lies in this cell, or begins where it does.
+    /// The rows of both; `other` is inside this cell or begins where it does.
     fn join(self, other: Self) -> Self;
 }
 
@@ -25,7 +25,7 @@ impl<E> Default for Runs<E> {
 }
 
 impl<E: Entry> Runs<E> {
-    /// A run in order.
+    /// A single sorted run.
     pub fn of(run: Vec<E>) -> Self {
         Self(vec![run])
     }
@@ -51,7 +51,7 @@ impl<E: Entry> Runs<E> {
         }
     }
 
-    /// The one run that all are merged into.
+    /// Merges all runs into one.
     pub fn one(&mut self) -> &mut Vec<E> {
         while self.0.len() > 1 {
             self.merge_last();
@@ -62,12 +62,12 @@ impl<E: Entry> Runs<E> {
         &mut self.0[0]
     }
 
-    /// The same runs of other entries, one for each.
+    /// The same runs with each entry converted.
     pub fn map<F: Entry>(self, entry: impl Fn(&E) -> F) -> Runs<F> {
         Runs(self.0.iter().map(|run| run.iter().map(&entry).collect()).collect())
     }
 
-    /// Adds all rows of another table.
+    /// Adds all entries of another table.
     pub fn append(&mut self, other: Self) {
         for run in other.0 {
             self.push(run);
@@ -85,7 +85,7 @@ impl<E: Entry> Runs<E> {
     }
 }
 
-/// Entries of both runs; those that meet are joined.
+/// Merges two runs; entries that overlap are joined.
 fn merge<E: Entry>(a: &[E], b: &[E]) -> Vec<E> {
     let n = a.len() + b.len();
     if n < PARALLEL_FROM || rayon::current_num_threads() == 1 {
@@ -93,7 +93,8 @@ fn merge<E: Entry>(a: &[E], b: &[E]) -> Vec<E> {
         merge_into(a, b, &mut out);
         return out;
     }
-    // Pieces begin where no cell of either run is cut: at a key of `a`, unless `b` has a wider cell.
+    // Pieces begin where no cell of either run is cut: at a key of `a`, unless `b` has a wider
+    // cell.
     let n_pieces = 4 * rayon::current_num_threads();
     let mut pieces = Vec::with_capacity(n_pieces);
     let (mut start_a, mut start_b) = (0, 0);
@@ -131,7 +132,7 @@ fn merge_into<E: Entry>(mut a: &[E], mut b: &[E], out: &mut Vec<E>) {
         _ => out.push(next),
     };
     while let ([first_a, rest_a @ ..], [first_b, rest_b @ ..]) = (a, b) {
-        // No branch on the order of two keys, which nothing foretells.
+        // No branch on the order of the keys, which is unpredictable.
         let take_b = first_b.key() < first_a.key();
         add(if take_b { *first_b } else { *first_a });
         a = if take_b { a } else { rest_a };

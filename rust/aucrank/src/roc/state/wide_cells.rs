@@ -1,32 +1,32 @@
-//! Cells whose weights are added up without rounding, however far apart they are.
+//! Cells whose weights are summed without rounding, whatever their range.
 
 use super::cells::{Cell, Node, Seen, low_bits};
 use super::limbs::{add_shifted, add_words, bit_length, rounded, to_f64};
 use super::runs::Entry;
 use crate::roc::mass::{MOST_BITS, digits};
 
-/// Exponent of the lowest digit that a weight can have, or a little lower.
+/// Exponent of the lowest digit a weight can have, or slightly lower.
 pub(super) const LOWEST: i32 = -1088;
 
-/// Words of a sum of any weights.
+/// Words that suffice for a sum of any weights.
 pub(super) const ALL_WORDS: usize = 34;
 
 /// A sum of weights in units of `2^LOWEST`.
 pub(super) type Total = [u64; ALL_WORDS];
 
-/// The unit of weights whose lowest digit is this: one of few, so that it seldom changes, and 1 for
-/// all whole numbers.
+/// The exponent of the unit for weights with this lowest digit: one of a few, so that it seldom
+/// changes, and 0 for all integers.
 pub(super) fn unit_below(lowest_digit: i32) -> i32 {
     (lowest_digit.div_euclid(32) * 32).min(0)
 }
 
-/// The digits of a weight as a whole number, and how far they are shifted up.
+/// The digits of a weight as an integer, and their left shift in units of `2^low`.
 pub(super) fn placed(weight: f64, low: i32) -> (u128, u32) {
     let (digits, exponent) = digits(weight);
     (digits.into(), if digits == 0 { 0 } else { (exponent - low).cast_unsigned() })
 }
 
-/// Rows of a score or of a cell, as [`Cell`], in units of a power of two that the state knows.
+/// A [`Cell`] with multi-word sums, in units of a power of two known to the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WideCell<const WORDS: usize> {
     pub key: u64,
@@ -49,7 +49,7 @@ impl<const WORDS: usize> WideCell<WORDS> {
         add_shifted(self.squares[class].as_flattened_mut(), number * number, 2 * shift);
     }
 
-    /// Rows whose weights are whole numbers of units, `2^shift` of these.
+    /// Converts a cell whose unit is `2^shift` of the units here.
     pub fn of_cell(cell: &Cell, shift: u32) -> Self {
         let mut wide = Self::empty(cell.key, cell.width);
         for class in [0, 1] {
@@ -60,7 +60,7 @@ impl<const WORDS: usize> WideCell<WORDS> {
         wide
     }
 
-    /// The same rows in units of which one is `2^shift`.
+    /// The same rows in finer units, `2^shift` to one of these.
     pub fn in_finer_units<const MORE: usize>(&self, shift: u32) -> WideCell<MORE> {
         let mut finer = WideCell::empty(self.key, self.width);
         for class in [0, 1] {
@@ -71,7 +71,7 @@ impl<const WORDS: usize> WideCell<WORDS> {
         finer
     }
 
-    /// As much of it as a statistic reads.
+    /// The cell in the precision that statistics read.
     pub fn seen(&self, scale: Scale) -> SeenCell {
         let of_class = |class: usize| rounded(&self.masses[class], scale.0[class]);
         let square = |class: usize| to_f64(self.squares[class].as_flattened(), 2 * scale.0[class]);
@@ -114,12 +114,12 @@ impl<const WORDS: usize> Node for WideCell<WORDS> {
     }
 }
 
-/// Lowest bits of the weights of both classes that two words have no room for.
+/// Number of lowest bits of the weights of both classes that do not fit in two words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale(pub [u32; 2]);
 
 impl Scale {
-    /// What two words leave of classes of these weights, in units of `2^low`.
+    /// The scale for classes of these total weights, in units of `2^low`.
     pub fn of(totals: &[Total; 2], low: i32) -> Self {
         let unit = (low - LOWEST).cast_unsigned();
         let spare = |total: &Total| {
@@ -129,7 +129,7 @@ impl Scale {
     }
 }
 
-/// A cell whose weights are in two words: nothing is rounded over 126 bits.
+/// A cell whose weights are in two words; nothing is rounded up to 126 bits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SeenCell {
     key: u64,
