@@ -17,7 +17,20 @@ class RankerModel(CoreModel, Protocol):
     """What `BaseRanker` asks of a model object of the core."""
 
     def score(self, columns: Columns, n_threads: int) -> NDArray[np.float64]:
-        """Score rows; above 0 is positive."""
+        """Score rows; above 0 is positive.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, n_features), or list of ndarray of shape (n,)
+            The rows, as the core takes them.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            One score a row.
+        """
 
 
 class AucScoreMixin:
