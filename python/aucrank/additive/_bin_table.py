@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan, nan
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.input import count_rows, read_columns
 from aucrank._data.labels import check_weight, match_labels
 from aucrank._data.schema import Schema, errors_by_name
@@ -242,7 +242,9 @@ class BinsMixin:
         check_is_fitted(self)
         caller = f"{type(self).__name__}.plot_feature"
         binned = self._binned()
-        binned_feature = ranked_features(binned, self._schema)[self._place(feature)]
+        schema = self._schema
+        place = find_column(feature, schema.names, len(schema.features), ONE_FEATURE)
+        binned_feature = ranked_features(binned, schema)[place]
         curve = None
         if X is not None or y is not None:
             if X is None or y is None:
@@ -253,20 +255,6 @@ class BinsMixin:
         total = binned["total"]
         base_rate = total["pos"] / (total["pos"] + total["neg"])
         return draw_feature(binned_feature, _listed(binned_feature), base_rate, curve, ax, caller)
-
-    def _place(self, feature: int | str) -> int:
-        """Return the place of a feature that a user has named."""
-        features = self._schema.features
-        if isinstance(feature, str):
-            names = self._schema.names or []
-            if feature not in names:
-                raise ValueError(f"there is no feature {feature!r}")
-            return names.index(feature)
-        if isinstance(feature, bool) or not isinstance(feature, Integral):
-            raise TypeError(f"feature must be a name or a position, got {feature!r}")
-        if not 0 <= feature < len(features):
-            raise ValueError(f"feature {feature} is not one of the {len(features)} columns")
-        return int(feature)
 
     def _curve(
         self, feature: RankedFeature, X: Any, y: ArrayLike, sample_weight: ArrayLike | None

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.column_lookup import check_names
 from aucrank.additive._scorecard.card import Card
 
 
@@ -66,9 +67,7 @@ def reason_texts(names: list[str], reasons: Mapping[str, str] | None) -> NDArray
     if reasons is not None and not isinstance(reasons, Mapping):
         raise TypeError(f"reasons must be a mapping from names to texts, got {reasons!r}")
     texts = {} if reasons is None else dict(reasons)
-    unknown = [name for name in texts if name not in names]
-    if unknown:
-        raise ValueError(f"reasons names columns that X does not have: {unknown!r}")
+    check_names(texts, "reasons", names)
     return np.array([texts.get(name, name) for name in names], dtype=object)
 
 

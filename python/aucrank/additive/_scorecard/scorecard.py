@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import count_rows, read_columns
 from aucrank._data.labels import check_weight, match_labels
 from aucrank._data.sample import Sample
@@ -27,6 +28,13 @@ from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.drift import DriftReport, report_drift
 from aucrank.additive._scorecard.ranker import check_ranker, special_values_of, step_functions
 from aucrank.additive._scorecard.reasons import find_reasons, reason_texts
+
+_MONOTONE = Wording(
+    unnamed="{parameter} names a column that X does not have: {column!r}",
+    unknown="{parameter} names a column that X does not have: {column!r}",
+    beyond="a position in {parameter} must be from 0 to {last}, got {column!r}",
+    neither="a position in {parameter} must be an int, got {column!r}",
+)
 
 
 class Scorecard(ProbabilityMixin, BaseRanker):
@@ -1160,15 +1168,9 @@ def _monotone_columns(monotone: Any, schema: Schema) -> list[bool]:
     n_features = len(schema.features)
     if isinstance(monotone, bool | np.bool_):
         return [bool(monotone)] * n_features
-    names = schema.names or []
     chosen = set()
     for column in monotone:
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(f"monotone names a column that X does not have: {column!r}")
-            place = names.index(column)
-        else:
-            place = check_int(column, "a position in monotone", low=0, high=n_features - 1) or 0
+        place = find_column(column, schema.names, n_features, _MONOTONE, "monotone")
         if schema.features[place].levels is not None:
             raise ValueError(
                 f"monotone names column {schema.label(place)}, which is categorical: categories"
