@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 _MAX_INT = 2**63 - 1
 
@@ -211,3 +212,8 @@ def binning_params(max_bins: Any, level_rates: Any, seed: int) -> dict[str, Any]
         "level_rates": check_choice(level_rates, "level_rates", LEVEL_RATES),
         "seed": seed,
     }
+
+
+def check_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Draw the seed of a fit, in ``[0, 2**31 - 1)``, from scikit-learn's ``random_state``."""
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.labels import match_labels
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
+from aucrank._data.weights import check_weight
 from aucrank._export.bins import Bin, BinnedFeature, read_bins, words_of_bins
 from aucrank._plots.bins import FeatureDisplay, draw_feature
 from aucrank._utils.threads import threads_for

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import Columns, count_rows, read_columns
-from aucrank._data.labels import check_weight
 from aucrank._data.schema import Factor, Schema, errors_by_name, is_missing
+from aucrank._data.weights import check_weight
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 

@@ -14,10 +14,11 @@ from aucrank import _core
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.labels import match_labels
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
+from aucrank._data.weights import check_weight
 from aucrank._export.sql import DIALECTS, Dialect
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
