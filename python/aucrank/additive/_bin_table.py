@@ -13,11 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._data.column_lookup import ONE_FEATURE, find_column
-from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import match_labels
+from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._data.weights import check_weight
 from aucrank._export.bins import Bin, BinnedFeature, read_bins, words_of_bins
 from aucrank._plots.bins import FeatureDisplay, draw_feature
 from aucrank._utils.threads import threads_for
@@ -261,15 +259,11 @@ class BinsMixin:
         self, feature: RankedFeature, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> RocCurve:
         """Return the ROC curve of the values of a feature, or of the shares of its categories."""
-        columns = read_columns(cast(BaseEstimator, self), X, self._schema)
-        positive = match_labels(y, self.classes_)
-        n_rows = count_rows(columns)
-        if len(positive) != n_rows:
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples:"
-                f" {[n_rows, len(positive)]}"
-            )
-        weight = check_weight(sample_weight, n_rows)
+        sample = read_sample(
+            cast(BaseEstimator, self), X, y, sample_weight, self._schema, self.classes_
+        )
+        columns, positive, weight = sample.columns, sample.labels, sample.weight
+        n_rows = len(positive)
         n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
         with errors_by_name(self._schema):
             bins = self._table().bins(columns, n_threads).reshape(n_rows, -1)

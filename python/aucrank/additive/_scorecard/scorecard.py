@@ -13,12 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._data.column_lookup import Wording, find_column
-from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import match_labels
-from aucrank._data.sample import Sample
+from aucrank._data.input import count_rows
+from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._data.weights import check_weight
 from aucrank._export.sql import DIALECTS, Dialect
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
@@ -1124,24 +1122,13 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         1      x1  0.00   stable
         """
         check_is_fitted(self)
-        columns = read_columns(self, X, self._schema)
-        n_rows = count_rows(columns)
-        weight = check_weight(sample_weight, n_rows)
-        if weight is not None and not weight.any():
+        sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
+        if sample.weight is not None and not sample.weight.any():
             raise ValueError("sample_weight is zero for every row; drift needs rows to compare")
-        positive = None
-        if y is not None:
-            positive = match_labels(y, self.classes_)
-            if len(positive) != n_rows:
-                raise ValueError(
-                    "Found input variables with inconsistent numbers of samples:"
-                    f" {[n_rows, len(positive)]}"
-                )
-        n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
+        n_threads = threads_for(self.n_jobs, count_rows(sample.columns))
         with errors_by_name(self._schema):
-            sample = Sample(columns, self._schema, positive, weight)
             counts = json.loads(self._model.drift(sample.core, n_threads))
-        return report_drift(self._card, counts, has_y=positive is not None)
+        return report_drift(self._card, counts, has_y=y is not None)
 
     @property
     def _card(self) -> Card:
