@@ -91,6 +91,7 @@ lint-python: $(STAMPS)/package $(STAMPS)/group-lint
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --mypy-config-file pyproject.toml \
 		--allowlist .ci/stubtest-allowlist.txt aucrank._core
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/numpydoc lint $(PY_FILES)
 
 .PHONY: docs

@@ -22,16 +22,12 @@ from aucrank._base.persistence import (
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
-from aucrank._data.labels import (
-    check_class_weight,
-    check_seed,
-    check_weight,
-    encode_binary,
-)
+from aucrank._data.labels import encode_binary
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.weights import check_class_weight, check_weight
 from aucrank._utils.files import write_atomically
-from aucrank._utils.params import check_verbose
+from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from aucrank._data.column_lookup import columns_named
 from aucrank._data.schema import Schema
-from aucrank._utils.params import columns_named
 
 
 def check_monotonic_cst(monotonic_cst: Any) -> None:

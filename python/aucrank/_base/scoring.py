@@ -32,22 +32,12 @@ def score_rows(ranker: Any, X: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64, shape (n,)
-        The higher, the more likely of the second class; NaN is passed on.
-
-    Raises
-    ------
-    ValueError
-        If the method does not return one score, or two probabilities, for each row.
+        The higher, the more likely of the second class. What an estimator returns in another shape
+        has that shape here, too.
     """
     method = scoring_method(ranker)
     assert method is not None
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     scores = np.asarray(getattr(ranker, method)(X))
-    if scores.shape != ((n_rows,) if method == "decision_function" else (n_rows, 2)):
-        raise ValueError(
-            f"{method} of {type(ranker).__name__} returned an array of shape {scores.shape} for"
-            f" {n_rows} rows"
-        )
-    if scores.ndim == 2:
+    if method == "predict_proba" and scores.ndim == 2 and scores.shape[1] == 2:
         scores = scores[:, 1]
     return np.ascontiguousarray(scores, dtype=np.float64)

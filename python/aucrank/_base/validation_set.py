@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import check_class_weight, check_weight, match_labels
+from aucrank._data.labels import match_labels
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
+from aucrank._data.weights import check_class_weight, check_weight
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
+from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.column_warnings import Doubts
 from aucrank._data.schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
 
@@ -184,19 +185,12 @@ def _listed_columns(
                 f"categorical_features has {len(listed)} booleans but X has {n_features} columns"
             )
         return set(np.flatnonzero(listed).tolist())
-    if listed.dtype.kind in "iu":
-        outside = listed[(listed < 0) | (listed >= n_features)]
-        if outside.size:
-            raise ValueError(
-                f"categorical_features holds {outside[0]}, but X has columns 0 to {n_features - 1}"
-            )
-        return set(listed.tolist())
-    if names is None:
+    if listed.dtype.kind not in "iu" and names is None:
         raise ValueError("categorical_features holds names, but X has no column names")
-    unknown = [name for name in listed.tolist() if name not in names]
-    if unknown:
-        raise ValueError(f"categorical_features holds {unknown[0]!r}, which is no column of X")
-    return {names.index(name) for name in listed.tolist()}
+    return {
+        find_column(column, names, n_features, IN_A_LIST, "categorical_features")
+        for column in listed.tolist()
+    }
 
 
 def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _Table:

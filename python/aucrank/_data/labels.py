@@ -1,26 +1,14 @@
-"""Checks of target, weights and seed that scikit-learn leaves to us, in its own wording."""
+"""Labels of two classes: of a fit, in scikit-learn's wording, and of a statistic."""
 
-from numbers import Real
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import assert_all_finite, check_array, check_random_state, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from aucrank._data.schema import is_missing
-
-
-def plain_vector(values: Any) -> Any:
-    """Turn a Series of any frame library into the array of its values; leave the rest alone."""
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series):
-        return values
-    array = series.to_numpy()
-    if array.dtype == object and series.dtype == nw.Boolean and not series.null_count():
-        return array.astype(np.bool_)
-    return array
+from aucrank._data.vectors import plain_vector, vector
 
 
 def encode_binary(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -65,7 +53,7 @@ def encode_binary(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if not other.any():
         raise ValueError(
             "Ranking needs samples of 2 classes in the data, but the data contains only one class:"
-            f" {_plain(first)!r}"
+            f" {plain_label(first)!r}"
         )
     second = labels[other.argmax()]
     is_second = np.asarray(labels == second, dtype=np.bool_)
@@ -84,7 +72,7 @@ def _has_fraction(label: Any) -> bool:
     return isinstance(label, float | np.floating) and label != np.floor(label)
 
 
-def _plain(label: Any) -> Any:
+def plain_label(label: Any) -> Any:
     """Return a label of numpy as Python's own, which is shorter in a message."""
     return label.item() if isinstance(label, np.generic) else label
 
@@ -103,72 +91,82 @@ def match_labels(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.bool_]:
     if not known.all():
         row = int(np.argmin(known))
         raise ValueError(
-            f"y holds {_plain(labels[row])!r} in row {row}, which is none of the classes seen in"
-            f" fit: {_plain(classes[0])!r}, {_plain(classes[1])!r}"
+            f"y holds {plain_label(labels[row])!r} in row {row}, which is none of the classes seen"
+            f" in fit: {plain_label(classes[0])!r}, {plain_label(classes[1])!r}"
         )
     return positive
 
 
-def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
-    """Check one weight a row: finite and not negative.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), float or None
-        A single number stands for as many equal weights.
-    n_rows : int
-        Number of rows that need a weight.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,), or None
-        ``None`` where no weights were given.
-
-    Raises
-    ------
-    ValueError
-        Naming ``sample_weight`` and the fault.
-    """
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
-    weight: NDArray[np.float64] = check_array(
-        plain_vector(sample_weight),
-        ensure_2d=False,
-        ensure_min_samples=0,
-        dtype=np.float64,
-        order="C",
-        input_name="sample_weight",
-    )
-    if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
-    if n_rows and weight.min() < 0:
-        row = int(weight.argmin())
-        raise ValueError(f"sample_weight must not be negative, got {weight[row]} in row {row}")
-    return weight
+def positive_rows(y_true: ArrayLike) -> NDArray[np.bool_]:
+    """Rows of the greater of two labels."""
+    return rows_of_greater(vector(y_true, "y_true"), any_labels=True)
 
 
-def check_class_weight(
-    weight: NDArray[np.float64] | None, positive: NDArray[np.bool_], classes: NDArray[Any]
-) -> None:
-    """Check that both classes keep rows of positive weight.
-
-    Raises
-    ------
-    ValueError
-        Naming ``sample_weight`` and the class that has none.
-    """
-    if weight is None:
-        return
-    for label, rows in zip(classes, (~positive, positive), strict=True):
-        if not weight[rows].any():
+def rows_of_greater(labels: NDArray[Any], any_labels: bool) -> NDArray[np.bool_]:
+    """Rows of the greater label; unless any will do, the labels must be 0 and 1 or -1 and 1."""
+    if not any_labels:
+        classes = _classes(labels)
+        if not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
+            found = ", ".join(map(repr, classes))
             raise ValueError(
-                f"sample_weight is zero for every row of class {_plain(label)!r}; both classes"
-                " need rows of positive weight"
+                f"y_true takes value in {{{found}}} and pos_label is not specified: either make "
+                "y_true take value in {0, 1} or {-1, 1} or pass pos_label explicitly."
             )
+    return equal_to(labels, two_classes(labels)[1])
 
 
-def check_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Draw the seed of a fit, in ``[0, 2**31 - 1)``, from scikit-learn's ``random_state``."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def two_classes(labels: NDArray[Any]) -> list[Any]:
+    """Distinct labels, which are two."""
+    classes = _classes(labels)
+    if labels.dtype.kind == "f" and not all(float(c).is_integer() for c in classes):
+        target = "continuous"
+    elif len(classes) > 2:
+        target = "multiclass"
+    elif len(classes) == 2:
+        return classes
+    else:
+        found = f": {classes[0]!r}" if classes else ""
+        raise ValueError(
+            f"Only one class is present in y_true{found}. "
+            "ROC AUC score is not defined in that case."
+        )
+    shown = ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
+    raise ValueError(
+        "Only binary classification is supported. The type of the target is "
+        f"{target}: y_true holds {shown}."
+    )
+
+
+def equal_to(labels: NDArray[Any], label: Any) -> NDArray[np.bool_]:
+    """Which rows have the label."""
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        _classes(labels)
+    positive = np.asarray(labels == label)
+    if positive.shape != labels.shape or not positive.any():
+        raise ValueError(
+            f"pos_label={label!r} is not a valid label. It should be one of {_classes(labels)}"
+        )
+    return positive.astype(np.bool_, copy=False)
+
+
+def refuse_missing(labels: NDArray[Any]) -> None:
+    missing = np.zeros(labels.shape, dtype=bool)
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind in "mM":
+        missing = np.isnat(labels)
+    elif labels.dtype.kind == "O":
+        missing = np.fromiter(map(is_missing, labels), dtype=bool, count=labels.size)
+    if missing.any():
+        raise ValueError(f"Input y_true contains NaN, first in row {missing.argmax()}.")
+
+
+def _classes(labels: NDArray[Any]) -> list[Any]:
+    """Distinct labels, in order."""
+    refuse_missing(labels)
+    if labels.dtype.kind != "O":
+        return list(np.unique(labels).tolist())
+    try:
+        return sorted(set(labels.tolist()))
+    except TypeError:
+        raise ValueError("y_true must hold labels of one type that have an order") from None

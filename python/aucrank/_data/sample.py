@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from aucrank._data.input import Columns
+from aucrank._data.input import Columns, count_rows, read_columns
+from aucrank._data.labels import match_labels
 from aucrank._data.schema import Schema
+from aucrank._data.weights import check_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +50,32 @@ class Sample:
     ) -> tuple[Columns, list[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None]:
         """The sample as the functions of the core take it."""
         return self.columns, self.schema.n_levels, self.positive, self.weight
+
+
+def read_sample(
+    estimator: BaseEstimator,
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    schema: Schema,
+    classes: NDArray[Any],
+) -> Sample:
+    """Read rows to ask a fitted estimator about; the classes need not occur.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the columns are not those seen in fit, a label or a weight is not valid, or the lengths
+        differ.
+    """
+    columns = read_columns(estimator, X, schema)
+    n_rows = count_rows(columns)
+    weight = check_weight(sample_weight, n_rows)
+    if y is None:
+        return Sample(columns, schema, None, weight)
+    positive = match_labels(y, classes)
+    if len(positive) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[n_rows, len(positive)]}"
+        )
+    return Sample(columns, schema, positive, weight)

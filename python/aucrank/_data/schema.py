@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -157,7 +158,7 @@ def is_missing(value: Any) -> bool:
     """Tell whether a Python object stands for a missing value: None, NaN, pandas' NA and NaT."""
     if value is None:
         return True
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float | np.floating | np.datetime64 | Decimal):
         return bool(value != value)
     # By name, because pandas need not be there.
     return type(value).__name__ in {"NAType", "NaTType"}

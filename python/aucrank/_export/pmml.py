@@ -6,7 +6,7 @@ from math import inf
 from xml.etree import ElementTree
 
 from aucrank._data.schema import Level
-from aucrank.additive._scorecard.bins import CardBin, CardFeature
+from aucrank._export.bins import CardBin, CardFeature, Kind
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -218,7 +218,7 @@ def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: 
             baselineScore=_baseline_score(card, place),
         )
         # The first that is true counts, so what stands apart comes before the interval around it.
-        kinds = ("special", "interval", "category", "missing")
+        kinds: tuple[Kind, ...] = ("special", "interval", "category", "missing")
         for bin_ in (bin_ for kind in kinds for bin_ in feature.of_kind(kind)):
             attribute = _add(characteristic, "Attribute", partialScore=str(bin_.points))
             _add_predicate(attribute, feature.name, bin_)

@@ -183,11 +183,12 @@ class Words:
         if not outside:
             return ""
         if len(inside) > _LONG_LIST and len(outside) < len(inside):
-            return _one_of(name, outside, "!=", "not in")
-        return _one_of(name, inside, "=", "in")
+            return one_of(name, outside, "!=", "not in")
+        return one_of(name, inside)
 
 
-def _one_of(name: str, levels: list[str], one: str, several: str) -> str:
+def one_of(name: str, levels: list[str], one: str = "=", several: str = "in") -> str:
+    """Say that a feature is one of some categories."""
     if len(levels) == 1:
         return f"{name} {one} {levels[0]}"
     return f"{name} {several} {{{', '.join(levels)}}}"

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
-    from aucrank.additive._bin_table import Bin, BinnedFeature
+    from aucrank._export.bins import Bin
+    from aucrank.additive._bin_table import RankedFeature
     from aucrank.metrics import RocCurve
 
 # Inches; widths and heights of the panels relative to each other.
@@ -85,7 +86,7 @@ class FeatureDisplay:
 
 
 def draw_feature(
-    feature: BinnedFeature,
+    feature: RankedFeature,
     listed: list[int],
     base_rate: float,
     curve: RocCurve | None,
@@ -96,7 +97,7 @@ def draw_feature(
 
     Parameters
     ----------
-    feature : BinnedFeature
+    feature : RankedFeature
         The feature.
     listed : list of int
         The places of its bins that are drawn, from left to right.
@@ -145,7 +146,7 @@ def draw_feature(
     )
 
 
-def _ranked(feature: BinnedFeature) -> list[int]:
+def _ranked(feature: RankedFeature) -> list[int]:
     """Return the places of the bins on the curve, that of the largest share first."""
     kinds = ("interval", "category")
     known = [p for p, b in enumerate(feature.bins) if b.kind in kinds and b.size]
@@ -153,7 +154,7 @@ def _ranked(feature: BinnedFeature) -> list[int]:
 
 
 def _draw_curve(
-    ax: Axes, feature: BinnedFeature, curve: RocCurve | None
+    ax: Axes, feature: RankedFeature, curve: RocCurve | None
 ) -> tuple[Line2D, Line2D | None, dict[int, Annotation]]:
     ranked = _ranked(feature)
     n_pos = np.array([feature.bins[place].n_pos for place in ranked])
@@ -187,7 +188,7 @@ def _draw_curve(
     return hull, curve_line, _label_corners(ax, _corners(feature, ranked), curves)
 
 
-def _corners(feature: BinnedFeature, ranked: list[int]) -> dict[int, str]:
+def _corners(feature: RankedFeature, ranked: list[int]) -> dict[int, str]:
     """Say what is at the corners of the hull, at most at so many of them."""
     if feature.cuts is None:
         said = {k: _short(feature.bins[p].label) for k, p in enumerate(ranked, start=1)}
@@ -313,7 +314,7 @@ def _draw_rows(
 
 
 def _write_values(
-    ax: Axes, feature: BinnedFeature, bins: list[Bin], middles: NDArray[np.float64]
+    ax: Axes, feature: RankedFeature, bins: list[Bin], middles: NDArray[np.float64]
 ) -> None:
     """Write cuts where intervals meet, and what is in the other bins below them."""
     ticks: list[tuple[float, str]] = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.schema import Schema
 from aucrank._export.rules import in_full
 from aucrank._plots.pyplot import given_axes, import_pyplot
@@ -129,14 +130,7 @@ def _choose(
     of_feature = {term["feature"]: term for term in terms}
     chosen = []
     for feature in features:
-        if isinstance(feature, str):
-            if feature not in names:
-                raise ValueError(f"there is no feature {feature!r}")
-            place = names.index(feature)
-        else:
-            place = int(feature)
-            if not 0 <= place < len(names):
-                raise ValueError(f"feature {place} is not one of the {len(names)} columns")
+        place = find_column(feature, names, len(names), ONE_FEATURE)
         if place not in of_feature:
             raise ValueError(
                 f"{names[place]} adds nothing to the score, so there is nothing to draw"

@@ -1,11 +1,12 @@
 """Checks of constructor parameters, one line each in an estimator's ``_check_params``."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from math import isnan
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 _MAX_INT = 2**63 - 1
 
@@ -184,35 +185,6 @@ def check_max_features(value: Any, n_features: int) -> int | None:
     return max(1, min(number, n_features))
 
 
-def columns_named(
-    given: Mapping[Any, Any], name: str, columns: list[str] | None, instead: str
-) -> list[str]:
-    """Return the names of all columns, which the keys of a parameter have to be among.
-
-    Parameters
-    ----------
-    given : mapping
-        The parameter, by column name.
-    name : str
-        Name of the parameter, for messages.
-    columns : list of str or None
-        The names, None where the data has none.
-    instead : str
-        What to pass where there are no names, for the message.
-
-    Raises
-    ------
-    ValueError
-        If there are no names, or a key is none of them.
-    """
-    if columns is None:
-        raise ValueError(f"{name} is a dict, but X has no column names: pass {instead}")
-    unknown = [key for key in given if key not in columns]
-    if unknown:
-        raise ValueError(f"{name} names columns that X does not have: {unknown!r}")
-    return columns
-
-
 def binning_params(max_bins: Any, level_rates: Any, seed: int) -> dict[str, Any]:
     """Return how columns become codes, as the core takes it.
 
@@ -240,3 +212,8 @@ def binning_params(max_bins: Any, level_rates: Any, seed: int) -> dict[str, Any]
         "level_rates": check_choice(level_rates, "level_rates", LEVEL_RATES),
         "seed": seed,
     }
+
+
+def check_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Draw the seed of a fit, in ``[0, 2**31 - 1)``, from scikit-learn's ``random_state``."""
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,13 +1,10 @@
 """What MAD2C and RIMARC show of their bins: a table, and a picture for each feature."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import inf, isnan, nan
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, cast
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.column_lookup import ONE_FEATURE, find_column
+from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._export.rules import Restriction, Words, in_full
+from aucrank._export.bins import Bin, BinnedFeature, read_bins, words_of_bins
 from aucrank._plots.bins import FeatureDisplay, draw_feature
 from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve
@@ -31,59 +28,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
-    """A bin of a feature, with the training rows in it.
+class RankedFeature(BinnedFeature[Bin]):
+    """A feature in bins that are ranked.
 
     Attributes
     ----------
-    kind : {"interval", "special", "category", "missing"}
-        What its values are.
-    rule : str
-        Its values in words, with the name of the feature.
-    label : str
-        The same without the name: a category, a special value or "missing"; empty for an interval.
-    size, n_pos : float
-        Weight of its training rows and of the positive ones.
-    """
-
-    kind: Literal["interval", "special", "category", "missing"]
-    rule: str
-    label: str
-    size: float
-    n_pos: float
-
-    @property
-    def rate(self) -> float:
-        """Share of positives; NaN where no training row was."""
-        return self.n_pos / self.size if self.size else nan
-
-
-@dataclass(frozen=True, slots=True)
-class BinnedFeature:
-    """A feature in bins.
-
-    Attributes
-    ----------
-    place : int
-        Its place among the columns.
-    name : str
-        Its name, ``x0`` for a first column without one.
     direction : {1, -1}
         Whether high or low numbers rank high; 1 for a category.
-    cuts : tuple of float or None
-        Where the intervals of a number meet, ascending; None for a category.
-    bins : tuple of Bin
-        In the order of the core: intervals ascending, then special values; or categories. The
-        last is that of missing values.
     numbers : ndarray of float64, shape (n_bins,)
         What `bin_numbers` gives.
     """
 
-    place: int
-    name: str
     direction: int
-    cuts: tuple[float, ...] | None
-    bins: tuple[Bin, ...]
     numbers: NDArray[np.float64]
 
 
@@ -125,7 +81,7 @@ def bin_rates(feature: dict[str, Any]) -> NDArray[np.float64]:
     return np.array([*rates, nan])
 
 
-def binned_features(document: dict[str, Any], schema: Schema) -> list[BinnedFeature]:
+def ranked_features(document: dict[str, Any], schema: Schema) -> list[RankedFeature]:
     """Read the features in bins from the document of their model.
 
     Parameters
@@ -137,63 +93,21 @@ def binned_features(document: dict[str, Any], schema: Schema) -> list[BinnedFeat
 
     Returns
     -------
-    list of BinnedFeature
+    list of RankedFeature
         One for each column.
     """
-    words = Words(schema, [True] * len(schema.features))
-    unit = 2.0 ** document["exponent"]
-    features = []
-    for place, feature in enumerate(document["features"]):
-        known = _values(feature["bins"], words, schema, place)
-        values = [*known, ("missing", words.region({place: _MISSING}), "missing")]
-        bins = tuple(
-            Bin(kind, rule, label, (sums["pos"] + sums["neg"]) * unit, sums["pos"] * unit)
-            for (kind, rule, label), sums in zip(values, feature["sums"], strict=True)
+    words = words_of_bins(schema)
+    return [
+        RankedFeature(
+            place,
+            words.name(place),
+            "numeric" in feature["bins"],
+            read_bins(feature, document["exponent"], words, schema, place, all_levels=True),
+            -1 if feature["direction"] == "decreasing" else 1,
+            bin_numbers(feature),
         )
-        cuts = feature["bins"]["numeric"]["cuts"] if "numeric" in feature["bins"] else None
-        features.append(
-            BinnedFeature(
-                place,
-                words.name(place),
-                -1 if feature["direction"] == "decreasing" else 1,
-                None if cuts is None else tuple(cuts),
-                bins,
-                bin_numbers(feature),
-            )
-        )
-    return features
-
-
-_MISSING = Restriction(low=inf, high=-inf)
-
-#: Kind, words and label of a bin.
-_Values = tuple[Literal["interval", "special", "category", "missing"], str, str]
-
-
-def _values(bins: dict[str, Any], words: Words, schema: Schema, place: int) -> Iterator[_Values]:
-    """Say what the values of each bin are, but that of missing ones."""
-    name = words.name(place)
-    if "categorical" in bins:
-        levels = schema.features[place].levels or ()
-        of_bin: list[list[int]] = [[] for _ in range(bins["categorical"]["n_bins"])]
-        for code, bin_ in enumerate(bins["categorical"]["bin_of_level"]):
-            # A category that no row had is missing.
-            if bin_ < len(of_bin):
-                of_bin[bin_].append(code)
-        for codes in of_bin:
-            listed = ", ".join(str(levels[code]) for code in codes)
-            rule = f"{name} in {{{listed}}}" if len(codes) > 1 else f"{name} = {listed}"
-            yield "category", rule, listed
-        return
-    special = bins["numeric"]["special"]
-    bounds = [-inf, *bins["numeric"]["cuts"], inf]
-    for low, high in pairwise(bounds):
-        rule = words.region({place: Restriction(low, high, missing=False)})
-        inside = [in_full(value) for value in special if low <= value < high]
-        yield "interval", rule + (f" except {', '.join(inside)}" if inside else ""), ""
-    for value in special:
-        label = in_full(value)
-        yield "special", f"{name} = {label}", label
+        for place, feature in enumerate(document["features"])
+    ]
 
 
 class BinsMixin:
@@ -247,7 +161,7 @@ class BinsMixin:
         check_is_fitted(self)
         names, rules, directions = [], [], []
         numbers, sizes, n_pos, rates = [], [], [], []
-        for feature in binned_features(self._binned(), self._schema):
+        for feature in ranked_features(self._binned(), self._schema):
             for place in _listed(feature):
                 bin_ = feature.bins[place]
                 names.append(feature.name)
@@ -327,7 +241,9 @@ class BinsMixin:
         check_is_fitted(self)
         caller = f"{type(self).__name__}.plot_feature"
         binned = self._binned()
-        binned_feature = binned_features(binned, self._schema)[self._place(feature)]
+        schema = self._schema
+        place = find_column(feature, schema.names, len(schema.features), ONE_FEATURE)
+        binned_feature = ranked_features(binned, schema)[place]
         curve = None
         if X is not None or y is not None:
             if X is None or y is None:
@@ -339,33 +255,15 @@ class BinsMixin:
         base_rate = total["pos"] / (total["pos"] + total["neg"])
         return draw_feature(binned_feature, _listed(binned_feature), base_rate, curve, ax, caller)
 
-    def _place(self, feature: int | str) -> int:
-        """Return the place of a feature that a user has named."""
-        features = self._schema.features
-        if isinstance(feature, str):
-            names = self._schema.names or []
-            if feature not in names:
-                raise ValueError(f"there is no feature {feature!r}")
-            return names.index(feature)
-        if isinstance(feature, bool) or not isinstance(feature, Integral):
-            raise TypeError(f"feature must be a name or a position, got {feature!r}")
-        if not 0 <= feature < len(features):
-            raise ValueError(f"feature {feature} is not one of the {len(features)} columns")
-        return int(feature)
-
     def _curve(
-        self, feature: BinnedFeature, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, feature: RankedFeature, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> RocCurve:
         """Return the ROC curve of the values of a feature, or of the shares of its categories."""
-        columns = read_columns(cast(BaseEstimator, self), X, self._schema)
-        positive = match_labels(y, self.classes_)
-        n_rows = count_rows(columns)
-        if len(positive) != n_rows:
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples:"
-                f" {[n_rows, len(positive)]}"
-            )
-        weight = check_weight(sample_weight, n_rows)
+        sample = read_sample(
+            cast(BaseEstimator, self), X, y, sample_weight, self._schema, self.classes_
+        )
+        columns, positive, weight = sample.columns, sample.labels, sample.weight
+        n_rows = len(positive)
         n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
         with errors_by_name(self._schema):
             bins = self._table().bins(columns, n_threads).reshape(n_rows, -1)
@@ -387,7 +285,7 @@ class BinsMixin:
         )
 
 
-def _listed(feature: BinnedFeature) -> list[int]:
+def _listed(feature: RankedFeature) -> list[int]:
     """Return the places of the bins that training rows were in, in the order of the table."""
     listed = [place for place, bin_ in enumerate(feature.bins) if bin_.size]
     if feature.cuts is None:

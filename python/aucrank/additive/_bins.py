@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from aucrank._base.monotonic import monotonic_directions
+from aucrank._data.column_lookup import columns_named
 from aucrank._data.schema import Schema
-from aucrank._utils.params import columns_named
 
 _DIRECTIONS = {-1: "decreasing", 0: None, 1: "increasing"}
 

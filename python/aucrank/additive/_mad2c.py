@@ -16,11 +16,11 @@ from aucrank._data.schema import Schema
 from aucrank._export.rules import distinct_numbers
 from aucrank._utils.params import check_choice
 from aucrank.additive._bin_table import (
-    BinnedFeature,
     BinsMixin,
+    RankedFeature,
     bin_numbers,
     bin_rates,
-    binned_features,
+    ranked_features,
 )
 from aucrank.additive._bins import bin_params
 
@@ -273,7 +273,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         names: NDArray[Any] = super().get_feature_names_out(input_features)
         if self._checked_encode() != "onehot-dense":
             return names
-        features = binned_features(self._binned(), self._schema)
+        features = ranked_features(self._binned(), self._schema)
         return np.array(
             [
                 f"{name}_{ending}"
@@ -299,7 +299,7 @@ def _one_hot(
     return found
 
 
-def _endings(feature: BinnedFeature) -> list[str]:
+def _endings(feature: RankedFeature) -> list[str]:
     """Return the part of a name that tells the bin, in the order of their numbers."""
     bounds = distinct_numbers(feature.cuts or ())
     said = []

@@ -15,12 +15,13 @@ from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._data.sample import Sample
 from aucrank._data.table import Table, whole
+from aucrank._export.bins import Bin
 from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
 from aucrank._export.step_functions import StepFunction, sql_of_steps, terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
 from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
-from aucrank.additive._bin_table import Bin, BinnedFeature, BinsMixin, binned_features
+from aucrank.additive._bin_table import BinsMixin, RankedFeature, ranked_features
 from aucrank.additive._bins import bin_params
 
 if TYPE_CHECKING:
@@ -35,14 +36,12 @@ _SUMS: tuple[Literal["numerator", "weight"], ...] = ("numerator", "weight")
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _ScoredBin:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ScoredBin(Bin):
     """A bin, with what it says.
 
     Attributes
     ----------
-    bin : Bin
-        The bin.
     score : float
         Its positive rate, NaN where it does not contribute.
     numerator, weight : float
@@ -51,7 +50,6 @@ class _ScoredBin:
         What it adds to the score of a row that misses nothing.
     """
 
-    bin: Bin
     score: float
     numerator: float
     weight: float
@@ -62,7 +60,7 @@ class _ScoredBin:
 class _ScoredFeature:
     """A feature with its weight; its bins as the core has them, that of missing values the last."""
 
-    feature: BinnedFeature
+    feature: RankedFeature
     weight: float
     bins: list[_ScoredBin]
     document: dict[str, Any]
@@ -378,11 +376,11 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             for scored in _by_weight(self._scored())
             for said in scored.said
         ]
-        size = np.array([said.bin.size for _, said, _ in listed], dtype=np.float64)
-        n_pos = np.array([said.bin.n_pos for _, said, _ in listed], dtype=np.float64)
+        size = np.array([said.size for _, said, _ in listed], dtype=np.float64)
+        n_pos = np.array([said.n_pos for _, said, _ in listed], dtype=np.float64)
         return Table(
             feature=np.array([name for name, _, _ in listed], dtype=np.str_),
-            rule=np.array([said.bin.rule for _, said, _ in listed], dtype=np.str_),
+            rule=np.array([said.rule for _, said, _ in listed], dtype=np.str_),
             size=whole(size),
             n_pos=whole(n_pos),
             score=np.array([said.score for _, said, _ in listed], dtype=np.float64),
@@ -451,9 +449,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         for scored in told:
             lines += ["", f"{scored.feature.name} (weight {scored.weight:.2f})"]
             said = sorted(scored.said, key=lambda said: -said.score)
-            width = max(len(one.bin.rule) for one in said)
+            width = max(len(one.rule) for one in said)
             lines += [
-                f"  {one.bin.rule + ':':{width + 1}}  {_of(one.bin.n_pos, one.bin.size)} positive,"
+                f"  {one.rule + ':':{width + 1}}  {_of(one.n_pos, one.size)} positive,"
                 f" score {one.score:.2f}"
                 for one in said
             ]
@@ -504,7 +502,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         """
         check_is_fitted(self)
         rows = [
-            (scored.feature.name, said.bin.rule, said.part)
+            (scored.feature.name, said.rule, said.part)
             for scored in self._heavy()
             for said in scored.with_missing
         ]
@@ -668,19 +666,19 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     def _scored(self) -> list[_ScoredFeature]:
         """Return all features with what their bins say, in the order of the columns."""
         document, base = self._binned(), self.base_score_
-        features = binned_features(document, self._schema)
+        features = ranked_features(document, self._schema)
         shares = [self._model.shares(feature.place) for feature in features]
         total = sum(max(weight for _, weight in of_bin) for of_bin in shares)
         found = []
         for feature, of_bin, weight in zip(features, shares, self.weights_.tolist(), strict=True):
             scores = self._model.bin_scores(feature.place)
             bins = [
-                _ScoredBin(
+                _ScoredBin.of(
                     bin_,
-                    nan if score is None else score,
-                    numerator,
-                    share,
-                    (numerator - share * base) / total if share > 0 else 0.0,
+                    score=nan if score is None else score,
+                    numerator=numerator,
+                    weight=share,
+                    part=(numerator - share * base) / total if share > 0 else 0.0,
                 )
                 for bin_, score, (numerator, share) in zip(
                     feature.bins, scores, of_bin, strict=True

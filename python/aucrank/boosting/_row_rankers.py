@@ -35,7 +35,11 @@ class RowRankerLearner(RowModelLearner, RowRankers):
 
 
 def _scores(ranker: Any, X: Any) -> NDArray[np.float64]:
+    """Score rows, and check that there is one known score for each."""
     scores = score_rows(ranker, X)
+    what = f"{scoring_method(ranker)} of {type(ranker).__name__} returned"
+    if scores.shape != (X.shape[0],):
+        raise ValueError(f"{what} an array of shape {scores.shape} for {X.shape[0]} rows")
     if np.isnan(scores).any():
-        raise ValueError(f"{scoring_method(ranker)} of {type(ranker).__name__} returned NaN")
+        raise ValueError(f"{what} NaN")
     return scores

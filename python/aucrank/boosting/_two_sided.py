@@ -15,13 +15,9 @@ from aucrank._base.ranker import AucScoreMixin
 from aucrank._base.row_models import set_random_states, weight_parameter
 from aucrank._base.scoring import score_rows, scoring_method
 from aucrank._data.as_frame import as_frame
-from aucrank._data.labels import (
-    check_class_weight,
-    check_seed,
-    check_weight,
-    encode_binary,
-)
-from aucrank._utils.params import check_choice, check_real
+from aucrank._data.labels import encode_binary
+from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._utils.params import check_choice, check_real, check_seed
 from aucrank._utils.threads import threads_for
 from aucrank.tree import TreeRank
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
-from aucrank._data.labels import check_class_weight
 from aucrank._data.schema import Feature
+from aucrank._data.weights import check_class_weight
 from aucrank.cli._data import Labelled, as_categories, read_data, rest, text_of
 from aucrank.cli._errors import DataError, UsageError, content_of, did_you_mean, plain_errors
 

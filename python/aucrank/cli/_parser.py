@@ -7,7 +7,7 @@ to import: help, the version and a mistyped option have no use for it.
 import argparse
 from typing import Any, NoReturn
 
-from aucrank import __version__
+from aucrank._core import __version__
 from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,

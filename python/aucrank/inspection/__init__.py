@@ -1,11 +1,11 @@
 """Pictures of what a score has learned: its level sets, beside those of the best score."""
 
 from aucrank._plots.bins import FeatureDisplay
+from aucrank._plots.drift import DriftDisplay
 from aucrank._plots.path import PathDisplay
 from aucrank._plots.program import BranchingProgramDisplay
 from aucrank._plots.terms import TermsDisplay
 from aucrank._plots.tree import RankingTreeDisplay
-from aucrank.additive._scorecard.drift import DriftDisplay
 from aucrank.inspection._level_sets import LevelSetDisplay
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
+from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.schema import column_label, is_missing
 from aucrank._utils.params import check_int
 
@@ -100,20 +101,7 @@ def _two_columns(features: Any, table: _ArrayRows | _FrameRows) -> tuple[int, in
 
 
 def _position(column: Any, parameter: str, table: _ArrayRows | _FrameRows) -> int:
-    if isinstance(column, str):
-        if table.names is None:
-            raise ValueError(f"{parameter} holds {column!r}, but X has no column names")
-        if column not in table.names:
-            raise ValueError(f"{parameter} holds {column!r}, which is no column of X")
-        return table.names.index(column)
-    if isinstance(column, bool) or not isinstance(column, Integral):
-        raise TypeError(f"{parameter} must hold column positions or names, got {column!r}")
-    position = int(column)
-    if not 0 <= position < table.n_features:
-        raise ValueError(
-            f"{parameter} holds {column}, but X has columns 0 to {table.n_features - 1}"
-        )
-    return position
+    return find_column(column, table.names, table.n_features, IN_A_LIST, parameter)
 
 
 def _held(at: Any, table: _ArrayRows | _FrameRows) -> int | dict[int, Any]:

@@ -11,8 +11,8 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._data.labels import check_seed
 from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._utils.params import check_seed
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._inference import (
     check_confidence,

@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank import _core
-from aucrank._data.scores import of_two_classes, positive_rows, to_scores, to_weights, vector
+from aucrank._data.labels import positive_rows
+from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.vectors import vector
+from aucrank._data.weights import to_weights
 from aucrank.metrics._inference import (
     AucInterval,
     check_confidence,

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._data.scores import equal_to, of_two_classes, to_scores, vector
+from aucrank._data.labels import equal_to
+from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.vectors import vector
 from aucrank._plots.roc_curve import Band, RocCurveDisplay, draw
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state, check_scalar
 
 from aucrank import _core
-from aucrank._data.labels import check_seed
 from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucrank._data.scores import equal_to, vector
+from aucrank._data.labels import equal_to
+from aucrank._data.vectors import vector
 from aucrank.metrics._curve import core_curve
 
 

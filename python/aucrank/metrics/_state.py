@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._data.scores import refuse_missing, to_scores, to_weights, vector
+from aucrank._data.labels import refuse_missing
+from aucrank._data.scores import to_scores
+from aucrank._data.vectors import vector
+from aucrank._data.weights import to_weights
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._curve import RocCurve
 from aucrank.metrics._inference import AucInterval, check_confidence, interval_of

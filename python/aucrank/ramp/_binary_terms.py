@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from aucrank._data.column_lookup import columns_named
 from aucrank._data.input import KindsByColumn
 from aucrank._data.schema import Schema
 from aucrank._export.rules import distinct_numbers
-from aucrank._utils.params import check_int, check_real, columns_named
+from aucrank._utils.params import check_int, check_real
 
 _TYPES = ("discrete", "continuous", "categorical")
 

@@ -12,15 +12,24 @@ from sklearn.utils.extmath import cartesian
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import Columns, count_rows, read_columns
-from aucrank._data.labels import check_weight
 from aucrank._data.schema import Factor, Schema, errors_by_name, is_missing
+from aucrank._data.weights import check_weight
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 
 #: What a leaf may stand for: `LeafValue` of the core.
 LeafValue = Literal["rank", "eta", "score", "probability"]
 LEAF_VALUES: tuple[LeafValue, ...] = ("rank", "eta", "score", "probability")
+
+
+_WORDING = Wording(
+    unnamed="the feature {column!r} is a name, but X had no column names in fit",
+    unknown="the feature {column!r} is no column of X",
+    beyond="the feature {column} is no column of X, which has 0 to {last}",
+    neither="a feature must be a name or a position of a column, got {column!r}",
+)
 
 
 class TreeModel(Protocol):
@@ -303,20 +312,7 @@ def _bad_features(features: Any) -> ValueError:
 
 def _position(feature: Any, schema: Schema) -> int:
     """Return the position of a column given by name or position."""
-    if isinstance(feature, str):
-        if schema.names is None:
-            raise ValueError(f"the feature {feature!r} is a name, but X had no column names in fit")
-        if feature not in schema.names:
-            raise ValueError(f"the feature {feature!r} is no column of X")
-        return schema.names.index(feature)
-    if isinstance(feature, bool | np.bool_) or not isinstance(feature, Integral):
-        raise TypeError(f"a feature must be a name or a position of a column, got {feature!r}")
-    position = int(feature)
-    if not 0 <= position < len(schema.features):
-        raise ValueError(
-            f"the feature {position} is no column of X, which has 0 to {len(schema.features) - 1}"
-        )
-    return position
+    return find_column(feature, schema.names, len(schema.features), _WORDING)
 
 
 def _check_percentiles(percentiles: Any) -> tuple[float, float]:

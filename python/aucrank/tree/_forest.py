@@ -13,10 +13,11 @@ from aucrank import _core
 from aucrank._base.monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.warm_start import WarmStart
-from aucrank._data.labels import check_weight, match_labels
+from aucrank._data.labels import match_labels
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._data.weights import check_weight
 from aucrank._export.shap import shap_model
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller

@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import check_class_weight, check_weight, encode_binary
+from aucrank._data.labels import encode_binary
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
+from aucrank._data.weights import check_class_weight, check_weight
 from aucrank._export.rules import Region, Words, cubes_in_words
 from aucrank._export.shap import shap_model
 from aucrank._export.sql import DIALECTS, Dialect, SqlWriter

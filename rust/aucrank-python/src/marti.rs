@@ -41,11 +41,6 @@ impl PyBranchingProgram {
     }
 
     #[getter]
-    fn score_kind(&self) -> PyResult<String> {
-        word(self.0.score_kind())
-    }
-
-    #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
     }

@@ -177,10 +177,6 @@ impl PyRankingTree {
         self.0.leaf_scores().into_pyarray(py)
     }
 
-    fn probabilities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.probabilities().into_pyarray(py)
-    }
-
     fn score<'py>(
         &self,
         py: Python<'py>,

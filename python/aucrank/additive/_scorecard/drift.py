@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import dataclass
 from html import escape
-from math import exp, ldexp, nan
-from numbers import Integral
+from math import exp, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import chi2
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.validation import check_is_fitted
 
-from aucrank import _core
-from aucrank._data.input import count_rows, read_columns
-from aucrank._data.labels import check_weight, match_labels
-from aucrank._data.sample import Sample
-from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
-from aucrank._plots.pyplot import given_axes, import_pyplot
-from aucrank._utils.params import check_int
-from aucrank._utils.threads import threads_for
-from aucrank.additive._scorecard.bins import CardFeature, card_features
+from aucrank._plots.drift import DriftDisplay, draw_drift
+from aucrank.additive._scorecard.card import Card, Distribution, masses_of
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import interval_of
 
@@ -33,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 # Bands of points with as equal shares of the training rows as whole points allow.
 _N_BANDS = 10
@@ -49,13 +38,6 @@ _STANDARD_ERRORS = 1.96
 
 # Level of the intervals of the AUC.
 _CONFIDENCE = 0.95
-
-# Inches of a panel and of a bin in it, and panels in a row.
-_PANEL_WIDTH, _BAR = 4.6, 0.3
-_N_COLUMNS = 2
-
-# Letters of a bin in words that a panel has room for.
-_MOST_LETTERS = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,138 +229,28 @@ class DriftReport:
         >>> [panel.get_title() for panel in card.drift(X.head(80)).plot(1).axes_]
         ['total points: PSI ...', '...: PSI ...']
         """
-        return _draw(self, features, ax)
+        return draw_drift(self, features, ax)
 
 
-@dataclass(frozen=True, eq=False)
-class DriftDisplay:
-    """What `DriftReport.plot` has drawn, for further changes.
+def report_drift(card: Card, counts: dict[str, Any], *, has_y: bool) -> DriftReport:
+    """Compare new rows with the training rows of a card.
 
-    Attributes
+    Parameters
     ----------
-    axes_ : list of matplotlib.axes.Axes
-        The panels: the total points, then one for each feature.
-    figure_ : matplotlib.figure.Figure or SubFigure
-        Their figure.
+    card : Card
+        The card.
+    counts : dict
+        What the core has counted of the new rows.
+    has_y : bool
+        Whether they have labels.
     """
-
-    axes_: list[Axes]
-    figure_: Figure | SubFigure
-
-
-class DriftMixin:
-    """For estimators whose core model is a scorecard."""
-
-    _model: _core.Scorecard
-    _schema: Schema
-    classes_: NDArray[Any]
-
-    def drift(
-        self, X: Any, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-    ) -> DriftReport:
-        """Compare new rows with the training rows, by what the card sees of them.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            New rows with the columns seen in fit. A category that was not seen there is missing.
-        y : array-like of shape (n,), default=None
-            Their labels, if they are known yet. Both classes need not occur.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
-            is not there.
-
-        Returns
-        -------
-        DriftReport
-            What has moved, by how much, and whether by more than chance.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no card yet.
-        ValueError
-            If the columns are not those seen in fit, a label or a weight is not valid, or no row
-            has weight.
-
-        Notes
-        -----
-        The population stability index (PSI) of a feature is the sum over its bins of
-        ``(now - then) * log(now / then)``, where ``then`` and ``now`` are the shares of the
-        training rows and of the new rows in the bin; what is missing is a bin like any other. For
-        the total points the bins are bands of whole points that hold about a tenth of the training
-        rows each, fewer where many rows have the same points. A bin that is empty in one sample
-        counts as half a row there; one that is empty in both is left out.
-
-        By custom a PSI below 0.1 is stable, and from 0.25 the rows have shifted. Few rows have a
-        high PSI by chance alone: without any drift it is about chi-squared with one degree of
-        freedom less than bins, times ``1/n_then + 1/n_now`` [1]_. ``p_value`` is the chance of so
-        high a value. A verdict with a high ``p_value`` proves nothing; with very many rows a
-        ``p_value`` near 0 says only that a shift is real, not that it is large. The law holds for
-        bins of some five rows or more; of many features, one in twenty is below 0.05 by chance.
-
-        ``auc_then`` is that of the rows that the card was made from, and so too high: a fall of the
-        AUC by a few hundredths is to be expected of any new rows.
-
-        References
-        ----------
-        .. [1] Yurdakul and Naranjo, "Statistical properties of the population stability index",
-           J. Risk Model Valid. 14(4), 2020. :doi:`10.21314/JRMV.2020.227`
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from aucrank import Scorecard
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.normal(size=(2000, 2))
-        >>> y = X[:, 0] + rng.normal(size=2000) > 0
-        >>> card = Scorecard().fit(X, y)
-        >>> card.drift(X).score_psi
-        0.0
-        >>> report = card.drift(X[:500] + [0.8, 0.0])
-        >>> report.score_verdict
-        'shifted'
-        >>> report.features.to_frame()[["feature", "psi", "verdict"]].round(2)
-          feature   psi  verdict
-        0      x0  0.64  shifted
-        1      x1  0.00   stable
-        """
-        check_is_fitted(self)
-        columns = read_columns(self, X, self._schema)
-        n_rows = count_rows(columns)
-        weight = check_weight(sample_weight, n_rows)
-        if weight is not None and not weight.any():
-            raise ValueError("sample_weight is zero for every row; drift needs rows to compare")
-        positive = None
-        if y is not None:
-            positive = match_labels(y, self.classes_)
-            if len(positive) != n_rows:
-                raise ValueError(
-                    "Found input variables with inconsistent numbers of samples:"
-                    f" {[n_rows, len(positive)]}"
-                )
-        n_threads = threads_for(getattr(self, "n_jobs", None), n_rows)
-        with errors_by_name(self._schema):
-            sample = Sample(columns, self._schema, positive, weight)
-            counts = json.loads(self._model.drift(sample.core, n_threads))
-        card = json.loads(self._model.to_json())
-        features = card_features(card, self._schema)
-        return _report(card, features, counts, has_y=positive is not None)
-
-
-def _report(
-    card: dict[str, Any],
-    features: list[CardFeature],
-    counts: dict[str, Any],
-    *,
-    has_y: bool,
-) -> DriftReport:
-    rows_then, rows_now = card["total"]["rows"], counts["total"]["rows"]
-    high = 1 if card["high_points"] == "positive" else -1
+    now_in_all = Distribution.read(counts)
+    rows_then, rows_now = card.distribution.n_rows, now_in_all.n_rows
+    features, high = card.features, card.sign
     of_features, of_bins = [], []
     for feature, sums in zip(features, counts["features"], strict=True):
         then = np.array([[bin_.n_pos, bin_.size - bin_.n_pos] for bin_ in feature.bins])
-        now = _masses(sums, counts["exponent"])
+        now = masses_of(sums, counts["exponent"])
         shift = measure_shift(then.sum(1), now.sum(1), rows_then, rows_now)
         gained = np.array([bin_.points for bin_ in feature.bins])
         of_feature = {
@@ -411,7 +283,7 @@ def _report(
         of_features.append(of_feature)
         of_bins.append(of_bin)
     order = sorted(range(len(features)), key=lambda place: -of_features[place]["psi"])
-    bands, shift, observed, expected = _bands(card, counts, has_y=has_y)
+    bands, shift, observed, expected = _bands(card, now_in_all, has_y=has_y)
     return DriftReport(
         n_rows=rows_now,
         score_psi=shift.psi,
@@ -420,17 +292,11 @@ def _report(
         features=_feature_table([of_features[place] for place in order], has_y=has_y),
         bins=_bin_table([of_bins[place] for place in order], has_y=has_y),
         points=bands,
-        auc_then=_auc_interval(card, high),
-        auc_now=_auc_interval(counts, high) if has_y else None,
+        auc_then=_auc_interval(card.distribution, high),
+        auc_now=_auc_interval(now_in_all, high) if has_y else None,
         observed=observed,
         expected=expected,
     )
-
-
-def _masses(sums: list[dict[str, int]], exponent: int) -> NDArray[np.float64]:
-    """Return the weight of the positive and of the negative rows of each bin."""
-    listed = [[ldexp(s["pos"], exponent), ldexp(s["neg"], exponent)] for s in sums]
-    return np.array(listed, dtype=np.float64).reshape(-1, 2)
 
 
 def _rate(masses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -469,12 +335,10 @@ def _in_order(counts: NDArray[np.float64], score: NDArray[np.int64]) -> NDArray[
     return np.array([not (inverted[j].any() or inverted[:, j].any()) for j in range(len(size))])
 
 
-def _bands(
-    card: dict[str, Any], counts: dict[str, Any], *, has_y: bool
-) -> tuple[Table, Shift, float, float]:
+def _bands(card: Card, in_all: Distribution, *, has_y: bool) -> tuple[Table, Shift, float, float]:
     """Return the bands of points, how far rows have moved among them, and positives in all."""
-    scores_then, then = _distribution(card)
-    scores_now, now = _distribution(counts)
+    scores_then, then = card.distribution.points, card.distribution.masses
+    scores_now, now = in_all.points, in_all.masses
     tops = _band_tops(scores_then, then.sum(1))
     band_then, band_now = np.searchsorted(tops, scores_then), np.searchsorted(tops, scores_now)
     n_bands = len(tops) + 1
@@ -483,10 +347,8 @@ def _bands(
         return np.bincount(bands, masses, minlength=n_bands).astype(np.float64)
 
     size_then, size_now = by_band(band_then, then.sum(1)), by_band(band_now, now.sum(1))
-    rows = card["total"]["rows"], counts["total"]["rows"]
-    shift = measure_shift(size_then, size_now, *rows)
-    sign = 1 if card["high_points"] == "positive" else -1
-    log_odds = sign * (scores_now - card["offset"]) / card["factor"]
+    shift = measure_shift(size_then, size_now, card.distribution.n_rows, in_all.n_rows)
+    log_odds = card.sign * (scores_now - card.offset) / card.factor
     expected = by_band(band_now, now.sum(1) * np.array([_logistic(value) for value in log_odds]))
     table = Table(
         band=_band_words(tops),
@@ -506,12 +368,6 @@ def _bands(
             "expected": expected,
         }
     return table, shift, observed, float(expected.sum())
-
-
-def _distribution(sums: dict[str, Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the points that rows have, ascending, and the masses of their rows."""
-    points = np.array([points for points, _ in sums["distribution"]], dtype=np.int64)
-    return points, _masses([found for _, found in sums["distribution"]], sums["exponent"])
 
 
 def _band_tops(points: NDArray[np.int64], size: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -538,13 +394,12 @@ def _logistic(log_odds: float) -> float:
     return 1 / (1 + exp(-log_odds)) if log_odds > -700 else exp(log_odds)
 
 
-def _auc_interval(sums: dict[str, Any], high: int) -> AucInterval | None:
+def _auc_interval(rows: Distribution, high: int) -> AucInterval | None:
     """Return the AUC of counted rows with DeLong's interval, None where a class is absent.
 
     A row of whole weight k counts as k rows; other weights are scaled to the number of rows.
     """
-    _, masses = _distribution(sums)
-    counts = masses[::high] * (sums["total"]["rows"] / masses.sum())
+    counts = rows.masses[::high] * (rows.n_rows / rows.masses.sum())
     n_pos, n_neg = counts.sum(0)
     if not n_pos or not n_neg:
         return None
@@ -602,60 +457,3 @@ def _bin_table(features: list[dict[str, Any]], *, has_y: bool) -> Table:
 def _chance(p_value: float) -> str:
     """Return a word on a verdict that may be chance, nothing for others."""
     return f" (may be chance: p = {p_value:.2g})" if p_value > _BY_CHANCE else ""
-
-
-def _draw(
-    report: DriftReport, features: Sequence[str] | int, ax: Sequence[Axes] | Axes | None
-) -> DriftDisplay:
-    plt = import_pyplot("plot")
-    known = report.features["feature"].tolist()
-    if isinstance(features, int | Integral):
-        chosen = known[: check_int(features, "features", low=0)]
-    elif isinstance(features, str):
-        raise ValueError(f"features must be a number or a list of names, got {features!r}")
-    else:
-        chosen = list(features)
-        unknown = [name for name in chosen if name not in known]
-        if unknown:
-            raise ValueError(f"features names {unknown[0]!r}, which is not on the card")
-    panels = [("total points", report.score_psi, report.points["band"].tolist(), report.points)]
-    psi_of = dict(zip(known, report.features["psi"].tolist(), strict=True))
-    for name in chosen:
-        rows = report.bins["feature"] == name
-        bins = Table({column: values[rows] for column, values in report.bins.items()})
-        panels.append((name, psi_of[name], bins["rule"].tolist(), bins))
-    if ax is None:
-        n_columns = min(_N_COLUMNS, len(panels))
-        lengths = [len(words) for _, _, words, _ in panels]
-        # A row of panels is as high as the bins of its longest need.
-        starts = range(0, len(panels), n_columns)
-        heights = [0.8 + _BAR * max(lengths[start : start + n_columns]) for start in starts]
-        figure, grid = plt.subplots(
-            len(heights),
-            n_columns,
-            squeeze=False,
-            layout="constrained",
-            figsize=(_PANEL_WIDTH * n_columns, sum(heights)),
-            height_ratios=heights,
-        )
-        axes = list(grid.flat)
-        for unused in axes[len(panels) :]:
-            unused.remove()
-        axes = axes[: len(panels)]
-    else:
-        axes, figure = given_axes(ax, len(panels), "panels")
-    for panel, (name, psi, words, bins) in zip(axes, panels, strict=True):
-        places = np.arange(len(words))
-        panel.barh(places - 0.2, bins["share_then"], height=0.4, color="0.7", label="then")
-        panel.barh(places + 0.2, bins["share_now"], height=0.4, color="C0", label="now")
-        panel.set_yticks(places, [_short(word) for word in words], fontsize="small")
-        panel.invert_yaxis()
-        panel.set_xlabel("share of rows")
-        panel.set_title(f"{name}: PSI {psi:.3f}", fontsize="medium")
-    axes[0].legend(frameon=False, fontsize="small")
-    return DriftDisplay(axes, figure)
-
-
-def _short(words: str) -> str:
-    """Return words that leave room for the bars."""
-    return words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 3] + "..."

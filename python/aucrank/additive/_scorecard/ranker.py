@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.input import Columns
-from aucrank._data.labels import check_seed
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
+from aucrank._utils.params import check_seed
 from aucrank.additive._rimarc import RIMARC
 
 #: Weak rankers of boosting that ask one feature each.

@@ -1,8 +1,10 @@
 """Scorecards: whole points for the bins of each feature."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,21 +12,31 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
-from aucrank._data.sample import Sample
-from aucrank._data.schema import Schema
+from aucrank._data.column_lookup import Wording, find_column
+from aucrank._data.input import count_rows
+from aucrank._data.sample import Sample, read_sample
+from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._export.sql import DIALECTS, Dialect
+from aucrank._utils.files import write_atomically
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.threads import threads_for
 from aucrank.additive._bins import special_by_column
-from aucrank.additive._scorecard.drift import DriftMixin
-from aucrank.additive._scorecard.export import CardExportMixin
+from aucrank.additive._scorecard import export, sheet
+from aucrank.additive._scorecard.card import Card
+from aucrank.additive._scorecard.drift import DriftReport, report_drift
 from aucrank.additive._scorecard.ranker import check_ranker, special_values_of, step_functions
-from aucrank.additive._scorecard.reasons import ReasonsMixin
-from aucrank.additive._scorecard.sheet import CardSheetMixin
+from aucrank.additive._scorecard.reasons import find_reasons, reason_texts
+
+_MONOTONE = Wording(
+    unnamed="{parameter} names a column that X does not have: {column!r}",
+    unknown="{parameter} names a column that X does not have: {column!r}",
+    beyond="a position in {parameter} must be from 0 to {last}, got {column!r}",
+    neither="a position in {parameter} must be an int, got {column!r}",
+)
 
 
-class Scorecard(
-    CardSheetMixin, ReasonsMixin, CardExportMixin, DriftMixin, ProbabilityMixin, BaseRanker
-):
+class Scorecard(ProbabilityMixin, BaseRanker):
     """Whole points for the bins of each feature, which a person can add up.
 
     The card stands for a ranker whose score is a sum of step functions, one for each feature, such
@@ -351,8 +363,7 @@ class Scorecard(
         float
             From 0 to 1, on the training rows.
         """
-        _, weights = self._distribution()
-        return float(np.abs(_gaps(weights)).max())
+        return float(np.abs(_gaps(self._card.distribution.masses)).max())
 
     @property
     def base_score_(self) -> float:
@@ -468,9 +479,8 @@ class Scorecard(
         True
         """
         parts = self.points_by_feature(X)
-        card = self._card()
-        sign = 1.0 if card["high_points"] == "positive" else -1.0
-        log_odds: NDArray[np.float64] = sign * parts / card["factor"]
+        card = self._card
+        log_odds: NDArray[np.float64] = np.float64(card.sign) * parts / card.factor
         return log_odds
 
     def odds(self, points: ArrayLike) -> Any:
@@ -498,10 +508,7 @@ class Scorecard(
         >>> card.odds([580, 600, 620]).round(6)
         array([ 5., 10., 20.])
         """
-        check_is_fitted(self)
-        card = self._card()
-        odds = np.exp((np.asarray(points, dtype=np.float64) - card["offset"]) / card["factor"])
-        return odds[()]
+        return self._card.odds(points)[()]
 
     def probability_at(self, points: ArrayLike) -> Any:
         """Return the probability of the positive class that points stand for.
@@ -521,10 +528,7 @@ class Scorecard(
         NotFittedError
             If there is no card yet.
         """
-        odds = self.odds(points)
-        with np.errstate(divide="ignore"):
-            share = 1 / (1 + 1 / odds)
-        return share if self._card()["high_points"] == "positive" else 1 / (1 + odds)
+        return self._card.probability(points)[()]
 
     def points_at(self, probability: ArrayLike) -> Any:
         """Return the points at which the positive class has some probability.
@@ -553,14 +557,11 @@ class Scorecard(
         >>> float(card.points_at(0.8).round(6))
         640.0
         """
-        check_is_fitted(self)
-        card = self._card()
+        card = self._card
         share = np.asarray(probability, dtype=np.float64)
         if not ((share > 0) & (share < 1)).all():
             raise ValueError(f"probability must be in (0, 1), got {probability!r}")
-        sign = 1.0 if card["high_points"] == "positive" else -1.0
-        points = card["offset"] + sign * card["factor"] * (np.log(share) - np.log1p(-share))
-        return points[()]
+        return card.points_at(share)[()]
 
     def score_table(self, n_bands: int = 10) -> Table:
         """Return bands of points with the training rows in each, to choose a cut-off by.
@@ -602,15 +603,16 @@ class Scorecard(
         3  620   670   145     96       1.000      1.000
         """
         n_bands = check_int(n_bands, "n_bands", low=1) or 1
-        points, weights = self._distribution()
-        size = weights.sum(axis=1)
+        card = self._card
+        points, weights = card.distribution.points, card.distribution.masses
+        size = card.distribution.sizes
         # The band of the middle row of all that have the same points.
         middle = (np.cumsum(size) - size / 2) / size.sum()
         band = np.minimum((middle * n_bands).astype(np.intp), n_bands - 1)
         starts = np.flatnonzero(np.diff(band, prepend=-1))
         ends = np.append(starts[1:], len(band)) - 1
         of_band = np.add.reduceat(weights, starts, axis=0)
-        expected = np.add.reduceat(size * self.probability_at(points), starts)
+        expected = np.add.reduceat(size * card.probability(points), starts)
         up_to = np.cumsum(of_band, axis=0)
         totals = up_to[-1]
         band_size = of_band.sum(axis=1)
@@ -618,22 +620,527 @@ class Scorecard(
             low=points[starts],
             high=points[ends],
             size=whole(band_size),
-            n_pos=whole(of_band[:, 1]),
-            rate=of_band[:, 1] / band_size,
+            n_pos=whole(of_band[:, 0]),
+            rate=of_band[:, 0] / band_size,
             expected_rate=expected / band_size,
             size_up_to=up_to.sum(axis=1) / totals.sum(),
-            pos_up_to=up_to[:, 1] / totals[1],
-            neg_up_to=up_to[:, 0] / totals[0],
+            pos_up_to=up_to[:, 0] / totals[0],
+            neg_up_to=up_to[:, 1] / totals[1],
             ks=np.abs(_gaps(of_band)),
         )
 
-    def _distribution(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return points of the training rows, ascending, and the weight of each class at them."""
+    def card(self) -> Table:
+        """Return the card as a table.
+
+        Returns
+        -------
+        Table
+            One row for each bin of each feature that has points: ``feature`` (its name, or ``x0``
+            for a first column without one), ``rule`` (the values in words), ``size`` (weight of the
+            training rows in the bin), ``share`` (of all training rows), ``n_pos`` (weight of the
+            positive ones), ``rate`` (their share in the bin, NaN where no row was) and ``points``.
+            Intervals ascend, categories stand by what they add to the ranker's score, from low to
+            high; then come special values, and what is missing the last, categories not seen in fit
+            included.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
+        >>> Scorecard().fit(X, [0, 0, 1, 1, 0]).card()
+        feature  rule           size  share  n_pos  rate  points
+        x0       x0 < 1.5          2    0.4      0     0       0
+        x0       x0 >= 1.5         2    0.4      2     1      72
+        x0       x0 is missing     1    0.2      0     0       0
+        """
+        return sheet.card_table(self._card)
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the card as a data frame, with the columns of `card`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            Library of the frame; it must be installed.
+
+        Returns
+        -------
+        data frame
+            One row for each bin.
+        """
+        return self.card().to_frame(backend)
+
+    def to_text(self) -> str:
+        """Return the card as plain text to hang on a wall.
+
+        Returns
+        -------
+        str
+            A block for each feature, with a line for each bin; then what the total stands for.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+
+        Notes
+        -----
+        Bounds are shown to six digits; `to_sql` and the saved model have them in full.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
+        >>> text = Scorecard().fit(X, [0, 0, 1, 1, 0]).to_text()
+        >>> print(text[: text.index("Total")].rstrip())
+        SCORECARD: many points speak for class 1
+        <BLANKLINE>
+        Start with 560 points and add those of one line of each block.
+        <BLANKLINE>
+                      points  rows  share  class 1
+        x0
+          under 1.5        0     2  40.0%     0.0%
+          1.5 and up      72     2  40.0%   100.0%
+          missing          0     1  20.0%     0.0%
+        """
+        return sheet.to_text(self._sheet())
+
+    def to_html(self) -> str:
+        """Return the card as a page that needs no other file and fits a printer.
+
+        Returns
+        -------
+        str
+            An HTML document, names and categories escaped.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        """
+        return sheet.to_html(self._sheet())
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, excel: bool = True
+    ) -> str | None:
+        r"""Write the card as comma-separated values.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write; None returns the text.
+        excel : bool, default=True
+            Whether a spreadsheet will open it: a file then begins with a byte order mark, by which
+            Excel knows UTF-8, and texts that begin with one of ``= + - @``, a tab or a line end get
+            an apostrophe in front, lest a category be run as a formula. With False the file is
+            plain UTF-8 and texts are as they are.
+
+        Returns
+        -------
+        str or None
+            The text, without a byte order mark, if ``path`` is None.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Columns are those of `card`, under a first line of the initial points. Texts are quoted,
+        the decimal sign is a point, an empty cell stands for a rate of no rows, and lines end as
+        in RFC 4180.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> card = Scorecard(categorical_features=[0]).fit(
+        ...     [["=1+1"], ["=1+1"], ["b"], ["b"]], [1, 1, 0, 0]
+        ... )
+        >>> print(card.to_csv().replace("\r", ""))  # doctest: +NORMALIZE_WHITESPACE
+        "feature","rule","size","share","n_pos","rate","points"
+        "initial points","every row",4,1.0,2,0.5,568
+        "x0","x0 = b",2,0.5,0,0.0,0
+        "x0","x0 = =1+1",2,0.5,2,1.0,63
+        "x0","x0 is missing",0,0.0,0,,32
+        <BLANKLINE>
+        """
+        check_bool(excel, "excel")
+        text = sheet.to_csv(self._card, excel=excel)
+        if path is None:
+            return text
+        write_atomically(path, text.encode("utf-8-sig" if excel else "utf-8"))
+        return None
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """Return a SQL expression of the points of a row, as `points` gives them.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
+
+        Returns
+        -------
+        str
+            A sum of whole numbers: the initial points and one ``CASE`` expression for each feature
+            of the card, over the columns of the fit (``x0``, ``x1``, ... where they had no names),
+            without a trailing semicolon. NULL is a missing value; a category that was not seen in
+            fit counts as missing. NaN is not NULL to a database: store it as NULL.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        ValueError
+            If the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
+        >>> card = Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1])
+        >>> print(card.to_sql())
+        560
+        + CASE
+          WHEN "x0" IS NULL THEN 39
+          WHEN "x0" = -1 THEN 79
+          WHEN "x0" < 1.5 THEN 0
+          ELSE 53 END
+        """
+        check_choice(dialect, "dialect", tuple(DIALECTS))
+        return export.to_sql(self._card, dialect)
+
+    def to_pmml(
+        self,
+        *,
+        model_name: str = "scorecard",
+        why: Literal["few", "many"] = "few",
+        n_reasons: int = 4,
+        timestamp: datetime | None = None,
+    ) -> str:
+        """Return the card as a PMML 4.4 document.
+
+        PMML is the form in which decision engines take models. The document holds a ``Scorecard``
+        model: one ``Characteristic`` for each feature that has points, one ``Attribute`` for each
+        of its bins.
+
+        Parameters
+        ----------
+        model_name : str, default="scorecard"
+            Name of the model in the document.
+        why : {"few", "many"}, default="few"
+            What the reason codes explain: why a row has so few points, or why so many.
+        n_reasons : int, default=4
+            How many reason codes are put out, no more than features on the card.
+        timestamp : datetime, default=None
+            When the document is said to be written. None leaves it out, so that equal cards make
+            equal documents.
+
+        Returns
+        -------
+        str
+            An XML document. Its outputs are ``points``; ``reason_1``, ``reason_2``, ...; and
+            ``probability``, that of the positive class, as `predict_proba` has it.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        TypeError, ValueError
+            If a parameter is out of range, a name is empty, or a name or category holds a character
+            that XML cannot (a control character).
+
+        Notes
+        -----
+        A reason code is the name of a feature. With ``why="few"`` (``pointsBelow`` in PMML,
+        with the baseline method ``max``) features are ranked by how many points the row lost in
+        each: the most points that the feature gave to any training row, less those that it gave
+        here; the greatest loss first, equal ones in the order of the card. With ``"many"``
+        (``pointsAbove``, ``min``) it is the points above the fewest. Baselines are off from whole
+        points by fractions that grow along the card: so every engine gives this order, although
+        some rank ties by name. Where fewer than ``n_reasons`` features made a difference, PMML
+        does not say what the other outputs are, and engines differ: most have nothing there or
+        the last reason once more.
+
+        Numbers are continuous fields of type double, and missing where the engine has no value.
+        Categories are listed, and any other value is treated as missing: booleans have the type
+        boolean, whole numbers integer, other numbers double, all else string.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
+        >>> card = Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1])
+        >>> text = card.to_pmml()
+        >>> start = text.index("<Characteristics>")
+        >>> print(text[start:text.index("</Characteristic>")].rstrip())
+        <Characteristics>
+              <Characteristic name="x0" reasonCode="x0" baselineScore="78.9">
+                <Attribute partialScore="79">
+                  <SimplePredicate field="x0" operator="equal" value="-1.0" />
+                </Attribute>
+                <Attribute partialScore="0">
+                  <SimplePredicate field="x0" operator="lessThan" value="1.5" />
+                </Attribute>
+                <Attribute partialScore="53">
+                  <SimplePredicate field="x0" operator="greaterOrEqual" value="1.5" />
+                </Attribute>
+                <Attribute partialScore="39">
+                  <SimplePredicate field="x0" operator="isMissing" />
+                </Attribute>
+        """
+        if not isinstance(model_name, str):
+            raise TypeError(f"model_name must be a string, got {model_name!r}")
+        check_choice(why, "why", ("few", "many"))
+        check_int(n_reasons, "n_reasons", low=0)
+        if timestamp is not None and not isinstance(timestamp, datetime):
+            raise TypeError(f"timestamp must be a datetime or None, got {timestamp!r}")
+        return export.to_pmml(
+            self._card,
+            model_name,
+            why=why,
+            n_reasons=n_reasons,
+            timestamp=None if timestamp is None else timestamp.isoformat(),
+        )
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return the card as plain JSON, for systems that read neither PMML nor SQL.
+
+        `save` is for `aucrank.load`; this is for all others, and holds what is needed to give
+        points to a row, and no more.
+
+        Parameters
+        ----------
+        indent : int or None, default=2
+            Spaces by which each level is moved in; None puts all on one line.
+
+        Returns
+        -------
+        str
+            Strict JSON, without NaN or Infinity; see Notes.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+
+        Notes
+        -----
+        The document is an object with
+
+        - ``format`` ("aucrank-scorecard") and ``version`` (1): a reader should refuse a version
+          that it does not know;
+        - ``classes``: the two labels, the positive one last;
+        - ``initial_points``: points that every row has;
+        - ``scale``: a row with ``base_points`` has the odds ``base_odds`` of the class
+          ``high_class`` against the other, and ``pdo`` more points double them:
+          ``odds = base_odds * 2 ** ((points - base_points) / pdo)``;
+        - ``features``: for each its ``name``, its ``position`` among the columns of the fit, its
+          ``kind`` ("numeric" or "categorical") and its ``bins``.
+
+        A bin has its ``points``, the weight ``size`` of the training rows in it and ``n_pos`` of
+        the positive ones, and says which values it holds by one of
+
+        - ``special``: this number alone; it goes before the intervals;
+        - ``low`` and ``high``: numbers of at least ``low`` and below ``high``, null for no bound;
+        - ``categories``: these values;
+        - ``missing`` (true): missing values, and categories that are in no other bin.
+
+        The points of a row are the initial points and those of one bin of each feature.
+
+        Examples
+        --------
+        >>> import json
+        >>> from aucrank import Scorecard
+        >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
+        >>> card = json.loads(Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1]).to_json())
+        >>> card["initial_points"]
+        560
+        >>> for bin_ in card["features"][0]["bins"]:
+        ...     print(bin_)
+        {'special': -1.0, 'points': 79, 'size': 1.0, 'n_pos': 1.0}
+        {'low': None, 'high': 1.5, 'points': 0, 'size': 2.0, 'n_pos': 0.0}
+        {'low': 1.5, 'high': None, 'points': 53, 'size': 3.0, 'n_pos': 2.0}
+        {'missing': True, 'points': 39, 'size': 0.0, 'n_pos': 0.0}
+        """
+        if indent is not None:
+            check_int(indent, "indent", low=0)
+        card = self._card
+        return export.to_json(card, self._scale(card), indent=indent)
+
+    def reason_codes(
+        self,
+        X: Any,
+        n_reasons: int = 4,
+        *,
+        why: Literal["few", "many"] = "few",
+        baseline: Literal["extreme", "mean"] = "extreme",
+        reasons: Mapping[str, str] | None = None,
+        return_points: bool = False,
+    ) -> Any:
+        """Name the features that cost each row most points, as a letter to a client has to.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+        n_reasons : int, default=4
+            How many reasons to give at most.
+        why : {"few", "many"}, default="few"
+            What is to be explained: why a row has so few points, or why it has so many. Where many
+            points speak for the class that is refused, as by default if that is the positive
+            class, the second question is the one that a client asks.
+        baseline : {"extreme", "mean"}, default="extreme"
+            What a feature could have given: the most points of any of its bins that training rows
+            were in (the fewest, for ``why="many"``), or the mean over the training rows.
+        reasons : mapping from str to str, default=None
+            A text for each feature by its name (``"x0"`` for a first column without one), such as
+            ``{"age": "A1: length of life"}``. A feature that it does not hold is given by name.
+        return_points : bool, default=False
+            Whether to return the points, too.
+
+        Returns
+        -------
+        codes : ndarray of object, shape (n, n_reasons)
+            Texts or names of features, the one with most points lost (won) first, of equal ones
+            the one that comes first among the columns. None where no other feature has cost the
+            row anything.
+        points : ndarray of float64, shape (n, n_reasons)
+            Points lost (won) by each of them, 0 beside None. Only if ``return_points``.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        TypeError, ValueError
+            If a parameter is not valid, or the columns are not those seen in fit.
+
+        Notes
+        -----
+        With the baseline "extreme" these are the reason codes of PMML's ``pointsBelow`` with
+        ``baselineMethod="max"``, and of ``pointsAbove`` with ``"min"``, as `to_pmml` writes them,
+        in its order in ties, too. There is one difference: where fewer than ``n_reasons`` features
+        have cost the row anything, the rest are None here, and what the engine puts there in PMML.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> X = [[0, 1], [0, 2], [1, 1], [1, 2], [1, 2], [0, 1]]
+        >>> card = Scorecard().fit(X, [0, 1, 0, 1, 1, 0])
+        >>> card.reason_codes([[0, 1], [1, 2]], 2)
+        array([['x1', 'x0'],
+               [None, None]], dtype=object)
+        """
+        n_reasons = check_int(n_reasons, "n_reasons", low=1) or 1
+        check_choice(why, "why", ("few", "many"))
+        check_choice(baseline, "baseline", ("extreme", "mean"))
+        check_bool(return_points, "return_points")
+        parts = self.points_by_feature(X)
+        texts = reason_texts(self._schema.shown_names, reasons)
+        found = find_reasons(self._card, parts, n_reasons, why=why, baseline=baseline, texts=texts)
+        return found if return_points else found[0]
+
+    def drift(
+        self, X: Any, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+    ) -> DriftReport:
+        """Compare new rows with the training rows, by what the card sees of them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            New rows with the columns seen in fit. A category that was not seen there is missing.
+        y : array-like of shape (n,), default=None
+            Their labels, if they are known yet. Both classes need not occur.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        DriftReport
+            What has moved, by how much, and whether by more than chance.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        ValueError
+            If the columns are not those seen in fit, a label or a weight is not valid, or no row
+            has weight.
+
+        Notes
+        -----
+        The population stability index (PSI) of a feature is the sum over its bins of
+        ``(now - then) * log(now / then)``, where ``then`` and ``now`` are the shares of the
+        training rows and of the new rows in the bin; what is missing is a bin like any other. For
+        the total points the bins are bands of whole points that hold about a tenth of the training
+        rows each, fewer where many rows have the same points. A bin that is empty in one sample
+        counts as half a row there; one that is empty in both is left out.
+
+        By custom a PSI below 0.1 is stable, and from 0.25 the rows have shifted. Few rows have a
+        high PSI by chance alone: without any drift it is about chi-squared with one degree of
+        freedom less than bins, times ``1/n_then + 1/n_now`` [1]_. ``p_value`` is the chance of so
+        high a value. A verdict with a high ``p_value`` proves nothing; with very many rows a
+        ``p_value`` near 0 says only that a shift is real, not that it is large. The law holds for
+        bins of some five rows or more; of many features, one in twenty is below 0.05 by chance.
+
+        ``auc_then`` is that of the rows that the card was made from, and so too high: a fall of the
+        AUC by a few hundredths is to be expected of any new rows.
+
+        References
+        ----------
+        .. [1] Yurdakul and Naranjo, "Statistical properties of the population stability index",
+           J. Risk Model Valid. 14(4), 2020. :doi:`10.21314/JRMV.2020.227`
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from aucrank import Scorecard
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(2000, 2))
+        >>> y = X[:, 0] + rng.normal(size=2000) > 0
+        >>> card = Scorecard().fit(X, y)
+        >>> card.drift(X).score_psi
+        0.0
+        >>> report = card.drift(X[:500] + [0.8, 0.0])
+        >>> report.score_verdict
+        'shifted'
+        >>> report.features.to_frame()[["feature", "psi", "verdict"]].round(2)
+          feature   psi  verdict
+        0      x0  0.64  shifted
+        1      x1  0.00   stable
+        """
         check_is_fitted(self)
-        card = self._card()
-        points = np.array([points for points, _ in card["distribution"]], dtype=np.int64)
-        units = np.array([[s["neg"], s["pos"]] for _, s in card["distribution"]], dtype=np.float64)
-        return points, np.ldexp(units, card["exponent"])
+        sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
+        if sample.weight is not None and not sample.weight.any():
+            raise ValueError("sample_weight is zero for every row; drift needs rows to compare")
+        n_threads = threads_for(self.n_jobs, count_rows(sample.columns))
+        with errors_by_name(self._schema):
+            counts = json.loads(self._model.drift(sample.core, n_threads))
+        return report_drift(self._card, counts, has_y=y is not None)
+
+    @property
+    def _card(self) -> Card:
+        """What the fitted card says."""
+        return Card(self._fitted, self._schema, self.classes_)
+
+    def _scale(self, card: Card) -> dict[str, Any]:
+        return card.scale(*self._base())
+
+    def _sheet(self) -> sheet.Sheet:
+        card = self._card
+        return sheet.Sheet(card, self._scale(card))
 
 
 def _gaps(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -649,15 +1156,9 @@ def _monotone_columns(monotone: Any, schema: Schema) -> list[bool]:
     n_features = len(schema.features)
     if isinstance(monotone, bool | np.bool_):
         return [bool(monotone)] * n_features
-    names = schema.names or []
     chosen = set()
     for column in monotone:
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(f"monotone names a column that X does not have: {column!r}")
-            place = names.index(column)
-        else:
-            place = check_int(column, "a position in monotone", low=0, high=n_features - 1) or 0
+        place = find_column(column, schema.names, n_features, _MONOTONE, "monotone")
         if schema.features[place].levels is not None:
             raise ValueError(
                 f"monotone names column {schema.label(place)}, which is categorical: categories"

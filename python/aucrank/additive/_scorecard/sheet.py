@@ -1,26 +1,20 @@
 """A scorecard for people: a table, a card for the wall, a page, a sheet for Excel."""
 
 import csv
-import os
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from math import floor, inf, isinf, log10
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from aucrank import _core
-from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
-from aucrank._export.rules import in_full, number
-from aucrank._utils.files import write_atomically
-from aucrank._utils.params import check_bool
-from aucrank.additive._scorecard.bins import CardBin, CardFeature, card_features
+from aucrank._export.bins import CardBin, CardFeature
+from aucrank._export.rules import number
+from aucrank.additive._scorecard.card import Card
 
 #: Lines at most of the table of chances.
 _MOST_LINES = 14
@@ -38,258 +32,79 @@ _UNSEEN = "Points of what no training row had"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-class CardSheetMixin:
-    """For estimators whose core model is a scorecard; stands before `CardExportMixin`."""
+def card_table(card: Card) -> Table:
+    """Return the card as a table."""
+    lines = [(feature.name, bin_) for feature in card.features for bin_ in feature.bins]
+    size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
+    n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)
+    return Table(
+        feature=np.array([name for name, _ in lines], dtype=np.str_),
+        rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
+        size=whole(size),
+        share=size / float(card.distribution.masses.sum()),
+        n_pos=whole(n_pos),
+        rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
+        points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
+    )
 
-    _model: _core.Scorecard
-    _schema: Schema
-    classes_: NDArray[Any]
 
-    def card(self) -> Table:
-        """Return the card as a table.
-
-        Returns
-        -------
-        Table
-            One row for each bin of each feature that has points: ``feature`` (its name, or ``x0``
-            for a first column without one), ``rule`` (the values in words), ``size`` (weight of the
-            training rows in the bin), ``share`` (of all training rows), ``n_pos`` (weight of the
-            positive ones), ``rate`` (their share in the bin, NaN where no row was) and ``points``.
-            Intervals ascend, categories stand by what they add to the ranker's score, from low to
-            high; then come special values, and what is missing the last, categories not seen in fit
-            included.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no card yet.
-
-        Examples
-        --------
-        >>> from aucrank import Scorecard
-        >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
-        >>> Scorecard().fit(X, [0, 0, 1, 1, 0]).card()
-        feature  rule           size  share  n_pos  rate  points
-        x0       x0 < 1.5          2    0.4      0     0       0
-        x0       x0 >= 1.5         2    0.4      2     1      72
-        x0       x0 is missing     1    0.2      0     0       0
-        """
-        sheet = self._sheet
-        lines = [(feature.name, bin_) for feature in sheet.features for bin_ in feature.bins]
-        size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
-        n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)
-        return Table(
-            feature=np.array([name for name, _ in lines], dtype=np.str_),
-            rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
-            size=whole(size),
-            share=size / sheet.size,
-            n_pos=whole(n_pos),
-            rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
-            points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
-        )
-
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """Return the card as a data frame, with the columns of `card`.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-            Library of the frame; it must be installed.
-
-        Returns
-        -------
-        data frame
-            One row for each bin.
-        """
-        return self.card().to_frame(backend)
-
-    def to_text(self) -> str:
-        """Return the card as plain text to hang on a wall.
-
-        Returns
-        -------
-        str
-            A block for each feature, with a line for each bin; then what the total stands for.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no card yet.
-
-        Notes
-        -----
-        Bounds are shown to six digits; `to_sql` and the saved model have them in full.
-
-        Examples
-        --------
-        >>> from aucrank import Scorecard
-        >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
-        >>> text = Scorecard().fit(X, [0, 0, 1, 1, 0]).to_text()
-        >>> print(text[: text.index("Total")].rstrip())
-        SCORECARD: many points speak for class 1
-        <BLANKLINE>
-        Start with 560 points and add those of one line of each block.
-        <BLANKLINE>
-                      points  rows  share  class 1
-        x0
-          under 1.5        0     2  40.0%     0.0%
-          1.5 and up      72     2  40.0%   100.0%
-          missing          0     1  20.0%     0.0%
-        """
-        return _text(self._sheet)
-
-    def to_html(self) -> str:
-        """Return the card as a page that needs no other file and fits a printer.
-
-        Returns
-        -------
-        str
-            An HTML document, names and categories escaped.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no card yet.
-        """
-        return _html(self._sheet)
-
-    def to_csv(
-        self, path: str | os.PathLike[str] | None = None, *, excel: bool = True
-    ) -> str | None:
-        r"""Write the card as comma-separated values.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            File to write; None returns the text.
-        excel : bool, default=True
-            Whether a spreadsheet will open it: a file then begins with a byte order mark, by which
-            Excel knows UTF-8, and texts that begin with one of ``= + - @``, a tab or a line end get
-            an apostrophe in front, lest a category be run as a formula. With False the file is
-            plain UTF-8 and texts are as they are.
-
-        Returns
-        -------
-        str or None
-            The text, without a byte order mark, if ``path`` is None.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no card yet.
-        OSError
-            If the file cannot be written.
-
-        Notes
-        -----
-        Columns are those of `card`, under a first line of the initial points. Texts are quoted,
-        the decimal sign is a point, an empty cell stands for a rate of no rows, and lines end as
-        in RFC 4180.
-
-        Examples
-        --------
-        >>> from aucrank import Scorecard
-        >>> card = Scorecard(categorical_features=[0]).fit(
-        ...     [["=1+1"], ["=1+1"], ["b"], ["b"]], [1, 1, 0, 0]
-        ... )
-        >>> print(card.to_csv().replace("\r", ""))  # doctest: +NORMALIZE_WHITESPACE
-        "feature","rule","size","share","n_pos","rate","points"
-        "initial points","every row",4,1.0,2,0.5,568
-        "x0","x0 = b",2,0.5,0,0.0,0
-        "x0","x0 = =1+1",2,0.5,2,1.0,63
-        "x0","x0 is missing",0,0.0,0,,32
-        <BLANKLINE>
-        """
-        check_bool(excel, "excel")
-        table, sheet = self.card(), self._sheet
-        total = np.array([sheet.size, sheet.n_pos])
-        size, n_pos = whole(total).tolist()
-        rate = sheet.n_pos / sheet.size
-        first = ["initial points", "every row", size, 1.0, n_pos, rate, sheet.initial_points]
-        out = StringIO(newline="")
-        writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
-        writer.writerow(table)
-        columns = (column.tolist() for column in table.values())
-        for row in [first, *zip(*columns, strict=True)]:
-            writer.writerow([_cell(value, excel=excel) for value in row])
-        # The writer quotes an empty text, which would be one.
-        text = out.getvalue().replace(_NOTHING, "")
-        if path is None:
-            return text
-        encoding = "utf-8-sig" if excel else "utf-8"
-        write_atomically(path, text.encode(encoding))
-        return None
-
-    @property
-    def _sheet(self) -> "_Sheet":
-        check_is_fitted(self)
-        card = self._card()  # type: ignore[attr-defined]
-        classes = [_plain(label) for label in self.classes_]
-        points = np.array([points for points, _ in card["distribution"]], dtype=np.int64)
-        units = np.array([[s["neg"], s["pos"]] for _, s in card["distribution"]], dtype=np.float64)
-        return _Sheet(
-            features=card_features(card, self._schema),
-            initial_points=card["initial_points"],
-            negative=classes[0],
-            positive=classes[1],
-            high=card["high_points"],
-            distribution=(points, np.ldexp(units, card["exponent"])),
-            chance=lambda points: float(self.probability_at(points)),  # type: ignore[attr-defined]
-            aucs=(self._model.ranker_auc, self._model.exact_auc, self._model.auc),
-            scale=self._scale(card),  # type: ignore[attr-defined]
-            even=card["offset"],
-        )
+def to_csv(card: Card, *, excel: bool) -> str:
+    """Return the card as comma-separated values, without a byte order mark."""
+    sums = card.distribution.masses.sum()
+    total = np.array([sums, card.distribution.masses[:, 0].sum()])
+    size, n_pos = whole(total).tolist()
+    rate = float(total[1]) / float(total[0])
+    first = ["initial points", "every row", size, 1.0, n_pos, rate, card.initial_points]
+    table = card_table(card)
+    out = StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+    writer.writerow(table)
+    columns = (column.tolist() for column in table.values())
+    for row in [first, *zip(*columns, strict=True)]:
+        writer.writerow([_cell(value, excel=excel) for value in row])
+    # The writer quotes an empty text, which would be one.
+    return out.getvalue().replace(_NOTHING, "")
 
 
 @dataclass(frozen=True, slots=True)
-class _Sheet:
+class Sheet:
     """All that a person is shown of a card.
 
     Attributes
     ----------
-    features : list of CardFeature
-        Those that have points.
-    initial_points : int
-        Points of every row.
-    negative, positive : str
-        The classes.
-    high : {"positive", "negative"}
-        The class that many points speak for.
-    distribution : tuple of ndarray
-        Points of the training rows, ascending, and the weight of both classes at each.
-    chance : callable
-        Probability of the positive class at some points.
-    aucs : tuple of float
-        Of the training rows: by the ranker, by the bins, by the points.
+    card : Card
+        The card.
     scale : dict
-        What points mean, as `Scorecard.to_json` says it.
-    even : float
-        Points at which both classes are equally likely.
+        What points mean, as `Card.scale` says it.
     """
 
-    features: list[CardFeature]
-    initial_points: int
-    negative: str
-    positive: str
-    high: str
-    distribution: tuple[NDArray[np.int64], NDArray[np.float64]]
-    chance: Any
-    aucs: tuple[float, float, float]
+    card: Card
     scale: dict[str, Any]
-    even: float
+
+    @property
+    def features(self) -> list[CardFeature]:
+        """Those that have points."""
+        return self.card.features
+
+    @property
+    def initial_points(self) -> int:
+        """Points of every row."""
+        return self.card.initial_points
+
+    @property
+    def positive(self) -> str:
+        """The positive class."""
+        return _plain(self.card.classes[1])
 
     @property
     def size(self) -> float:
-        return float(self.distribution[1].sum())
-
-    @property
-    def n_pos(self) -> float:
-        return float(self.distribution[1][:, 1].sum())
+        """Weight of the training rows."""
+        return float(self.card.distribution.masses.sum())
 
     @property
     def wanted(self) -> str:
         """The class that many points speak for."""
-        return self.positive if self.high == "positive" else self.negative
+        return self.positive if self.card.sign > 0 else _plain(self.card.classes[0])
 
     def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
         """Lines of a block: what no training row had stands below the card."""
@@ -311,13 +126,16 @@ class _Sheet:
     @property
     def chances(self) -> list[tuple[int, float, float]]:
         """Points, the chance of the positive class there, and the share of rows with fewer."""
-        points, weights = self.distribution
+        points, of_point = self.card.distribution.points, self.card.distribution.sizes
         low, high = int(points[0]), int(points[-1])
         step = _nice_step((high - low) / (_MOST_LINES - 1))
-        of_point = weights.sum(axis=1)
         marks = range(step * (low // step), high + step, step)
         return [
-            (mark, self.chance(mark), float(of_point[points < mark].sum()) / self.size)
+            (
+                mark,
+                float(self.card.probability(mark)),
+                float(of_point[points < mark].sum()) / self.size,
+            )
             for mark in marks
         ]
 
@@ -331,7 +149,7 @@ class _Sheet:
             return f"At {base} points both classes are equally likely; {doubling}."
         return (
             f"{base} points are odds of {odds} to 1 for class {self.wanted}; {doubling}, and at"
-            f" {self.even:.1f} both classes are equally likely."
+            f" {self.card.offset:.1f} both classes are equally likely."
         )
 
     @property
@@ -343,14 +161,15 @@ class _Sheet:
 
     @property
     def quality_in_words(self) -> str:
-        ranker, exact, auc = self.aucs
+        ranker, exact, auc = self.card.aucs
         return (
             f"AUC of the {_count(self.size)} training rows: {auc:.4f} by points, {exact:.4f} before"
             f" rounding, {ranker:.4f} by the ranker."
         )
 
 
-def _text(sheet: _Sheet) -> str:
+def to_text(sheet: Sheet) -> str:
+    """Return the card as plain text to hang on a wall."""
     blocks = [(feature.name, sheet.lines(feature)) for feature in sheet.features]
     labels = [label for _, lines in blocks for label, _ in lines]
     width = min(max([10, *map(len, labels)]), _WIDEST)
@@ -416,7 +235,8 @@ p { margin: 0.4em 0; }
 """.strip()
 
 
-def _html(sheet: _Sheet) -> str:
+def to_html(sheet: Sheet) -> str:
+    """Return the card as a page that needs no other file and fits a printer."""
     most = max((bin_.points for f in sheet.features for bin_ in f.bins), default=1)
     out = [
         "<!DOCTYPE html>",
@@ -462,12 +282,12 @@ def _html(sheet: _Sheet) -> str:
     return "\n".join(out) + "\n"
 
 
-def _unseen_in_words(sheet: _Sheet, write: Callable[[str], str]) -> str:
+def _unseen_in_words(sheet: Sheet, write: Callable[[str], str]) -> str:
     listed = ", ".join(f"{write(rule)}{_NO_BREAK}{points}" for rule, points in sheet.unseen)
     return f"{_UNSEEN}: {listed}."
 
 
-def _numbers(bin_: CardBin, sheet: _Sheet) -> list[str]:
+def _numbers(bin_: CardBin, sheet: Sheet) -> list[str]:
     rate = _percent(bin_.n_pos / bin_.size) if bin_.size > 0 else "-"
     return [str(bin_.points), _count(bin_.size), _percent(bin_.size / sheet.size), rate]
 
@@ -479,13 +299,8 @@ def _is_unseen(bin_: CardBin) -> bool:
 
 def _label(bin_: CardBin) -> str:
     """Say what a bin holds, without the name of its feature."""
-    match bin_.kind:
-        case "missing":
-            return "missing"
-        case "special" if bin_.special is not None:
-            return f"exactly {in_full(bin_.special)}"
-        case "category":
-            return ", ".join(str(level) for level in bin_.levels)
+    if bin_.kind != "interval":
+        return f"exactly {bin_.label}" if bin_.kind == "special" else bin_.label
     low, high = bin_.low, bin_.high
     if isinf(low) and isinf(high):
         return "any number"

@@ -1,0 +1,139 @@
+"""Columns that a parameter names, by name or by position: looked up in one way for all of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What to say of a column that is not there.
+
+    Each is a format with ``column``, what was asked for; ``parameter``, where; ``n_columns``, and
+    ``last``, the greatest position.
+
+    Attributes
+    ----------
+    unnamed : str
+        A name was asked for, and X has none.
+    unknown : str
+        No column has this name.
+    beyond : str
+        The position is below 0 or too great.
+    neither : str
+        It is neither a name nor a position.
+    """
+
+    unnamed: str
+    unknown: str
+    beyond: str
+    neither: str
+
+
+#: Of one feature that a method is asked for.
+ONE_FEATURE = Wording(
+    unnamed="there is no feature {column!r}",
+    unknown="there is no feature {column!r}",
+    beyond="feature {column} is not one of the {n_columns} columns",
+    neither="feature must be a name or a position, got {column!r}",
+)
+
+#: Of columns in a list.
+IN_A_LIST = Wording(
+    unnamed="{parameter} holds {column!r}, but X has no column names",
+    unknown="{parameter} holds {column!r}, which is no column of X",
+    beyond="{parameter} holds {column}, but X has columns 0 to {last}",
+    neither="{parameter} must hold column positions or names, got {column!r}",
+)
+
+
+def find_column(
+    column: Any,
+    names: list[str] | None,
+    n_columns: int,
+    wording: Wording,
+    parameter: str = "features",
+) -> int:
+    """Return the position of a column that is given by name or by position.
+
+    Parameters
+    ----------
+    column : object
+        What the user passed.
+    names : list of str or None
+        Of all columns; None where they have none.
+    n_columns : int
+        How many columns there are.
+    wording : Wording
+        What to say if there is no such column.
+    parameter : str, default="features"
+        Where the column was asked for, for messages.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a name nor a position.
+    ValueError
+        If there is no such column.
+    """
+
+    def said(text: str) -> str:
+        return text.format(
+            column=column, parameter=parameter, n_columns=n_columns, last=n_columns - 1
+        )
+
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(said(wording.unnamed))
+        if column not in names:
+            raise ValueError(said(wording.unknown))
+        return names.index(column)
+    if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
+        raise TypeError(said(wording.neither))
+    position = int(column)
+    if not 0 <= position < n_columns:
+        raise ValueError(said(wording.beyond))
+    return position
+
+
+def check_names(given: Iterable[Any], name: str, columns: list[str]) -> None:
+    """Check that the names in a parameter are those of columns.
+
+    Raises
+    ------
+    ValueError
+        Listing those that are not.
+    """
+    unknown = [key for key in given if key not in columns]
+    if unknown:
+        raise ValueError(f"{name} names columns that X does not have: {unknown!r}")
+
+
+def columns_named(
+    given: Mapping[Any, Any], name: str, columns: list[str] | None, instead: str
+) -> list[str]:
+    """Return the names of all columns, which the keys of a parameter have to be among.
+
+    Parameters
+    ----------
+    given : mapping
+        The parameter, by column name.
+    name : str
+        Name of the parameter, for messages.
+    columns : list of str or None
+        The names, None where the data has none.
+    instead : str
+        What to pass where there are no names, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there are no names, or a key is none of them.
+    """
+    if columns is None:
+        raise ValueError(f"{name} is a dict, but X has no column names: pass {instead}")
+    check_names(given, name, columns)
+    return columns

@@ -1,0 +1,207 @@
+"""Features in bins, as values and in words: how each model that cuts its features is read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from math import inf, ldexp, nan
+from typing import Any, Generic, Literal, Self, TypeVar
+
+from aucrank._data.schema import Level, Schema
+from aucrank._export.rules import Restriction, Words, in_full, one_of
+
+Kind = Literal["interval", "category", "special", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Values of a feature that a model does not tell apart, with the training rows that have them.
+
+    Attributes
+    ----------
+    kind : {"interval", "category", "special", "missing"}
+        What the bin holds: known numbers, categories, one number that stands apart, or what is
+        missing.
+    rule : str
+        The values in words, with the name of the feature.
+    size, n_pos : float
+        Weight of the training rows in the bin, and of the positive ones among them.
+    low, high : float
+        An interval is ``[low, high)``, special values left out.
+    special : float or None
+        The number that stands apart.
+    levels : tuple
+        The categories.
+    """
+
+    kind: Kind
+    rule: str
+    size: float
+    n_pos: float
+    low: float = -inf
+    high: float = inf
+    special: float | None = None
+    levels: tuple[Level, ...] = ()
+
+    @classmethod
+    def of(cls, bin_: "Bin", **more: Any) -> Self:
+        """Return a bin with what the model says of it, the fields of a subclass."""
+        return cls(**{field.name: getattr(bin_, field.name) for field in fields(Bin)}, **more)
+
+    @property
+    def rate(self) -> float:
+        """Share of positives; NaN where no training row was."""
+        return self.n_pos / self.size if self.size else nan
+
+    @property
+    def label(self) -> str:
+        """The values without the name of the feature; empty for an interval."""
+        match self.kind:
+            case "category":
+                return ", ".join(str(level) for level in self.levels)
+            case "special" if self.special is not None:
+                return in_full(self.special)
+            case "missing":
+                return "missing"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardBin(Bin):
+    """A bin of a scorecard.
+
+    Attributes
+    ----------
+    points : int
+        What its values add to the total.
+    """
+
+    points: int
+
+
+_Bin = TypeVar("_Bin", bound=Bin)
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedFeature(Generic[_Bin]):
+    """A feature in bins.
+
+    Attributes
+    ----------
+    place : int
+        Its number among the columns of the fit.
+    name : str
+        Its name, ``x0`` for a first column without one.
+    is_numeric : bool
+        Whether it holds numbers.
+    bins : tuple of Bin
+        In the order of the core: intervals ascending, then special values; or categories. The
+        last is that of missing values.
+    """
+
+    place: int
+    name: str
+    is_numeric: bool
+    bins: tuple[_Bin, ...]
+
+    @property
+    def missing(self) -> _Bin:
+        """The bin of missing values, and of categories that were not seen in fit."""
+        return self.bins[-1]
+
+    @property
+    def cuts(self) -> tuple[float, ...] | None:
+        """Where the intervals of a number meet, ascending; None for a category."""
+        if not self.is_numeric:
+            return None
+        return tuple(bin_.low for bin_ in self.of_kind("interval")[1:])
+
+    def of_kind(self, kind: Kind) -> list[_Bin]:
+        """Return the bins of a kind."""
+        return [bin_ for bin_ in self.bins if bin_.kind == kind]
+
+
+#: A feature that has points.
+CardFeature = BinnedFeature[CardBin]
+
+
+def words_of_bins(schema: Schema) -> Words:
+    """Return what writes the rules of bins: each feature has one for missing values."""
+    return Words(schema, [True] * len(schema.features))
+
+
+def read_bins(
+    feature: dict[str, Any],
+    exponent: int,
+    words: Words,
+    schema: Schema,
+    place: int,
+    *,
+    all_levels: bool = False,
+) -> tuple[Bin, ...]:
+    """Read the bins of a feature from the document of its model.
+
+    Parameters
+    ----------
+    feature : dict
+        The feature as the document has it, with ``bins`` and ``sums``.
+    exponent : int
+        The sums are in units of the power of two with it.
+    words : Words
+        Writes the rules; see `words_of_bins`.
+    schema : Schema
+        Of the columns of the fit.
+    place : int
+        Number of the feature among them.
+    all_levels : bool, default=False
+        Whether a rule lists all categories of a bin. Otherwise many of them are told by those that
+        they leave out.
+
+    Returns
+    -------
+    tuple of Bin
+        In the order of the core, that of missing values the last.
+    """
+    name = words.name(place)
+    values = [
+        *_known_values(feature["bins"], words, schema, place, all_levels=all_levels),
+        {"kind": "missing", "rule": f"{name} is missing"},
+    ]
+    return tuple(
+        Bin(
+            size=ldexp(sums["pos"] + sums["neg"], exponent),
+            n_pos=ldexp(sums["pos"], exponent),
+            **of_bin,
+        )
+        for of_bin, sums in zip(values, feature["sums"], strict=True)
+    )
+
+
+def _known_values(
+    bins: dict[str, Any], words: Words, schema: Schema, place: int, *, all_levels: bool
+) -> Iterator[dict[str, Any]]:
+    """Return what each bin of known values holds, in the fields of a `Bin`."""
+    name = words.name(place)
+    if "categorical" in bins:
+        levels = schema.features[place].levels or ()
+        codes_of_bin: list[list[int]] = [[] for _ in range(bins["categorical"]["n_bins"])]
+        for code, bin_ in enumerate(bins["categorical"]["bin_of_level"]):
+            # A category that no row had is missing.
+            if bin_ < len(codes_of_bin):
+                codes_of_bin[bin_].append(code)
+        for codes in codes_of_bin:
+            inside = tuple(levels[code] for code in codes)
+            if all_levels:
+                rule = one_of(name, [str(level) for level in inside])
+            else:
+                rule = words.region({place: Restriction(levels=frozenset(codes), missing=False)})
+            yield {"kind": "category", "rule": rule, "levels": inside}
+        return
+    special = bins["numeric"]["special"]
+    for low, high in pairwise([-inf, *bins["numeric"]["cuts"], inf]):
+        rule = words.region({place: Restriction(low, high, missing=False)})
+        inside_it = [in_full(value) for value in special if low <= value < high]
+        if inside_it:
+            rule += f" except {', '.join(inside_it)}"
+        yield {"kind": "interval", "rule": rule, "low": low, "high": high}
+    for value in special:
+        yield {"kind": "special", "rule": f"{name} = {in_full(value)}", "special": value}

@@ -1,0 +1,159 @@
+"""A fitted scorecard, read from its model document: features with points, and what points mean."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from math import isclose, ldexp, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core
+from aucrank._data.schema import Schema
+from aucrank._export.bins import (
+    BinnedFeature,
+    CardBin,
+    CardFeature,
+    read_bins,
+    words_of_bins,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """How rows spread over the total points.
+
+    Attributes
+    ----------
+    points : ndarray of int64
+        The totals that rows have, ascending.
+    masses : ndarray of float64, shape (n_totals, 2)
+        Weight of the positive and of the negative rows at each.
+    n_rows : int
+        Number of rows; a row of whole weight k counts as k.
+    """
+
+    points: NDArray[np.int64]
+    masses: NDArray[np.float64]
+    n_rows: int
+
+    @classmethod
+    def read(cls, document: dict[str, Any]) -> "Distribution":
+        """Read the distribution of a document, of a card or of rows that it has scored."""
+        points = np.array([points for points, _ in document["distribution"]], dtype=np.int64)
+        sums = [found for _, found in document["distribution"]]
+        return cls(points, masses_of(sums, document["exponent"]), document["total"]["rows"])
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """Weight of the rows at each of the totals."""
+        sizes: NDArray[np.float64] = self.masses.sum(axis=1)
+        return sizes
+
+
+def masses_of(sums: list[dict[str, int]], exponent: int) -> NDArray[np.float64]:
+    """Return the weight of the positive and of the negative rows of each group."""
+    listed = [[ldexp(s["pos"], exponent), ldexp(s["neg"], exponent)] for s in sums]
+    return np.array(listed, dtype=np.float64).reshape(-1, 2)
+
+
+class Card:
+    """What a fitted card says.
+
+    Parameters
+    ----------
+    model : _core.Scorecard
+        The model.
+    schema : Schema
+        Of the columns of the fit.
+    classes : ndarray of shape (2,)
+        The labels.
+
+    Attributes
+    ----------
+    initial_points : int
+        Points of every row.
+    offset, factor : float
+        Points of even odds, and points by which the odds grow e times.
+    high_points : {"positive", "negative"}
+        The class that many points speak for.
+    aucs : tuple of float
+        Of the training rows: by the ranker, by the bins, by the points.
+    """
+
+    def __init__(self, model: _core.Scorecard, schema: Schema, classes: NDArray[Any]) -> None:
+        self._document: dict[str, Any] = json.loads(model.to_json())
+        self.schema = schema
+        self.classes = classes
+        self.initial_points: int = self._document["initial_points"]
+        self.offset: float = self._document["offset"]
+        self.factor: float = self._document["factor"]
+        self.high_points: str = self._document["high_points"]
+        self.aucs = (model.ranker_auc, model.exact_auc, model.auc)
+
+    @cached_property
+    def features(self) -> list[CardFeature]:
+        """The features that have points."""
+        words = words_of_bins(self.schema)
+        exponent = self._document["exponent"]
+        features = []
+        for feature in self._document["features"]:
+            place = feature["feature"]
+            bins = read_bins(feature, exponent, words, self.schema, place)
+            features.append(
+                BinnedFeature(
+                    place,
+                    words.name(place),
+                    "numeric" in feature["bins"],
+                    tuple(
+                        CardBin.of(bin_, points=points)
+                        for bin_, points in zip(bins, feature["points"], strict=True)
+                    ),
+                )
+            )
+        return features
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """How the training rows spread over the points."""
+        return Distribution.read(self._document)
+
+    @property
+    def sign(self) -> int:
+        """1 where many points speak for the positive class, -1 where they speak against it."""
+        return 1 if self.high_points == "positive" else -1
+
+    def odds(self, points: Any) -> NDArray[np.float64]:
+        """Return the odds of the class that many points speak for."""
+        odds: NDArray[np.float64] = np.exp(
+            (np.asarray(points, dtype=np.float64) - self.offset) / self.factor
+        )
+        return odds
+
+    def probability(self, points: Any) -> NDArray[np.float64]:
+        """Return the probability of the positive class."""
+        odds = self.odds(points)
+        with np.errstate(divide="ignore"):
+            share: NDArray[np.float64] = 1 / (1 + 1 / odds)
+        return share if self.sign > 0 else 1 / (1 + odds)
+
+    def points_at(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the points at which the positive class has some probability."""
+        points: NDArray[np.float64] = self.offset + self.sign * self.factor * (
+            np.log(share) - np.log1p(-share)
+        )
+        return points
+
+    def scale(self, base_points: float, base_odds: float) -> dict[str, Any]:
+        """Return what points mean, by the numbers that the user gave where they still hold."""
+        offset, factor = self.offset, self.factor
+        # A parameter may have been set anew after the fit; any pair on the line says the same.
+        if not isclose(base_points - factor * log(base_odds), offset, rel_tol=1e-9, abs_tol=1e-9):
+            base_points, base_odds = offset, 1.0
+        return {
+            "base_points": base_points,
+            "base_odds": base_odds,
+            "pdo": float(f"{factor * log(2):.12g}"),
+            "high_class": self.classes.tolist()[self.sign > 0],
+        }
