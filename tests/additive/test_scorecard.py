@@ -5,7 +5,6 @@ import io
 import json
 import pickle
 from html.parser import HTMLParser
-from pathlib import Path
 
 import aucrank
 import numpy as np
@@ -20,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
-GERMAN = Path(__file__).parents[2] / "shared" / "data" / "german.parquet"
+from tests.common.real_data import load, needs_data
 
 
 def loans(n=1500, seed=0):
@@ -823,10 +822,9 @@ def test_a_card_without_features_is_told():
     assert (card.auc_, card.ks_, card.points_range_) == (0.5, 0, (600, 600))
 
 
-@pytest.mark.skipif(not GERMAN.exists(), reason="there is no ../shared/data")
+@needs_data
 def test_a_card_of_german_credit_hangs_on_the_wall():
-    frame = pd.read_parquet(GERMAN)
-    rows, y = frame.drop(columns="target"), frame["target"]
+    rows, y = load("german")
     card = Scorecard(min_bin_share=0.05).fit(rows, y)
     assert card.auc_ > 0.8
     assert abs(card.rounding_loss_) < 0.002

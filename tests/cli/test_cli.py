@@ -28,9 +28,7 @@ pytest.importorskip("polars")
 pytest.importorskip("pyarrow")
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
 
 @pytest.fixture(params=["pandas", "polars"])

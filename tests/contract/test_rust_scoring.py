@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,7 @@ from aucrank import (
 from aucrank.tree import LeafRank
 from sklearn.base import clone
 
-CHECKOUT = Path(__file__).parents[1]
+from tests.common.paths import CHECKOUT
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 from datetime import UTC, datetime
 from itertools import product
-from pathlib import Path
 from xml.etree import ElementTree
 
 import duckdb
@@ -16,7 +15,8 @@ import pytest
 from aucrank import Scorecard
 from sklearn.exceptions import NotFittedError
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
+from tests.common.real_data import load
+
 PMML = "{http://www.dmg.org/PMML-4_4}"
 
 
@@ -63,14 +63,6 @@ def strangers(X):
     return changed
 
 
-def shared(name):
-    path = FOLDER / f"{name}.parquet"
-    if not path.exists():
-        pytest.skip("there is no ../shared/data")
-    frame = pd.read_parquet(path)
-    return frame.drop(columns="target"), frame["target"].to_numpy()
-
-
 def fitted(name):
     """Return a card, and rows that it was not made from or among which values are missing."""
     if name == "applicants":
@@ -87,7 +79,7 @@ def fitted(name):
         X = rng.normal(size=(400, 3))
         X[rng.random(X.shape) < 0.1] = np.nan
         return Scorecard().fit(X, X[:, 0] + rng.normal(size=400) > 0), X
-    X, y = shared(name)
+    X, y = load(name)
     return Scorecard().fit(X, y), X
 
 
