@@ -3,6 +3,7 @@ from aucrank import AURORA
 from aucrank.datasets import load_breast_cancer
 
 from tests.common.command_line import hide
+from tests.common.estimators import SHORT_SEARCH
 
 
 @pytest.fixture(autouse=True)
@@ -28,5 +29,5 @@ def tumours():
 @pytest.fixture
 def short_aurora(monkeypatch):
     """Let AURORA search for a few terms only where it is run with its defaults."""
-    quick = {"radius": 1.5, "depth": "shallow", "max_features": 10}
-    monkeypatch.setattr(AURORA.__init__, "__kwdefaults__", AURORA.__init__.__kwdefaults__ | quick)
+    defaults = AURORA.__init__.__kwdefaults__ | SHORT_SEARCH | {"max_features": 10}
+    monkeypatch.setattr(AURORA.__init__, "__kwdefaults__", defaults)

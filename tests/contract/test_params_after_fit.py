@@ -14,7 +14,7 @@ from aucrank import (
 )
 from aucrank._registry import get_estimator, public_names
 
-from tests.common.estimators import ONE_OF_EACH
+from tests.common.estimators import ONE_OF_EACH, short
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pyplot.switch_backend("Agg")
@@ -128,7 +128,7 @@ VERBOSE = [name for name in public_names() if "verbose" in get_estimator(name)()
     [(-1, ValueError), (10**30, ValueError), ("1", TypeError), (None, TypeError), (1.0, TypeError)],
 )
 def test_verbose_is_checked_by_every_estimator_that_has_it(name, value, error):
-    model = get_estimator(name)().fit(FRAME[["a", "b"]], Y).set_params(verbose=value)
+    model = short(get_estimator(name)).fit(FRAME[["a", "b"]], Y).set_params(verbose=value)
     with pytest.raises(error, match=r"^verbose must be "):
         model.fit(FRAME[["a", "b"]], Y)
     assert not model.__sklearn_is_fitted__()
@@ -136,9 +136,7 @@ def test_verbose_is_checked_by_every_estimator_that_has_it(name, value, error):
 
 @pytest.mark.parametrize("name", VERBOSE)
 def test_verbose_may_be_true_as_in_scikit_learn(name, capsys):
-    model = get_estimator(name)()
-    if name == "AURORA":
-        model.set_params(radius=1.5, depth="shallow", max_features=4)
+    model = short(get_estimator(name))
     for value in (False, 0, np.bool_(False)):
         model.set_params(verbose=value).fit(FRAME[["a", "b"]], Y)
         assert capsys.readouterr().out == ""
