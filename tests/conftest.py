@@ -1,9 +1,12 @@
 import os
 
 import numpy as np
+import pytest
 import sklearn
 from hypothesis import settings
 from sklearn.utils import estimator_checks, get_tags
+
+pytest.register_assert_rewrite("tests.common")
 
 # Scripts that made the stored models, not tests; they import one another.
 collect_ignore_glob = ["golden/*.py"]
@@ -26,3 +29,18 @@ if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
         return np.where(y == y.min(), y, y.min() + 1)
 
     estimator_checks._enforce_estimator_tags_y = _two_classes
+
+
+@pytest.fixture
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def plt():
+    """Give pyplot without a screen; close its figures."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    yield pyplot
+    pyplot.close("all")

@@ -1,6 +1,6 @@
 """`roc_curve` beside scikit-learn's, in one run, results checked equal first.
 
-    python -m benches.speed.bench_curve [--rows 1000000] [--runs 7]
+python -m benches.speed.bench_curve [--rows 1000000] [--runs 7]
 """
 
 import argparse

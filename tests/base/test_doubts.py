@@ -1,7 +1,6 @@
 """Columns that look like identifiers, or hold numbers but for a few codes: said once a fit."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,8 @@ from aucrank._base.registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.cli import main
 from sklearn.base import clone
+
+from tests.common.paths import DATA
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -161,7 +162,7 @@ def test_a_fit_after_one_that_failed_says_it_too():
 
 @pytest.mark.parametrize("name", ["adult", "bank_marketing", "churn", "german", "horse_colic"])
 def test_no_column_of_real_data_looks_like_something_else(name):
-    path = Path(__file__).parents[2] / "shared" / "data" / f"{name}.parquet"
+    path = DATA / f"{name}.parquet"
     if not path.exists():
         pytest.skip("the data sets of development are not here")
     rows = pd.read_parquet(path).head(5000)

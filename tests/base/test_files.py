@@ -18,9 +18,7 @@ X = np.random.default_rng(0).normal(size=(400, 3)).round(2)
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from pathlib import Path
 import aucrank
 import pytest
 
-CHECKOUT = Path(__file__).parents[1]
+from tests.common.paths import CHECKOUT
+
 PACKAGE = Path(aucrank.__file__).parent
 
 

@@ -26,6 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.common.estimators import short
+
 RNG = np.random.default_rng(0)
 N = 400
 X = RNG.normal(size=(N, 4))
@@ -410,7 +412,7 @@ def test_every_attribute_is_told_and_there(name):
     assert properties <= told
     # Linear scores take no categories, and those of pairs no missing values either.
     frame = FRAME.drop(columns="city") if name in ("RankOpt", "TwoSidedClassifier") else FRAME
-    model = cls().fit(frame.fillna(0.0) if name == "RankOpt" else frame, Y)
+    model = short(cls).fit(frame.fillna(0.0) if name == "RankOpt" else frame, Y)
     # Those that rows out of bag give are there on demand alone.
     for key in told - {"oob_score_", "oob_path_"}:
         getattr(model, key)

@@ -353,15 +353,6 @@ def test_bad_rows_are_named_and_odd_ones_are_not(kind):
 # --- The picture --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def plt():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    yield pyplot
-    pyplot.close("all")
-
-
 @pytest.mark.parametrize("n_rounds", [1, 4, 10])
 @pytest.mark.parametrize("rules", [None, True, False])
 def test_the_picture_shows_every_node_and_nothing_overlaps(plt, n_rounds, rules):

@@ -29,11 +29,6 @@ HOSTILE = "a\x1b]0;owned\x07\x1b[31mred\x9b1m\rb\n\tc\x7f\u202edcba\u2066\u2028"
 ACTIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def run(capsys, *args):
     status = main([str(arg) for arg in args])
     captured = capsys.readouterr()

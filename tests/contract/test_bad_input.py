@@ -1,8 +1,8 @@
 """Bad input to the estimators themselves: what is refused, in which words, and what is not.
 
-Beside these: test_base.py and test_input.py (labels, weights and columns of every kind, on a small
-ranker), test_tree.py (parameters), test_persistence.py (damage to every part of a file) and
-test_robustness.py (Ctrl-C).
+Beside these: base/test_base.py and base/test_input.py (labels, weights and columns of every kind, on
+a small ranker), tree/test_tree.py (parameters), base/test_persistence.py (damage to every part of a
+file) and test_robustness.py (Ctrl-C).
 """
 
 import json
@@ -15,23 +15,18 @@ import polars as pl
 import pytest
 import scipy.sparse
 from aucrank import (
-    AURORA,
-    RIMARC,
     AUCBoost,
-    MartiRank,
     RankBoost,
-    RankingForest,
     RankOpt,
-    Scorecard,
-    SMartiRank,
     TreeRank,
 )
-from aucrank._base.registry import public_estimators
 from aucrank.boosting import TwoSidedClassifier
 from aucrank.tree import CrossValidatedPruning, LeafRank
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+
+from tests.common.estimators import EVERY
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -341,30 +336,6 @@ def test_a_tree_of_depth_60_is_grown_saved_and_told(split, tmp_path):
 # All of it, for every estimator.
 
 
-EVERY = {name: cls() for name, cls in public_estimators().items()} | {
-    "RankingForest": RankingForest(n_estimators=10, random_state=0),
-    "TwoSidedClassifier": TwoSidedClassifier(TreeRank(pruning=None)),
-    "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=10),
-    "AUCBoost of lines": AUCBoost(weak_ranker="linear", n_rounds=10),
-    "RankBoost, stopped early": RankBoost(n_rounds=30, early_stopping=True),
-    "RankBoost by the window": RankBoost(n_rounds=30, selection="window", refit=True),
-    "RankBoost of features": RankBoost(n_rounds=30, weak_ranker="feature", subsample=0.5),
-    "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
-    "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
-    "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
-    "Scorecard of few bins": Scorecard(min_bin_share=0.2, high_points="negative"),
-    "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=20), special_values=[0.0]),
-    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
-    "AURORA over folds": AURORA(
-        radius=1.5, depth="shallow", max_features=4, selection="cv", n_folds=2
-    ),
-    "Scorecard of AURORA": Scorecard(
-        estimator=AURORA(radius=1.5, depth="shallow", max_features=8, order=1)
-    ),
-    "RIMARC over folds": RIMARC(weight_folds=5, shrinkage=1.0),
-    "RIMARC of missing values": RIMARC(missing="value", special_values=[0.0]),
-    "RankOpt of the ramp": RankOpt(objective="ramp"),
-}
 every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
 # Of few rows some models warn.
 FEW = pytest.mark.filterwarnings(

@@ -79,23 +79,28 @@ def places(value, kind, path=()):
             yield from places(value[place], kind, (*path, place))
 
 
+def compact(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
 def changed(document, path, new):
-    """Return the text of a copy with one value made by ``new`` from what it was."""
+    """Return the text of the document with one value replaced by the text that ``new`` gives."""
     *above, last = path
     copy = json.loads(json.dumps(document))
     parent = copy
     for key in above:
         parent = parent[key]
-    parent[last] = new(parent[last])
-    return json.dumps(copy, separators=(",", ":"))
+    text = new(parent[last])
+    parent[last] = "the place"
+    return compact(copy).replace('"the place"', text)
 
 
 def longer(filler):
     """Make a list so long that its document is of LONG bytes, of its own items or a filler."""
 
     def new(items):
-        items = items if items and filler is None else [filler]
-        return items * (LONG // (len(json.dumps(items, separators=(",", ":"))) - 1))
+        text = compact(items if items and filler is None else [filler])[1:-1]
+        return f"[{','.join([text] * (LONG // (len(text) + 1)))}]"
 
     return new
 
@@ -104,13 +109,13 @@ def cases(name):
     """Yield what was changed, and the text."""
     original = document(name)
     body = {"body": original["body"]}
-    yield "nothing", json.dumps(original, separators=(",", ":"))
+    yield "nothing", compact(original)
     for path in places(body, list):
         for filler in (None, 0, []):
             yield f"{path} of {filler}", changed(original, path, longer(filler))
     for path in places(body, int):
         for huge in (2**28 - 1, 2**32 - 1, 2**53):
-            yield f"{path} = {huge}", changed(original, path, lambda _, huge=huge: huge)
+            yield f"{path} = {huge}", changed(original, path, lambda _, huge=huge: str(huge))
 
 
 def with_checksum(text):
@@ -184,7 +189,7 @@ def forest_text(trees, *, frame=None, header=None, thresholds=None):
         original["body"]["header"]["features"] = header
     if thresholds is not None:
         model["thresholds"] = thresholds
-    return with_checksum(json.dumps(original, separators=(",", ":")))
+    return with_checksum(compact(original))
 
 
 LEAF = {"features": [], "missing": "", "neg": [1], "nodes": ".", "pos": [1], "thresholds": []}
@@ -237,14 +242,14 @@ def many_specials():
     original = document("card")
     bins = original["body"]["model"]["features"][0]["bins"]["numeric"]
     bins["special"] = [1000.0 + i for i in range(300_000)]
-    return with_checksum(json.dumps(original, separators=(",", ":")))
+    return with_checksum(compact(original))
 
 
 def large_parts():
     """Return a document whose parts beside the model are large."""
     original = document("rank_opt")
     original["body"]["header"]["estimator"]["params"]["radii"] = [0] * 1_000_000
-    return with_checksum(json.dumps(original, separators=(",", ":")))
+    return with_checksum(compact(original))
 
 
 CRAFTED = {

@@ -3,14 +3,15 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import aucrank
 import numpy as np
 import pytest
 from aucrank._base import registry as _registry
 
-FUZZ = Path(__file__).parents[1] / "fuzz"
+from tests.common.paths import CHECKOUT
+
+FUZZ = CHECKOUT / "fuzz"
 CORPUS = sorted((FUZZ / "corpus").glob("*.json"))
 
 pytestmark = pytest.mark.skipif(not FUZZ.is_dir(), reason="needs the checkout: there is no fuzz/")

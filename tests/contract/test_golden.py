@@ -5,7 +5,6 @@ breaks them breaks the models that users have saved. A new format adds files bes
 """
 
 import json
-from pathlib import Path
 
 import aucrank
 import numpy as np
@@ -14,8 +13,7 @@ import pytest
 from aucrank._base.registry import is_savable, public_names
 from aucrank.tree import CrossValidatedPruning, LeafRank
 
-GOLDEN = Path(__file__).parent / "golden"
-
+from tests.common.paths import GOLDEN
 
 TEXT = """
 all rows: 38.059 of 70.967 positive (53.6%)

@@ -6,34 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import (
-    AURORA,
     RIMARC,
-    AUCBoost,
-    MartiRank,
-    RankBoost,
-    RankingForest,
-    Scorecard,
-    SMartiRank,
     TreeRank,
     load,
 )
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-RANKERS = {
-    "TreeRank": TreeRank(),
-    "unpruned TreeRank": TreeRank(pruning=None, min_samples_leaf=50),
-    "LeafRank": TreeRank(split="leafrank"),
-    "RankingForest": RankingForest(n_estimators=40, min_samples_leaf=20, random_state=0),
-    "RankBoost": RankBoost(n_rounds=50),
-    "RankBoost of trees": RankBoost(weak_ranker="tree", n_rounds=20),
-    "AUCBoost": AUCBoost(),
-    "MartiRank": MartiRank(),
-    "SMartiRank": SMartiRank(),
-    "RIMARC": RIMARC(),
-    "Scorecard": Scorecard(),
-    "AURORA": AURORA(order=1, max_features=20, radius=1.0),
-}
+from tests.common.estimators import RANKERS
+
 for ranker in RANKERS.values():
     if "random_state" in ranker.get_params(deep=False):
         ranker.set_params(random_state=0)

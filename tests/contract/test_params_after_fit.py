@@ -8,21 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import (
-    AURORA,
-    MAD2C,
-    RIMARC,
-    AUCBoost,
-    MartiRank,
     RankBoost,
-    RankingForest,
     RankOpt,
     Scorecard,
-    SMartiRank,
-    ThresholdBinarizer,
-    TreeRank,
 )
 from aucrank._base.registry import get_estimator, public_names
-from aucrank.boosting import TwoSidedClassifier
+
+from tests.common.estimators import ONE_OF_EACH, short
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pyplot.switch_backend("Agg")
@@ -38,22 +30,6 @@ FRAME = pd.DataFrame(
     }
 )
 
-MODELS = {
-    "TreeRank": TreeRank(random_state=0),
-    "RankingForest": RankingForest(n_estimators=5, oob_score=True, random_state=0),
-    "AUCBoost": AUCBoost(n_rounds=5),
-    "RankBoost": RankBoost(n_rounds=5),
-    "MartiRank": MartiRank(n_rounds=3),
-    "SMartiRank": SMartiRank(n_rounds=3, random_state=0),
-    "RIMARC": RIMARC(),
-    "Scorecard": Scorecard(),
-    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
-    "RankOpt": RankOpt(),
-    "MAD2C": MAD2C(),
-    "MAD2C, a column a bin": MAD2C(encode="onehot-dense"),
-    "ThresholdBinarizer": ThresholdBinarizer(),
-    "TwoSidedClassifier": TwoSidedClassifier(RIMARC()),
-}
 
 #: What methods are asked, by the name of the argument.
 ANSWERS = {
@@ -100,13 +76,13 @@ def answers(model, X):
 
 
 def test_every_public_estimator_is_looked_at():
-    assert {type(model) for model in MODELS.values()} == {
+    assert {type(model) for model in ONE_OF_EACH.values()} == {
         get_estimator(name) for name in public_names()
     }
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("model", ONE_OF_EACH.values(), ids=ONE_OF_EACH)
 def test_nonsense_set_after_the_fit_changes_nothing_or_is_named(model):
     X = FRAME[["a", "b"]] if isinstance(model, RankOpt) else FRAME
     model.fit(X, Y)
@@ -152,7 +128,7 @@ VERBOSE = [name for name in public_names() if "verbose" in get_estimator(name)()
     [(-1, ValueError), (10**30, ValueError), ("1", TypeError), (None, TypeError), (1.0, TypeError)],
 )
 def test_verbose_is_checked_by_every_estimator_that_has_it(name, value, error):
-    model = get_estimator(name)().fit(FRAME[["a", "b"]], Y).set_params(verbose=value)
+    model = short(get_estimator(name)).fit(FRAME[["a", "b"]], Y).set_params(verbose=value)
     with pytest.raises(error, match=r"^verbose must be "):
         model.fit(FRAME[["a", "b"]], Y)
     assert not model.__sklearn_is_fitted__()
@@ -160,9 +136,7 @@ def test_verbose_is_checked_by_every_estimator_that_has_it(name, value, error):
 
 @pytest.mark.parametrize("name", VERBOSE)
 def test_verbose_may_be_true_as_in_scikit_learn(name, capsys):
-    model = get_estimator(name)()
-    if name == "AURORA":
-        model.set_params(radius=1.5, depth="shallow", max_features=4)
+    model = short(get_estimator(name))
     for value in (False, 0, np.bool_(False)):
         model.set_params(verbose=value).fit(FRAME[["a", "b"]], Y)
         assert capsys.readouterr().out == ""

@@ -1,16 +1,11 @@
 """Signals, forks, threads, worker processes and stores, around the real estimator."""
 
-import copy
 import os
-import pickle
-import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
-import aucrank
 import joblib
 import numpy as np
 import pandas as pd
@@ -34,6 +29,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
+
+from tests.common.processes import interrupted, no_windows
+from tests.common.stores import STORES
 
 
 def sample(n, n_features, seed=0):
@@ -99,27 +97,12 @@ print(model.set_params(max_depth=1, pruning=None).fit(X[:100], y[:100]).tree_.n_
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
+@no_windows
 @pytest.mark.parametrize("delay", [0.5, 3.0], ids=["binning", "growing"])
 def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
-    with subprocess.Popen(
-        [sys.executable, "-c", LONG_FIT],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            assert child.stdout.readline() == "fitting\n"
-            time.sleep(delay)
-            assert child.poll() is None
-            child.send_signal(signal.SIGINT)
-            # Its 101 trees of some hundred thousand leaves would take minutes; a busy machine gets
-            # more than the second that an idle one needs.
-            out, err = child.communicate(timeout=10)
-        finally:
-            child.kill()
-    assert out.split() == ["interrupted", "unfitted", "2"], err
-    assert child.returncode == 0
+    # Its 101 trees of some hundred thousand leaves would take minutes.
+    said, err = interrupted(LONG_FIT, after=delay)
+    assert said == ["interrupted", "unfitted", "2"], err
 
 
 LONG_BOOST = """
@@ -179,23 +162,11 @@ LONG_BOOSTS = {
 }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
+@no_windows
 @pytest.mark.parametrize("name", LONG_BOOSTS)
 def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
-    script = LONG_BOOST.replace("{model}", LONG_BOOSTS[name])
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        try:
-            assert child.stdout.readline() == "fitting\n"
-            time.sleep(1.0)
-            assert child.poll() is None
-            child.send_signal(signal.SIGINT)
-            out, err = child.communicate(timeout=10)
-        finally:
-            child.kill()
-    assert out.split() == ["interrupted", "unfitted", "3"], err
-    assert child.returncode == 0
+    said, err = interrupted(LONG_BOOST.replace("{model}", LONG_BOOSTS[name]), after=1)
+    assert said == ["interrupted", "unfitted", "3"], err
 
 
 FORK = """
@@ -374,26 +345,6 @@ def parts(params):
         name: (type(value), value.get_params()) if isinstance(value, BaseEstimator) else value
         for name, value in params.items()
     }
-
-
-def through_file(model, tmp_path):
-    model.save(tmp_path / "model.json")
-    return aucrank.load(tmp_path / "model.json")
-
-
-def through_joblib(model, tmp_path):
-    joblib.dump(model, tmp_path / "model.joblib")
-    return joblib.load(tmp_path / "model.joblib")
-
-
-STORES = {
-    "pickle": lambda model, _: pickle.loads(pickle.dumps(model)),
-    "old pickle": lambda model, _: pickle.loads(pickle.dumps(model, protocol=2)),
-    "deepcopy": lambda model, _: copy.deepcopy(model),
-    "copy": lambda model, _: copy.copy(model),
-    "joblib": through_joblib,
-    "file": through_file,
-}
 
 
 def assert_same(back, model, X):

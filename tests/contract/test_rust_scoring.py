@@ -3,28 +3,22 @@
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from aucrank import (
-    AURORA,
     MAD2C,
-    RIMARC,
-    AUCBoost,
     MartiRank,
     RankBoost,
     RankingForest,
     RankOpt,
-    Scorecard,
-    SMartiRank,
     TreeRank,
 )
-from aucrank.tree import LeafRank
 from sklearn.base import clone
 
-CHECKOUT = Path(__file__).parents[1]
+from tests.common.estimators import SCORED_BY_THE_CRATE
+from tests.common.paths import CHECKOUT
 
 
 @pytest.fixture(scope="module")
@@ -150,40 +144,12 @@ def test_scores_of_a_forest_are_those_of_python_to_the_bit(aggregation, score_cs
     assert np.array_equal(np.array(run.stdout.split()[1:], dtype=np.float64), expected)
 
 
-BOOSTED = {
-    "features": AUCBoost(),
-    "signs": AUCBoost(n_rounds=9, output="sign"),
-    "thresholds": RankBoost(),
-    "trees": RankBoost(n_rounds=20, weak_ranker="tree"),
-    "small trees": AUCBoost(n_rounds=20, weak_ranker=LeafRank(max_depth=2)),
-    "program": MartiRank(),
-    "one way": MartiRank(routing="sampled", output="node_rate", random_state=5),
-    "program of trees": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
-    "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
-    "card": Scorecard(),
-    "card of a bank": Scorecard(
-        estimator=RankBoost(n_rounds=30),
-        base_odds=50,
-        high_points="negative",
-        min_bin_share=0.02,
-        special_values={"age": [40.0], "spent, €": [0.0]},
-    ),
-    "terms": AURORA(radius=1.5, depth="shallow", max_features=30, selection=None),
-    "card of terms": Scorecard(
-        estimator=AURORA(radius=1.5, depth="shallow", max_features=20, order=1)
-    ),
-    "means": RIMARC(),
-    "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
-    "means of special values": RIMARC(special_values={"age": [40.0]}),
-}
-
-
-@pytest.mark.parametrize("name", [*BOOSTED, "lines", "program of lines", "weights"])
+@pytest.mark.parametrize("name", [*SCORED_BY_THE_CRATE, "lines", "program of lines", "weights"])
 def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_csv, tmp_path):
     X, y = clients(1000, 0)
     X_new = strangers(clients(1500, 1)[0])
-    if name in BOOSTED:
-        model = clone(BOOSTED[name])
+    if name in SCORED_BY_THE_CRATE:
+        model = clone(SCORED_BY_THE_CRATE[name])
     else:
         # Numbers alone.
         if name == "weights":

@@ -6,6 +6,8 @@ import pytest
 from aucrank import TreeRank
 from aucrank.tree import LeafRank, OrthogonalSplit
 
+from tests.common.oracles import walk
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -28,20 +30,6 @@ def model(request, data):
     # Weights in another unit than 1, which the training weight of nodes must be in too.
     weight = np.random.default_rng(1).integers(1, 4, len(y)) / 4
     return TreeRank(split=request.param, **settings).fit(X, y, sample_weight=weight)
-
-
-def walk(tree, row):
-    """The value of a row by the rule of shap: missing to the default, ``x <= threshold`` left."""
-    node = 0
-    while tree["children_left"][node] >= 0:
-        value = row[tree["features"][node]]
-        if np.isnan(value):
-            node = tree["children_default"][node]
-        elif value <= tree["thresholds"][node]:
-            node = tree["children_left"][node]
-        else:
-            node = tree["children_right"][node]
-    return tree["values"][node, 0]
 
 
 def outputs(model, X):

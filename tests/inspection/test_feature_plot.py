@@ -1,7 +1,5 @@
 """The picture of a feature in bins against the tables and curves that it shows."""
 
-import subprocess
-import sys
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -13,16 +11,15 @@ from aucrank.inspection import FeatureDisplay
 from aucrank.metrics import RocCurve
 from sklearn.exceptions import NotFittedError
 
+from tests.common.processes import said_without_matplotlib
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 Text = pytest.importorskip("matplotlib.text").Text
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("plt")
 
 
 def clients(n=500, seed=0):
@@ -242,11 +239,7 @@ def test_breast_cancer_names_the_best_feature():
 
 
 def test_without_matplotlib_it_says_what_to_install():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from aucrank import MAD2C\n"
-        "try: MAD2C().fit([[0], [1]], [0, 1]).plot_feature(0)\n"
-        "except ImportError as err: print(err)"
+    said = said_without_matplotlib(
+        "MAD2C().fit([[0], [1]], [0, 1]).plot_feature(0)", "from aucrank import MAD2C"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "MAD2C.plot_feature needs matplotlib: run `pip install 'aucrank[plot]'`" in done.stdout
+    assert "MAD2C.plot_feature needs matplotlib: run `pip install 'aucrank[plot]'`" in said

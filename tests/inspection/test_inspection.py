@@ -1,7 +1,5 @@
 """Level sets against a plain loop over the grid, and what is drawn of them."""
 
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from tests.common.processes import said_without_matplotlib
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -25,10 +25,7 @@ ROWS = make_gaussian_pair(200, random_state=0)
 TREE = TreeRank(pruning=None, max_depth=3).fit(ROWS.X, ROWS.y)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("plt")
 
 
 def plain_rank(score, scores):
@@ -372,11 +369,8 @@ def test_a_constant_feature_has_a_picture():
 
 
 def test_without_matplotlib_it_says_what_to_install():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from aucrank.inspection import LevelSetDisplay\n"
-        "try: LevelSetDisplay.from_estimator(lambda X: X[:, 0], [[0, 1], [1, 0]])\n"
-        "except ImportError as err: print(err)"
+    said = said_without_matplotlib(
+        "LevelSetDisplay.from_estimator(lambda X: X[:, 0], [[0, 1], [1, 0]])",
+        "from aucrank.inspection import LevelSetDisplay",
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "LevelSetDisplay needs matplotlib: run `pip install 'aucrank[plot]'`" in done.stdout
+    assert "LevelSetDisplay needs matplotlib: run `pip install 'aucrank[plot]'`" in said

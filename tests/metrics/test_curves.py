@@ -13,18 +13,10 @@ from aucrank.metrics import (
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.common.samples import scored_rows
+
 Y = np.array([0, 0, 1, 1])
 S = np.array([0.1, 0.4, 0.35, 0.8])
-
-
-@st.composite
-def samples(draw):
-    """Rows of both classes, few distinct scores, whole weights with zeros among them."""
-    row = st.tuples(st.integers(0, 1), st.integers(-4, 4), st.integers(0, 3))
-    rows = draw(st.lists(row, max_size=60))
-    y, scores, weights = zip((0, 0, 1), (1, 1, 2), *rows, strict=True)
-    dtype = draw(st.sampled_from([np.float64, np.float32, np.int64]))
-    return np.array(y), np.array(scores).astype(dtype), np.array(weights, dtype=np.float64)
 
 
 def area_by_clipping(x, y, fpr, tpr):
@@ -50,7 +42,7 @@ def bands(draw):
     return (low, high) if high - low > 0.01 else (0, 1)
 
 
-@given(samples(), bands(), bands(), st.booleans())
+@given(scored_rows(), bands(), bands(), st.booleans())
 def test_partial_area_is_that_of_the_clipped_curve(sample, fpr, tpr, weighted):
     y, scores, weights = sample
     kwargs = {"sample_weight": weights if weighted else None}
@@ -67,7 +59,7 @@ def test_partial_area_is_that_of_the_clipped_curve(sample, fpr, tpr, weighted):
     assert found <= 1
 
 
-@given(samples(), st.floats(0.01, 1.0))
+@given(scored_rows(), st.floats(0.01, 1.0))
 def test_standardised_partial_area_is_max_fpr_of_scikit_learn(sample, max_fpr):
     y, scores, weights = sample
     expected = sklearn.metrics.roc_auc_score(y, scores, sample_weight=weights, max_fpr=max_fpr)
@@ -75,7 +67,7 @@ def test_standardised_partial_area_is_max_fpr_of_scikit_learn(sample, max_fpr):
     assert partial_auc(y, scores, **kwargs) == pytest.approx(expected, abs=1e-12)
 
 
-@given(samples(), bands())
+@given(scored_rows(), bands())
 def test_swapping_the_classes_swaps_the_bands(sample, band):
     # Sensitivity is the specificity of the other class.
     y, scores, weights = sample
@@ -94,7 +86,7 @@ def test_whole_partial_area_is_the_auc_and_bad_bands_are_named():
         partial_auc(Y, S, fpr=(0.5, 1), tpr=(0, 0.5), standardize=True)
 
 
-@given(samples(), st.booleans(), st.booleans())
+@given(scored_rows(), st.booleans(), st.booleans())
 def test_precision_and_recall_are_those_of_scikit_learn(sample, weighted, drop):
     y, scores, weights = sample
     kwargs = {"sample_weight": weights if weighted else None, "drop_intermediate": drop}
@@ -118,7 +110,7 @@ def test_precision_and_recall_take_a_positive_label():
         precision_recall_curve(y, S)
 
 
-@given(samples())
+@given(scored_rows())
 def test_concave_auc_is_the_area_under_the_hull(sample):
     y, scores, weights = sample
     curve = RocCurve.from_scores(y, scores, sample_weight=weights)

@@ -1,7 +1,5 @@
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -13,18 +11,11 @@ from aucrank.metrics import RocCurve, roc_auc_score, roc_curve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.common.processes import said_without_matplotlib
+from tests.common.samples import scored_rows
+
 Y = np.array([0, 0, 1, 1])
 S = np.array([0.1, 0.4, 0.35, 0.8])
-
-
-@st.composite
-def samples(draw, max_weight=3):
-    """Rows of both classes, few distinct scores, whole weights with zeros among them."""
-    row = st.tuples(st.integers(0, 1), st.integers(-4, 4), st.integers(0, max_weight))
-    rows = draw(st.lists(row, max_size=60))
-    y, scores, weights = zip((0, 0, 1), (1, 1, 2), *rows, strict=True)
-    dtype = draw(st.sampled_from([np.float64, np.float32, np.int64, np.int8, np.float16]))
-    return np.array(y), np.array(scores).astype(dtype), np.array(weights, dtype=np.float64)
 
 
 def large_sample(n=200_000, seed=0):
@@ -36,7 +27,11 @@ def large_sample(n=200_000, seed=0):
 # Parity with scikit-learn.
 
 
-@given(samples())
+def scores_of_every_dtype():
+    return scored_rows(dtypes=(np.float64, np.float32, np.int64, np.int8, np.float16))
+
+
+@given(scores_of_every_dtype())
 def test_auc_is_that_of_scikit_learn(sample):
     y, scores, weights = sample
     for w in (None, weights, weights + 0.37):
@@ -44,7 +39,7 @@ def test_auc_is_that_of_scikit_learn(sample):
         assert roc_auc_score(y, scores, sample_weight=w) == pytest.approx(expected, abs=1e-12)
 
 
-@given(samples(), st.floats(0.01, 1.0))
+@given(scores_of_every_dtype(), st.floats(0.01, 1.0))
 def test_partial_auc_is_that_of_scikit_learn(sample, max_fpr):
     y, scores, weights = sample
     kwargs = {"sample_weight": weights, "max_fpr": max_fpr}
@@ -52,7 +47,7 @@ def test_partial_auc_is_that_of_scikit_learn(sample, max_fpr):
     assert roc_auc_score(y, scores, **kwargs) == pytest.approx(expected, abs=1e-12)
 
 
-@given(samples(), st.booleans(), st.booleans())
+@given(scores_of_every_dtype(), st.booleans(), st.booleans())
 def test_curve_is_that_of_scikit_learn(sample, weighted, drop):
     y, scores, weights = sample
     kwargs = {"sample_weight": weights if weighted else None, "drop_intermediate": drop}
@@ -86,7 +81,7 @@ def test_pos_label_takes_one_of_several_classes(pos_label):
 # Invariances.
 
 
-@given(samples())
+@given(scores_of_every_dtype())
 def test_the_number_of_repeated_rows_is_a_weight(sample):
     y, scores, weights = sample
     rows = np.repeat(np.arange(y.size), weights.astype(int))
@@ -97,7 +92,7 @@ def test_the_number_of_repeated_rows_is_a_weight(sample):
         np.testing.assert_array_equal(found, expected)
 
 
-@given(samples(), st.randoms(use_true_random=False))
+@given(scores_of_every_dtype(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_does_not_matter(sample, random):
     y, scores, weights = sample
     weights = weights / 3 + 0.1
@@ -276,7 +271,7 @@ def test_max_fpr_must_be_a_rate(max_fpr):
         roc_auc_score(Y, S, max_fpr=max_fpr)
 
 
-@given(samples(), st.sampled_from([0.001, 0.1, 0.5, 1.0]))
+@given(scores_of_every_dtype(), st.sampled_from([0.001, 0.1, 0.5, 1.0]))
 def test_no_area_exceeds_one(sample, max_fpr):
     y, _, weights = sample
     value = roc_auc_score(y, y * 0.1, sample_weight=weights / 3 + 0.1, max_fpr=max_fpr)
@@ -300,7 +295,7 @@ def chords(curve):
     return best
 
 
-@given(samples())
+@given(scores_of_every_dtype())
 def test_the_hull_is_as_high_as_the_best_chord(sample):
     y, scores, weights = sample
     curve = RocCurve.from_scores(y, scores, sample_weight=weights)
@@ -315,7 +310,7 @@ def _last_at(x):
     return np.searchsorted(x, x, side="right") - 1
 
 
-@given(samples(), st.lists(st.floats(0, 1), max_size=5))
+@given(scores_of_every_dtype(), st.lists(st.floats(0, 1), max_size=5))
 def test_rates_between_knots_are_interpolated(sample, rates):
     y, scores, _ = sample
     curve = RocCurve.from_scores(y, scores)
@@ -344,7 +339,7 @@ def test_distances_of_two_curves_are_those_of_a_hand_calculation():
         stairs.distance(chance, norm="l2")
 
 
-@given(samples())
+@given(scores_of_every_dtype())
 def test_distance_to_the_curve_above_is_the_difference_of_areas(sample):
     y, scores, _ = sample
     curve = RocCurve.from_scores(y, scores)
@@ -381,11 +376,7 @@ def test_plot_draws_the_knots_and_names_the_area():
 
 
 def test_plot_without_matplotlib_says_what_to_install():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from aucrank.metrics import RocCurve\n"
-        "try: RocCurve.from_scores([0, 1], [0, 1]).plot()\n"
-        "except ImportError as err: print(err)"
+    said = said_without_matplotlib(
+        "RocCurve.from_scores([0, 1], [0, 1]).plot()", "from aucrank.metrics import RocCurve"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'aucrank[plot]'" in done.stdout
+    assert "pip install 'aucrank[plot]'" in said

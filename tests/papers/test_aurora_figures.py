@@ -4,10 +4,7 @@ The data sets lie in ``../shared/data`` beside the checkout; without them the te
 are skipped.
 """
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from aucrank import AURORA, RankBoost
 from aucrank.datasets import make_xor
@@ -18,14 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
-
-needs_data = pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
-
-
-def load(name):
-    frame = pd.read_parquet(FOLDER / f"{name}.parquet")
-    return frame.drop(columns="target"), frame["target"].to_numpy()
+from tests.common.real_data import load, needs_data
 
 
 def logistic():

@@ -3,10 +3,7 @@
 The data sets lie in ``../shared/data`` beside the checkout; without them these tests are skipped.
 """
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from aucrank import TreeRank
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -15,14 +12,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
+from tests.common.paths import DATA
+from tests.common.real_data import load, needs_data
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
-
-
-def load(name):
-    frame = pd.read_parquet(FOLDER / f"{name}.parquet")
-    return frame.drop(columns="target"), frame["target"].to_numpy()
+pytestmark = needs_data
 
 
 def one_hot(train, test):
@@ -55,7 +48,7 @@ def test_the_pruned_tree_ranks_no_worse_than_a_tuned_tree_of_scikit_learn():
     assert np.mean(ours) >= np.mean(theirs), (np.mean(ours), np.mean(theirs))
 
 
-@pytest.mark.parametrize("name", [path.stem for path in sorted(FOLDER.glob("*.parquet"))])
+@pytest.mark.parametrize("name", [path.stem for path in sorted(DATA.glob("*.parquet"))])
 def test_every_data_set_is_ranked_better_than_by_chance(name):
     X, y = load(name)
     rows = np.random.default_rng(0).permutation(len(y))[:6000]

@@ -5,7 +5,6 @@ and the AUC of Table 1, which leave one table.
 """
 
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
+from tests.common.real_data import load, needs_data
 
 # The data of sec. 4.1, a letter and a class each.
 SEC_4_1 = ["an", "bp", "bn", "bn", "bn", "cp", "cp", "cn", "cn", "dp", "dp", "dn"]
@@ -119,14 +118,13 @@ def rivals():
     return make_pipeline(encode, GaussianNB()), make_pipeline(encode, tree)
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
+@needs_data
 def test_table_6_the_mean_auc_is_above_that_of_naive_bayes_and_of_a_tree():
     # Section 5.1: stratified tenfold cross validation.
     models = [RIMARC(), *rivals()]
     aucs = []
     for name in ("wdbc", "pima", "german", "heart", "hepatitis", "horse_colic"):
-        data = pd.read_parquet(FOLDER / f"{name}.parquet")
-        X, y = data.drop(columns="target"), data["target"].to_numpy()
+        X, y = load(name)
         for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
             fitted = [model.fit(X.iloc[train], y[train]) for model in models]
             aucs.append(

@@ -3,7 +3,6 @@
 import copy
 import pickle
 import sqlite3
-from pathlib import Path
 
 import aucrank
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
+from tests.common import real_data
 
 QUICK = {"radius": 1.5, "depth": "shallow", "max_features": 12, "random_state": 0}
 
@@ -372,16 +371,6 @@ def test_a_model_that_was_stored_goes_on_as_the_first_one_would():
 # Pictures.
 
 
-@pytest.fixture
-def plt():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    yield plt
-    plt.close("all")
-
-
 @models
 def test_the_picture_of_the_path_shows_its_numbers(model, plt):
     X, y = clients()
@@ -433,10 +422,9 @@ def test_a_card_of_its_terms_ranks_as_it_does():
     assert points == card.points(new.astype({"plan": "category", "rate": "category"})).tolist()
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
+@real_data.needs_data
 def test_a_card_of_german_loans_scores_in_sql_as_in_python():
-    X = pd.read_parquet(FOLDER / "german.parquet")
-    y = X.pop("target").to_numpy()
+    X, y = real_data.load("german")
     estimator = AURORA(radius=1.0, order=1, max_features=20, selection=None)
     card = Scorecard(estimator=estimator).fit(X[:700], y[:700])
     asked = {rule.split()[0] for rule in clone(estimator).fit(X[:700], y[:700]).terms()["rule"]}

@@ -2,7 +2,6 @@
 
 import pickle
 import sqlite3
-from pathlib import Path
 
 import aucrank
 import numpy as np
@@ -23,7 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import get_tags
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
+from tests.common.real_data import load, needs_data
+
 BOTH = pytest.mark.parametrize("objective", ["sigmoid", "ramp"])
 
 
@@ -168,12 +168,11 @@ def test_two_gaussians_are_told_apart_by_the_discriminant(objective):
     assert model.score(X, y) >= roc_auc_score(y, discriminant.decision_function(X)) - 1e-4
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="there is no ../shared/data")
+@needs_data
 @BOTH
 def test_forest_is_ranked_as_well_as_by_logistic_regression(objective):
-    frame = pd.read_parquet(FOLDER / "forest.parquet")
-    y = frame.pop("target").to_numpy() == 1
-    X = frame.to_numpy(np.float64)
+    frame, y = load("forest")
+    X, y = frame.to_numpy(np.float64), y == 1
     order = np.random.default_rng(0).permutation(len(y))
     gains = []
     for start in range(0, 30_000, 6000):

@@ -1,14 +1,8 @@
 """RankingForest: every parameter, and every answer beside its definition in plain numpy."""
 
-import copy
 import pickle
-import signal
-import subprocess
-import sys
-import time
 
 import aucrank
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -27,6 +21,9 @@ from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from tests.common.processes import interrupted, no_windows
+from tests.common.stores import STORES
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
 
@@ -639,26 +636,8 @@ def test_without_a_bootstrap_weights_are_copies():
 # Stores.
 
 
-def through_file(model, tmp_path):
-    model.save(tmp_path / "model.json")
-    return aucrank.load(tmp_path / "model.json")
-
-
-def through_joblib(model, tmp_path):
-    joblib.dump(model, tmp_path / "model.joblib")
-    return joblib.load(tmp_path / "model.joblib")
-
-
-STORES = {
-    "pickle": lambda model, _: pickle.loads(pickle.dumps(model)),
-    "deepcopy": lambda model, _: copy.deepcopy(model),
-    "joblib": through_joblib,
-    "file": through_file,
-}
-
-
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", ["pickle", "deepcopy", "joblib", "file"])
 def test_every_store_gives_back_all_of_a_forest(store, aggregation, tmp_path):
     X, y = applicants(300)
     X_new = applicants(200, 1)[0]
@@ -715,26 +694,10 @@ print(len(model.set_params(n_estimators=3, n_iter_no_change=None).fit(X[:99], y[
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
+@no_windows
 def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted():
-    with subprocess.Popen(
-        [sys.executable, "-c", LONG_FIT],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            assert child.stdout.readline() == "fitting\n"
-            time.sleep(2)
-            assert child.poll() is None
-            child.send_signal(signal.SIGINT)
-            # The fit would take hours; a busy machine gets more than the second that an idle one
-            # needs.
-            out, err = child.communicate(timeout=10)
-        finally:
-            child.kill()
-    assert out.split() == ["interrupted", "unfitted", "3"], err
-    assert child.returncode == 0
+    said, err = interrupted(LONG_FIT, after=2)
+    assert said == ["interrupted", "unfitted", "3"], err
 
 
 # Beside the tools of scikit-learn.

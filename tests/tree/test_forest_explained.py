@@ -10,6 +10,8 @@ from aucrank.tree import LeafRank
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import partial_dependence
 
+from tests.common.oracles import walk
+
 RESPONSES = {"score": "decision_function", "probability": "predict_proba"}
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
 
@@ -159,20 +161,6 @@ def test_it_is_drawn(forests):
 
 
 # ------------------------------------------------------------------------------------ form for shap
-
-
-def walk(tree, row):
-    """The value of a row by the rule of shap: missing to the default, ``x <= threshold`` left."""
-    node = 0
-    while tree["children_left"][node] >= 0:
-        value = row[tree["features"][node]]
-        if np.isnan(value):
-            node = tree["children_default"][node]
-        elif value <= tree["thresholds"][node]:
-            node = tree["children_left"][node]
-        else:
-            node = tree["children_right"][node]
-    return tree["values"][node, 0]
 
 
 def outputs(forest, X):

@@ -1,7 +1,5 @@
 """The picture of a ranking tree against the tables that it shows."""
 
-import subprocess
-import sys
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +10,8 @@ from aucrank._plots.tree import wrap_rule
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import LeafRank
 
+from tests.common.processes import said_without_matplotlib
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -20,10 +20,7 @@ Text = pytest.importorskip("matplotlib.text").Text
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("plt")
 
 
 def grow(rows=X, **params):
@@ -238,11 +235,8 @@ def test_rules_break_between_signs_and_names(rule, width, lines):
 
 
 def test_without_matplotlib_it_says_what_to_install():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from aucrank import TreeRank\n"
-        "try: TreeRank(pruning=None).fit([[0], [1]], [0, 1]).tree_.plot()\n"
-        "except ImportError as err: print(err)"
+    said = said_without_matplotlib(
+        "TreeRank(pruning=None).fit([[0], [1]], [0, 1]).tree_.plot()",
+        "from aucrank import TreeRank",
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "RankingTree.plot needs matplotlib: run `pip install 'aucrank[plot]'`" in done.stdout
+    assert "RankingTree.plot needs matplotlib: run `pip install 'aucrank[plot]'`" in said

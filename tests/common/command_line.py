@@ -1,0 +1,68 @@
+"""The command line called in this process, and what it reads and prints."""
+
+import numpy as np
+import pandas as pd
+from aucrank import load
+from aucrank.cli import _data, main
+
+
+def hide(monkeypatch, packages):
+    find_spec = _data.find_spec
+    monkeypatch.setattr(
+        _data, "find_spec", lambda name: None if name in packages else find_spec(name)
+    )
+
+
+def loans(n=400, seed=0):
+    """Rows with a number, a category and missing values of both, and an easy class."""
+    rng = np.random.default_rng(seed)
+    income = rng.normal(size=n)
+    purpose = rng.choice(["car", "house", "tour"], size=n)
+    bad = rng.random(n) < 1 / (1 + np.exp(3 * income + 2 * (purpose == "car") - 1))
+    return pd.DataFrame(
+        {
+            "income": np.where(rng.random(n) < 0.05, np.nan, income.round(3)),
+            "purpose": np.where(rng.random(n) < 0.05, None, purpose),
+            "age": rng.integers(18, 80, size=n),
+            "bad": bad.astype(int),
+        }
+    )
+
+
+def run(capsys, *args):
+    """Exit status, and what was printed."""
+    status = main([str(arg) for arg in args])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def ok(capsys, *args):
+    status, out, err = run(capsys, *args)
+    assert (status, err) == (0, "")
+    return out
+
+
+def table(text, first):
+    """Lines of the table whose heading starts with the word `first`."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == [first])
+    return [line.split() for line in lines[start + 1 :]]
+
+
+def levels_of(path):
+    """Name of each feature of a saved model, and its levels; None for a numeric one."""
+    return {feature.name: feature.levels for feature in load(path)._schema.features}
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def read_numbers(file):
+    """Read a CSV file to the last bit, which pandas before 3.1 does not by itself."""
+    return pd.read_csv(file, dtype=str).astype(float)
+
+
+def leaderboard(out):
+    return {line[1]: line for line in table(out, "rank") if line[0].isdigit()}

@@ -1,0 +1,200 @@
+"""Every list of estimators that tests run over: a new estimator belongs into each that it suits.
+
+An estimator is fitted where it stands or cloned; no two lists share one.
+"""
+
+from aucrank import (
+    AURORA,
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    SMartiRank,
+    ThresholdBinarizer,
+    TreeRank,
+)
+from aucrank._base.registry import public_estimators
+from aucrank.boosting import TwoSidedClassifier
+from aucrank.tree import (
+    CrossValidatedPruning,
+    DyadicSplit,
+    LeafRank,
+    OrthogonalSplit,
+    PenalizedPruning,
+    WeightedERM,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+#: What makes a fit of AURORA short, where its search is not what is tested.
+SHORT_SEARCH = {"radius": 1.5, "depth": "shallow", "max_features": 4}
+
+
+def short(cls):
+    """Return an estimator with its defaults, or one with a short search."""
+    return cls(**SHORT_SEARCH) if cls is AURORA else cls()
+
+
+#: For scikit-learn's contract: every public estimator, in several settings of each.
+SETTINGS = [
+    TreeRank(),
+    TreeRank(split="leafrank", leaf_order="tree", pruning=None),
+    TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
+    TreeRank(pruning=PenalizedPruning(scale="slope"), min_samples_leaf=1),
+    TreeRank(split="leafrank", pruning="validation"),
+    TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
+    TreeRank(missing="cell_mean", max_fpr=0.5),
+    TreeRank(split="leafrank", missing="cell_mean", min_samples_leaf=1, pruning=None),
+    # At most level 2: some checks have 30 features.
+    TreeRank(split=DyadicSplit(level=2), pruning=CrossValidatedPruning(n_folds=3)),
+    TreeRank(split=DyadicSplit(level=1), leaf_order="tree", pruning=None, n_jobs=2),
+    TreeRank(split=LeafRank(pruning=CrossValidatedPruning(n_folds=2)), pruning=None),
+    TreeRank(split=WeightedERM(LogisticRegression()), pruning=CrossValidatedPruning(n_folds=3)),
+    TreeRank(
+        split=WeightedERM(DecisionTreeClassifier(max_depth=2)), pruning=None, leaf_order="tree"
+    ),
+    RankingForest(n_estimators=10),
+    RankingForest(n_estimators=5, bootstrap=False, max_features=None, aggregation="rank_mean"),
+    RankingForest(n_estimators=8, split="leafrank", aggregation="rank_median", oob_score=True),
+    RankingForest(n_estimators=12, aggregation="kendall", leaf_order="tree", n_jobs=2),
+    RankingForest(n_estimators=30, n_iter_no_change=10, max_samples=0.7),
+    AUCBoost(),
+    AUCBoost(n_rounds=10, output="sign", criterion="error", n_jobs=2),
+    AUCBoost(n_rounds=30, subsample=0.5, max_features="sqrt", learning_rate=0.5),
+    AUCBoost(n_rounds=30, early_stopping=True, refit=True),
+    RankBoost(n_rounds=30),
+    RankBoost(n_rounds=30, selection="window", subsample=0.7),
+    MartiRank(),
+    MartiRank(n_rounds=3, criterion="error", routing="sampled", output="node_rate", n_jobs=2),
+    MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
+    SMartiRank(),
+    SMartiRank(n_rounds=4, min_samples_class=0, sample_size=20, weak_ranker="threshold"),
+    Scorecard(),
+    Scorecard(high_points="negative", min_bin_share=0.1, special_values=[0.0], n_jobs=2),
+    Scorecard(estimator=RankBoost(n_rounds=10), base_odds=50, pdo=40, monotone=True),
+    RIMARC(),
+    RIMARC(shrinkage=2.0, weight_folds=3, n_jobs=2),
+    RIMARC(missing="value", special_values=[-1.0, 0.0], shrinkage=0.5),
+    AURORA(radius=1.5, depth="shallow", max_features=8),
+    AURORA(radius=1.5, depth="shallow", max_features=5, order=1, selection=None, n_jobs=2),
+    AURORA(depth={"shortlist": 3, "midpoints": 5, "combined": 4}, max_features=4, selection="cv"),
+    Scorecard(estimator=AURORA(radius=1.5, depth="shallow", max_features=8, order=1)),
+    RankOpt(),
+    RankOpt(objective="ramp", radii=(0.5, 3.0), n_jobs=2),
+]
+
+#: For bad input and damaged files: every public estimator, and what differs in how it fits.
+EVERY = {name: cls() for name, cls in public_estimators().items()} | {
+    "RankingForest": RankingForest(n_estimators=10, random_state=0),
+    "TwoSidedClassifier": TwoSidedClassifier(TreeRank(pruning=None)),
+    "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=10),
+    "AUCBoost of lines": AUCBoost(weak_ranker="linear", n_rounds=10),
+    "RankBoost, stopped early": RankBoost(n_rounds=30, early_stopping=True),
+    "RankBoost by the window": RankBoost(n_rounds=30, selection="window", refit=True),
+    "RankBoost of features": RankBoost(n_rounds=30, weak_ranker="feature", subsample=0.5),
+    "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
+    "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
+    "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
+    "Scorecard of few bins": Scorecard(min_bin_share=0.2, high_points="negative"),
+    "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=20), special_values=[0.0]),
+    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
+    "AURORA over folds": AURORA(
+        radius=1.5, depth="shallow", max_features=4, selection="cv", n_folds=2
+    ),
+    "Scorecard of AURORA": Scorecard(
+        estimator=AURORA(radius=1.5, depth="shallow", max_features=8, order=1)
+    ),
+    "RIMARC over folds": RIMARC(weight_folds=5, shrinkage=1.0),
+    "RIMARC of missing values": RIMARC(missing="value", special_values=[0.0]),
+    "RankOpt of the ramp": RankOpt(objective="ramp"),
+}
+
+#: One of each public estimator and transformer, quick to fit.
+ONE_OF_EACH = {
+    "TreeRank": TreeRank(random_state=0),
+    "RankingForest": RankingForest(n_estimators=5, oob_score=True, random_state=0),
+    "AUCBoost": AUCBoost(n_rounds=5),
+    "RankBoost": RankBoost(n_rounds=5),
+    "MartiRank": MartiRank(n_rounds=3),
+    "SMartiRank": SMartiRank(n_rounds=3, random_state=0),
+    "RIMARC": RIMARC(),
+    "Scorecard": Scorecard(),
+    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
+    "RankOpt": RankOpt(),
+    "MAD2C": MAD2C(),
+    "MAD2C, a column a bin": MAD2C(encode="onehot-dense"),
+    "ThresholdBinarizer": ThresholdBinarizer(),
+    "TwoSidedClassifier": TwoSidedClassifier(RIMARC()),
+}
+
+#: For data that change while they are read: every way in which a fit reads its columns.
+READERS = [
+    TreeRank(),
+    TreeRank(missing="cell_mean", max_bins=None, pruning=None),
+    TreeRank(split="leafrank", pruning=None),
+    TreeRank(split=DyadicSplit(level=2), pruning=None),
+    RankingForest(n_estimators=5, oob_score=True),
+    AUCBoost(n_rounds=5, weak_ranker="linear"),
+    AUCBoost(n_rounds=5, weak_ranker="tree", early_stopping=True),
+    RankBoost(n_rounds=5, selection="window"),
+    RankBoost(n_rounds=5, max_bins=None),
+    MartiRank(n_rounds=3, weak_ranker="linear"),
+    SMartiRank(n_rounds=3),
+    RIMARC(weight_folds=3),
+    RIMARC(missing="value", special_values=[0.0]),
+    Scorecard(),
+    AURORA(radius=2.0, max_features=3, depth="shallow", selection="cv", n_folds=3),
+    AURORA(radius=2.0, max_features=3, depth="shallow", selection=None),
+    RankOpt(radii=(1.0, 4.0)),
+    RankOpt(radii=(1.0, 4.0), objective="ramp"),
+    MAD2C(),
+    ThresholdBinarizer(max_levels=1000),
+]
+
+#: For categories: the rankers that take them.
+RANKERS = {
+    "TreeRank": TreeRank(),
+    "unpruned TreeRank": TreeRank(pruning=None, min_samples_leaf=50),
+    "LeafRank": TreeRank(split="leafrank"),
+    "RankingForest": RankingForest(n_estimators=40, min_samples_leaf=20, random_state=0),
+    "RankBoost": RankBoost(n_rounds=50),
+    "RankBoost of trees": RankBoost(weak_ranker="tree", n_rounds=20),
+    "AUCBoost": AUCBoost(),
+    "MartiRank": MartiRank(),
+    "SMartiRank": SMartiRank(),
+    "RIMARC": RIMARC(),
+    "Scorecard": Scorecard(),
+    "AURORA": AURORA(order=1, max_features=20, radius=1.0),
+}
+
+#: For scores of the Rust crate: every family and form of its score, on columns of every kind.
+SCORED_BY_THE_CRATE = {
+    "features": AUCBoost(),
+    "signs": AUCBoost(n_rounds=9, output="sign"),
+    "thresholds": RankBoost(),
+    "trees": RankBoost(n_rounds=20, weak_ranker="tree"),
+    "small trees": AUCBoost(n_rounds=20, weak_ranker=LeafRank(max_depth=2)),
+    "program": MartiRank(),
+    "one way": MartiRank(routing="sampled", output="node_rate", random_state=5),
+    "program of trees": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
+    "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
+    "card": Scorecard(),
+    "card of a bank": Scorecard(
+        estimator=RankBoost(n_rounds=30),
+        base_odds=50,
+        high_points="negative",
+        min_bin_share=0.02,
+        special_values={"age": [40.0], "spent, €": [0.0]},
+    ),
+    "terms": AURORA(radius=1.5, depth="shallow", max_features=30, selection=None),
+    "card of terms": Scorecard(
+        estimator=AURORA(radius=1.5, depth="shallow", max_features=20, order=1)
+    ),
+    "means": RIMARC(),
+    "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
+    "means of special values": RIMARC(special_values={"age": [40.0]}),
+}

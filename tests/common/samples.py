@@ -1,0 +1,14 @@
+"""Random rows that tests of several rooms draw."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+@st.composite
+def scored_rows(draw, *, dtypes=(np.float64, np.float32, np.int64)):
+    """Rows of both classes, few distinct scores, whole weights with zeros among them."""
+    row = st.tuples(st.integers(0, 1), st.integers(-4, 4), st.integers(0, 3))
+    rows = draw(st.lists(row, max_size=60))
+    y, scores, weights = zip((0, 0, 1), (1, 1, 2), *rows, strict=True)
+    dtype = draw(st.sampled_from(dtypes))
+    return np.array(y), np.array(scores).astype(dtype), np.array(weights, dtype=np.float64)
