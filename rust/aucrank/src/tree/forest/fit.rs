@@ -18,8 +18,9 @@ use crate::data::{
     mix,
 };
 use crate::roc::DeLong;
-use crate::tree::fit::{Sample, SplitRule, TreeRankParams};
+use crate::tree::fit::{Grower, TreeRankParams};
 use crate::tree::model::{Rule, Test};
+use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
 
 /// Trees that are asked together about the rows that they have not seen; also how often early
@@ -71,11 +72,9 @@ impl ForestParams {
         if self.n_trees == 0 {
             return bad("n_trees", "0".to_owned(), "at least 1");
         }
-        let stumps = "made of stumps in a forest";
-        match self.tree.split {
-            SplitRule::Stumps(_) => {}
-            SplitRule::Dyadic(_) => return bad("split", "dyadic".to_owned(), stumps),
-            SplitRule::Classifier => return bad("split", "a classifier".to_owned(), stumps),
+        let split = self.tree.split.rule();
+        if !split.is_of_stumps() {
+            return bad("split", split.name().to_owned(), "made of stumps in a forest");
         }
         match self.bootstrap {
             Some(BootstrapParams { share }) if !(share > 0.0 && share <= 1.0) => {
@@ -144,22 +143,19 @@ pub fn fit_forest(
         earlier.trees[0].check_columns(columns)?;
     }
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
+    let grower = Grower::new(columns, &binned, labels, &params.tree, None, interrupt)?;
     if labels.weights().is_none() {
-        let row_tally = CountedRows(labels.positive());
-        let sample =
-            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
-        Growing::new(&sample, params, earlier).fit(interrupt)
+        let grower = grower.counted_by(CountedRows(labels.positive()), None);
+        Growing::new(&grower, params, earlier).fit(interrupt)
     } else {
-        let row_tally = WeightedRows(labels);
-        let sample =
-            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
-        Growing::new(&sample, params, earlier).fit(interrupt)
+        let grower = grower.counted_by(WeightedRows(labels), None);
+        Growing::new(&grower, params, earlier).fit(interrupt)
     }
 }
 
 /// A forest while it grows.
 struct Growing<'a, R> {
-    sample: &'a Sample<'a, R>,
+    grower: &'a Grower<'a, R>,
     params: &'a ForestParams,
     bootstrap: Option<Bootstrap>,
     forest: RankingForest,
@@ -167,7 +163,7 @@ struct Growing<'a, R> {
 
 impl<'a, R: RowTally + Copy> Growing<'a, R> {
     fn new(
-        sample: &'a Sample<'a, R>,
+        grower: &'a Grower<'a, R>,
         params: &'a ForestParams,
         earlier: Option<RankingForest>,
     ) -> Self {
@@ -176,9 +172,9 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             None => (Vec::new(), params.tree.seed),
         };
         Self {
-            sample,
+            grower,
             params,
-            bootstrap: params.bootstrap.map(|params| Bootstrap::new(sample.labels, params)),
+            bootstrap: params.bootstrap.map(|params| Bootstrap::new(grower.sample.labels, params)),
             forest: RankingForest {
                 trees,
                 aggregation: params.aggregation,
@@ -203,14 +199,14 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             self.grow(n_trees, interrupt)?;
             return self.finish(interrupt);
         };
-        let mut judged = Judged::new(self.sample.labels.rows(), &self.forest);
+        let mut judged = Judged::new(self.grower.sample.labels.rows(), &self.forest);
         let (mut path_trees, mut path_aucs) = (Vec::new(), Vec::<f64>::new());
         let (mut best, mut trees_of_best) = (f64::NEG_INFINITY, 0);
         loop {
             let next = n_trees.min((judged.n_trees / BLOCK_TREES + 1) * BLOCK_TREES);
             self.grow(next, interrupt)?;
             judged.add(&self, next, interrupt)?;
-            let scored = judged.scored(&self.forest, self.sample.labels);
+            let scored = judged.scored(&self.forest, self.grower.sample.labels);
             let auc = scored.auc()?.unwrap_or(0.5);
             path_trees.push(next);
             path_aucs.push(auc);
@@ -244,19 +240,20 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
     fn rows_of(&self, tree: usize) -> Vec<u32> {
         match &self.bootstrap {
             Some(bootstrap) => {
-                let (mut counts, mut rows) = (self.sample.buffer(), self.sample.buffer());
+                let (mut counts, mut rows) =
+                    (self.grower.sample.buffer(), self.grower.sample.buffer());
                 bootstrap.rows(self.seed_of(tree), &mut counts, &mut rows);
-                self.sample.leave([counts]);
+                self.grower.sample.leave([counts]);
                 rows
             }
-            None => self.sample.labels.rows(),
+            None => self.grower.sample.labels.rows(),
         }
     }
 
     /// Whether a tree can have been grown on what it would be grown on here, as far as its root and
     /// its thresholds tell.
     fn has_grown(&self, tree: usize) -> bool {
-        let Sample { labels, binned, .. } = self.sample;
+        let Sample { labels, binned, .. } = self.grower.sample;
         let rows = self.rows_of(tree);
         let total: ClassSums = rows.into_iter().map(|row| labels.sums(row as usize)).sum();
         let tree = &self.forest.trees[tree];
@@ -278,9 +275,9 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         let growing = &*self;
         let grow = |tree: usize| {
             interrupt.check()?;
-            growing.sample.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
+            growing.grower.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
         };
-        let binned = self.sample.binned;
+        let binned = self.grower.sample.binned;
         // A tree keeps two row numbers for each row. Where that is much, few trees grow at once, each
         // on several threads, so that together they take no more than half of the binned data.
         let a_tree = 8 * binned.n_rows();
@@ -293,10 +290,10 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
 
     /// Forms the consensus, judges the forest by the rows out of bag, and calibrates ranks.
     fn finish(mut self, interrupt: &Interrupt) -> Result<RankingForest, RankError> {
-        let labels = self.sample.labels;
+        let labels = self.grower.sample.labels;
         if self.forest.aggregation == Aggregation::Kendall {
             let rows = sampled(&labels.rows(), REFERENCE_ROWS, self.forest.seed);
-            let places = self.forest.leaves_of(self.sample.binned, &rows);
+            let places = self.forest.leaves_of(self.grower.sample.binned, &rows);
             self.forest.consensus = Some(Consensus::new(&places));
         }
         if !self.asks_rows() {
@@ -404,7 +401,7 @@ impl Judged {
             let left_out = |tree| bootstrap.map(|bag| bag.left_out(growing.seed_of(tree)));
             let left_out: Vec<_> = block.clone().into_par_iter().map(left_out).collect();
             let asked = Asked::new(forest, block.clone());
-            let binned = growing.sample.binned;
+            let binned = growing.grower.sample.binned;
             let recoding = asked.scorer.recoding(binned);
             let tiles = self.votes.par_iter_mut().zip(self.rows.par_chunks(TILE_ROWS));
             tiles.for_each_init(
@@ -501,7 +498,7 @@ impl Scored<'_> {
 mod tests {
     use super::*;
     use crate::roc;
-    use crate::tree::{GrowParams, LeafRankParams};
+    use crate::tree::{GrowParams, LeafRankParams, SplitRule};
 
     fn params(aggregation: Aggregation, share: f64) -> ForestParams {
         let tree = TreeRankParams {
