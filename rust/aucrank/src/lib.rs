@@ -26,6 +26,7 @@ pub mod tree;
 
 mod canonical_json;
 mod error;
+mod fnv;
 mod interrupt;
 mod parallel;
 

@@ -14,6 +14,7 @@ use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::canonical_json::{append_canonical, to_text};
 use crate::data::Columns;
+use crate::fnv::fnv1a64;
 use crate::tree::{RankingForest, TreeRankModel};
 use crate::{Interrupt, RankError, VERSION};
 
@@ -513,13 +514,6 @@ pub(crate) fn malformed(err: serde_json::Error) -> ModelError {
 /// 64-bit FNV-1a of the canonical text: against a damaged file, not against an adversary.
 fn checksum(body: &str) -> String {
     format!("fnv1a64:{:016x}", fnv1a64(body.as_bytes()))
-}
-
-/// Hash of Fowler, Noll and Vo: it tells changed bytes, not a forger.
-pub(crate) fn fnv1a64(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    })
 }
 
 #[cfg(test)]

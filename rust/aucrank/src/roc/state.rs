@@ -1108,7 +1108,7 @@ mod tests {
             let n = bytes.len();
             bytes[at % n] ^= flip;
             prop_assert!(RocState::from_bytes(&bytes).is_err());
-            let hash = crate::model::fnv1a64(&bytes[..n - 8]);
+            let hash = crate::fnv::fnv1a64(&bytes[..n - 8]);
             bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
             if let Ok(mut state) = RocState::from_bytes(&bytes) {
                 let _ = (state.variance(), state.curve(), state.auc_error_bound());
@@ -1150,7 +1150,7 @@ mod tests {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(entries.concat());
-        let hash = crate::model::fnv1a64(&bytes);
+        let hash = crate::fnv::fnv1a64(&bytes);
         bytes.extend(hash.to_le_bytes());
         bytes
     }
@@ -1256,7 +1256,7 @@ mod tests {
             bytes[at % n] ^= flip;
             prop_assert!(RocState::from_bytes(&bytes).is_err());
             // With a true checksum it must still be a state, or an error; never a panic.
-            let hash = crate::model::fnv1a64(&bytes[..n - 8]);
+            let hash = crate::fnv::fnv1a64(&bytes[..n - 8]);
             bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
             if let Ok(mut state) = RocState::from_bytes(&bytes) {
                 let _ = (state.variance(), state.curve(), state.auc_error_bound());
