@@ -19,7 +19,6 @@ from aucrank._data.schema import Schema
 from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
-from aucrank.tree._weighted_erm import WeightedERM
 
 #: Weak rankers that go by a name.
 NAMES = ("feature", "threshold", "linear", "tree")
@@ -167,7 +166,7 @@ def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:
                 f"{name} of a weak TreeRank must be left at its default, since that of the booster"
                 f" holds for all rounds; got {getattr(tree, name)!r}"
             )
-    if isinstance(split_rule(tree.split), WeightedERM):
+    if split_rule(tree.split)._node_classifier() is not None:
         raise ValueError(
             f"split of a weak TreeRank cannot be a {type(tree.split).__name__}; a classifier can be"
             " boosted itself as weak_ranker"

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from aucrank._base.persistence import persistable
 from aucrank._utils.params import check_int
 from aucrank.tree._pruning import CrossValidatedPruning, pruning_rule
+from aucrank.tree._split_rule import SplitRule
 from aucrank.tree._weighted_erm import WeightedERM
 
 
 @persistable
-class OrthogonalSplit(BaseEstimator):
+class OrthogonalSplit(SplitRule):
     """Split a node by one question to one feature: a stump.
 
     The question is whether a number lies below a threshold, whether a category is in a set, or
@@ -31,7 +30,6 @@ class OrthogonalSplit(BaseEstimator):
     RankingTree(n_leaves=2, depth=1, auc=1.0000)
     """
 
-    # Whether `PenalizedPruning` has a penalty for it.
     _has_penalty = True
 
     def _core_params(self, min_samples_leaf: int, max_features: int | None) -> dict[str, Any]:
@@ -46,7 +44,7 @@ class OrthogonalSplit(BaseEstimator):
 
 
 @persistable
-class LeafRank(BaseEstimator):
+class LeafRank(SplitRule):
     """Split a node by a small tree of stumps whose cells are merged into two sides.
 
     The cells of the inner tree are ordered by their share of positives, and those whose share is
@@ -134,7 +132,7 @@ class LeafRank(BaseEstimator):
 
 
 @persistable
-class DyadicSplit(BaseEstimator):
+class DyadicSplit(SplitRule):
     """Split a node by a union of equal cubes.
 
     The features are scaled to [0, 1] and the space is cut in cubes of side ``2 ** -level``. Those
@@ -197,14 +195,15 @@ class DyadicSplit(BaseEstimator):
         return {"dyadic": {"level": check_int(self.level, "level of DyadicSplit", low=1, high=63)}}
 
 
-_RULES: dict[str, type[Any]] = {
+# The rules that go by a name.
+_RULES: dict[str, type[SplitRule]] = {
     "orthogonal": OrthogonalSplit,
     "leafrank": LeafRank,
     "dyadic": DyadicSplit,
 }
 
 
-def split_rule(split: Any) -> Any:
+def split_rule(split: Any) -> SplitRule:
     """Return the rule that the parameter ``split`` names, or that it is.
 
     Raises
@@ -212,12 +211,17 @@ def split_rule(split: Any) -> Any:
     ValueError
         If it is neither the name of a rule nor a rule.
     """
-    if isinstance(split, (*_RULES.values(), WeightedERM)):
+    if isinstance(split, SplitRule):
         return split
     if isinstance(split, str) and split in _RULES:
         return _RULES[split]()
     names = ", ".join(repr(name) for name in _RULES)
+    rules = ", ".join(_with_article(rule.__name__) for rule in _RULES.values())
     raise ValueError(
-        f"split must be one of {names}, an OrthogonalSplit, a LeafRank, a DyadicSplit or a"
-        f" WeightedERM; got {split!r}"
+        f"split must be one of {names}, {rules} or {_with_article(WeightedERM.__name__)};"
+        f" got {split!r}"
     )
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

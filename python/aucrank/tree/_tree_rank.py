@@ -32,8 +32,8 @@ from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._ranking_tree import RankingTree, no_importances
 from aucrank.tree._row_classifiers import RowClassifiers, RowLearner
+from aucrank.tree._split_rule import SplitRule
 from aucrank.tree._splits import split_rule
-from aucrank.tree._weighted_erm import WeightedERM
 
 
 class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker):
@@ -304,7 +304,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     ) -> _core.TreeRankModel:
         params = self._core_params(len(sample.schema.features), seed)
         params["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
-        rule = split_rule(self.split)
+        classifier = split_rule(self.split)._node_classifier()
         validation = None
         if held_out is not None and held_out.is_given:
             if "validation" not in (params["pruning"] or ()):
@@ -312,15 +312,15 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                     "X_val, y_val and sample_weight_val are for pruning='validation' or a"
                     f" ValidationPruning; pruning is {self.pruning!r}"
                 )
-            if isinstance(rule, WeightedERM):
+            if classifier is not None:
                 raise ValueError(
                     "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
                     " validated on training rows held out"
                 )
             validation = held_out.read(self, sample.schema, self.classes_).core
         text = json.dumps(params)
-        if isinstance(rule, WeightedERM):
-            learner = RowLearner(rule._node_classifier(), sample.rows, sample.labels)
+        if classifier is not None:
+            learner = RowLearner(classifier, sample.rows, sample.labels)
             model = _core.fit_tree_rank_by_classifiers(sample.core, text, learner, n_threads)
             self._classifiers = learner.kept
             self._refuse_missing(sample.columns, sample.schema)
@@ -359,7 +359,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        classifier = self.split._node_classifier() if isinstance(self.split, WeightedERM) else None
+        classifier = self.split._node_classifier() if isinstance(self.split, SplitRule) else None
         # The tags of a pipeline do not tell of an imputer in it.
         if isinstance(classifier, BaseEstimator) and not isinstance(classifier, Pipeline):
             tags.input_tags.allow_nan = get_tags(classifier).input_tags.allow_nan

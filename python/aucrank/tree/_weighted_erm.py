@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from aucrank._base.row_models import check_weighted_estimator
+from aucrank.tree._split_rule import SplitRule
 
 
-class WeightedERM(BaseEstimator):
+class WeightedERM(SplitRule):
     """Split a node by a classifier that is fitted to its rows.
 
     The best split of a node is where the share of positives exceeds that of the node, and that
@@ -71,7 +70,6 @@ class WeightedERM(BaseEstimator):
         self.classifier = classifier
 
     def _node_classifier(self) -> Any:
-        """Return what is cloned and fitted in each node."""
         return self.classifier
 
     def _core_params(self, min_samples_leaf: int, max_features: int | None) -> str:

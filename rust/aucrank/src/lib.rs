@@ -28,7 +28,7 @@ pub mod tree;
 
 mod canonical_json;
 mod error;
-mod hash;
+mod fnv;
 mod interrupt;
 mod parallel;
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::canonical_json::{append_canonical, to_text};
 use crate::data::Columns;
-use crate::hash::fnv1a64;
+use crate::fnv::fnv1a64;
 use crate::{Interrupt, RankError, VERSION};
 
 /// Lists and objects that the parameters of an estimator may hold in a file.

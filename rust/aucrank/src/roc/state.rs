@@ -1107,7 +1107,7 @@ mod tests {
             let n = bytes.len();
             bytes[at % n] ^= flip;
             prop_assert!(RocState::from_bytes(&bytes).is_err());
-            let hash = crate::hash::fnv1a64(&bytes[..n - 8]);
+            let hash = crate::fnv::fnv1a64(&bytes[..n - 8]);
             bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
             if let Ok(mut state) = RocState::from_bytes(&bytes) {
                 let _ = (state.variance(), state.curve(), state.auc_error_bound());
@@ -1149,7 +1149,7 @@ mod tests {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(entries.concat());
-        let hash = crate::hash::fnv1a64(&bytes);
+        let hash = crate::fnv::fnv1a64(&bytes);
         bytes.extend(hash.to_le_bytes());
         bytes
     }
@@ -1255,7 +1255,7 @@ mod tests {
             bytes[at % n] ^= flip;
             prop_assert!(RocState::from_bytes(&bytes).is_err());
             // With a valid checksum the result must be a state or an error, never a panic.
-            let hash = crate::hash::fnv1a64(&bytes[..n - 8]);
+            let hash = crate::fnv::fnv1a64(&bytes[..n - 8]);
             bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
             if let Ok(mut state) = RocState::from_bytes(&bytes) {
                 let _ = (state.variance(), state.curve(), state.auc_error_bound());

@@ -7,6 +7,7 @@
 //! - `model`: the fitted tree;
 //! - `grow`: the loop over nodes that all split rules share;
 //! - `prune`: which subtree to keep;
+//! - `sample`: the rows of a fit, with what all their trees have in common;
 //! - `split`: split rules, one a file;
 //! - `fit`: from columns to a pruned tree;
 //! - `forest`: many trees;
@@ -18,21 +19,22 @@ mod forest;
 mod grow;
 mod model;
 mod prune;
+mod sample;
 mod split;
 
 pub use explain::{LeafValue, partial_dependence};
 pub(crate) use fit::ReweightedTrees;
-pub use fit::{PruningRule, SplitRule, TreeRankModel, TreeRankParams, fit, fit_by_classifiers};
+pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_validated};
 pub(crate) use forest::LeafSums;
 pub use forest::{
     Aggregation, BootstrapParams, EarlyStopping, ForestParams, OutOfBag, RankingForest, fit_forest,
 };
 pub use grow::{GrowParams, Missing};
-pub use model::{Cubes, LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
+pub use model::{Cubes, LeafOrder, Node, NodeSplit, RankingTree, RowDecider, SplitForm, SplitNode};
+pub use prune::{
+    Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
+    PruningStep, Validation, ValidationParams,
+};
+pub use split::{DyadicParams, LeafRankParams, RowSplitter, SplitRule};
 
 pub use crate::formula::{Rule, Test};
-pub use prune::{
-    Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningStep,
-    Validation, ValidationParams, fit_validated,
-};
-pub use split::{DyadicParams, LeafRankParams, RowDecider, RowSplitter};

@@ -40,7 +40,7 @@ impl WeakRanker for ShallowTree<'_> {
             return Ok(None);
         }
         let last = leaves.len() as u32 - 1;
-        let groups = self.0.places(&tree).into_iter().map(|place| last - place).collect();
+        let groups = self.0.places(&tree)?.into_iter().map(|place| last - place).collect();
         let masses = leaves.iter().rev().map(|sums| ClassMasses { pos: sums.pos, neg: sums.neg });
         let sums = masses.collect();
         Ok(Some(Ranking { ranker: Ranker::Tree(tree), groups: Groups::Rows(groups), sums }))

@@ -17,7 +17,7 @@ use super::runs::{Entry, Runs};
 use super::wide_cells::{ALL_WORDS, LOWEST, Total, WideCell, unit_below};
 use super::{Form, MAX_UNITS, RocState, Table, few_units, with_runs};
 use crate::RankError;
-use crate::hash::fnv1a64;
+use crate::fnv::fnv1a64;
 use crate::roc::Score;
 
 const MAGIC: &[u8; 8] = b"AUCRANKS";

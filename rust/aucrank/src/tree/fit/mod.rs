@@ -1,12 +1,17 @@
 //! From columns to a pruned tree.
 //!
-//! - `tree_rank`: a single tree; `reweighted`: trees on rows whose masses change from tree to tree.
+//! - `params`: what a fit is told; `grower`: a sample with its split rule;
+//! - `tree_rank_model`, `tree_rank`: a single tree; `reweighted`: trees on rows whose masses change
+//!   from tree to tree.
 
+mod grower;
+mod params;
 mod reweighted;
 mod tree_rank;
+mod tree_rank_model;
 
+pub(super) use grower::Grower;
+pub use params::TreeRankParams;
 pub(crate) use reweighted::ReweightedTrees;
-pub(super) use tree_rank::Sample;
-pub use tree_rank::{
-    PruningRule, SplitRule, TreeRankModel, TreeRankParams, fit, fit_by_classifiers,
-};
+pub use tree_rank::{fit, fit_by_classifiers, fit_validated};
+pub use tree_rank_model::TreeRankModel;

@@ -5,26 +5,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::bootstrap::{Bootstrap, BootstrapParams};
-use super::calibration::Calibration;
+use super::bootstrap::Bootstrap;
 use super::consensus::Consensus;
-use super::ranking_forest::{Aggregation, Asked, OutOfBag, RankingForest};
-use super::scorer::{TILE_ROWS, Tile};
-use super::votes::Votes;
+use super::judged::{BLOCK_TREES, Judged};
+use super::params::ForestParams;
+use super::ranking_forest::{Aggregation, RankingForest};
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
     mix,
 };
 use crate::formula::{Rule, Test};
-use crate::roc::DeLong;
-use crate::tree::fit::{Sample, SplitRule, TreeRankParams};
+use crate::tree::fit::Grower;
+use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
-
-/// Trees that are asked together about the rows that they have not seen; also how often early
-/// stopping looks.
-const BLOCK_TREES: usize = 10;
 
 /// Bytes that a growing tree may take without a thought to how many grow at once.
 const SMALL_BYTES: usize = 4 << 20;
@@ -35,64 +29,6 @@ const REFERENCE_ROWS: usize = 512;
 /// Most rows on which medians and consensus scores are formed after the growth: they need the
 /// answers of all trees at once.
 const SAMPLED_ROWS: usize = 20_000;
-
-/// When a forest stops growing before it has all its trees.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EarlyStopping {
-    /// Trees that may be added without the out-of-bag AUC rising by more than `tol`.
-    pub n_iter_no_change: usize,
-    /// What counts as a rise.
-    pub tol: f64,
-}
-
-/// Everything that a fit of a forest can be told.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ForestParams {
-    /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
-    pub tree: TreeRankParams,
-    /// Number of trees; at least 1.
-    pub n_trees: usize,
-    /// How rows are drawn for each tree; `None` if each sees all of them.
-    pub bootstrap: Option<BootstrapParams>,
-    /// How the trees make one score.
-    pub aggregation: Aggregation,
-    /// Whether the AUC on rows that trees have not seen is wanted; it needs a bootstrap.
-    pub out_of_bag: bool,
-    /// When to stop early, which needs a bootstrap too.
-    pub early_stopping: Option<EarlyStopping>,
-}
-
-impl ForestParams {
-    fn validate(&self) -> Result<(), RankError> {
-        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
-        self.tree.validate()?;
-        if self.n_trees == 0 {
-            return bad("n_trees", "0".to_owned(), "at least 1");
-        }
-        let stumps = "made of stumps in a forest";
-        match self.tree.split {
-            SplitRule::Stumps(_) => {}
-            SplitRule::Dyadic(_) => return bad("split", "dyadic".to_owned(), stumps),
-            SplitRule::Classifier => return bad("split", "a classifier".to_owned(), stumps),
-        }
-        match self.bootstrap {
-            Some(BootstrapParams { share }) if !(share > 0.0 && share <= 1.0) => {
-                bad("share", share.to_string(), "in (0, 1]")
-            }
-            None if self.out_of_bag || self.early_stopping.is_some() => {
-                bad("bootstrap", "none".to_owned(), "given where rows out of bag are asked for")
-            }
-            _ if self.early_stopping.is_some() && self.aggregation == Aggregation::Kendall => bad(
-                "aggregation",
-                "kendall".to_owned(),
-                "another one for early stopping: a consensus is formed of all trees",
-            ),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// Fits a forest, or adds trees to an `earlier` one until it has as many as are wanted.
 ///
@@ -144,22 +80,19 @@ pub fn fit_forest(
         earlier.trees[0].check_columns(columns)?;
     }
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
+    let grower = Grower::new(columns, &binned, labels, &params.tree, None, interrupt)?;
     if labels.weights().is_none() {
-        let row_tally = CountedRows(labels.positive());
-        let sample =
-            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
-        Growing::new(&sample, params, earlier).fit(interrupt)
+        let grower = grower.counted_by(CountedRows(labels.positive()), None);
+        Growing::new(&grower, params, earlier).fit(interrupt)
     } else {
-        let row_tally = WeightedRows(labels);
-        let sample =
-            Sample::new(columns, &binned, labels, row_tally, &params.tree, None, interrupt)?;
-        Growing::new(&sample, params, earlier).fit(interrupt)
+        let grower = grower.counted_by(WeightedRows(labels), None);
+        Growing::new(&grower, params, earlier).fit(interrupt)
     }
 }
 
 /// A forest while it grows.
 struct Growing<'a, R> {
-    sample: &'a Sample<'a, R>,
+    grower: &'a Grower<'a, R>,
     params: &'a ForestParams,
     bootstrap: Option<Bootstrap>,
     forest: RankingForest,
@@ -167,7 +100,7 @@ struct Growing<'a, R> {
 
 impl<'a, R: RowTally + Copy> Growing<'a, R> {
     fn new(
-        sample: &'a Sample<'a, R>,
+        grower: &'a Grower<'a, R>,
         params: &'a ForestParams,
         earlier: Option<RankingForest>,
     ) -> Self {
@@ -176,9 +109,9 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             None => (Vec::new(), params.tree.seed),
         };
         Self {
-            sample,
+            grower,
             params,
-            bootstrap: params.bootstrap.map(|params| Bootstrap::new(sample.labels, params)),
+            bootstrap: params.bootstrap.map(|params| Bootstrap::new(grower.sample.labels, params)),
             forest: RankingForest {
                 trees,
                 aggregation: params.aggregation,
@@ -203,14 +136,14 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             self.grow(n_trees, interrupt)?;
             return self.finish(interrupt);
         };
-        let mut judged = Judged::new(self.sample.labels.rows(), &self.forest);
+        let mut judged = Judged::new(self.grower.sample.labels.rows(), &self.forest);
         let (mut path_trees, mut path_aucs) = (Vec::new(), Vec::<f64>::new());
         let (mut best, mut trees_of_best) = (f64::NEG_INFINITY, 0);
         loop {
             let next = n_trees.min((judged.n_trees / BLOCK_TREES + 1) * BLOCK_TREES);
             self.grow(next, interrupt)?;
-            judged.add(&self, next, interrupt)?;
-            let scored = judged.scored(&self.forest, self.sample.labels);
+            self.ask(&mut judged, next, interrupt)?;
+            let scored = judged.scored(&self.forest, self.grower.sample.labels);
             let auc = scored.auc()?.unwrap_or(0.5);
             path_trees.push(next);
             path_aucs.push(auc);
@@ -244,19 +177,20 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
     fn rows_of(&self, tree: usize) -> Vec<u32> {
         match &self.bootstrap {
             Some(bootstrap) => {
-                let (mut counts, mut rows) = (self.sample.buffer(), self.sample.buffer());
+                let (mut counts, mut rows) =
+                    (self.grower.sample.buffer(), self.grower.sample.buffer());
                 bootstrap.rows(self.seed_of(tree), &mut counts, &mut rows);
-                self.sample.leave([counts]);
+                self.grower.sample.leave([counts]);
                 rows
             }
-            None => self.sample.labels.rows(),
+            None => self.grower.sample.labels.rows(),
         }
     }
 
     /// Whether a tree can have been grown on what it would be grown on here, as far as its root and
     /// its thresholds tell.
     fn has_grown(&self, tree: usize) -> bool {
-        let Sample { labels, binned, .. } = self.sample;
+        let Sample { labels, binned, .. } = self.grower.sample;
         let rows = self.rows_of(tree);
         let total: ClassSums = rows.into_iter().map(|row| labels.sums(row as usize)).sum();
         let tree = &self.forest.trees[tree];
@@ -278,9 +212,9 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         let growing = &*self;
         let grow = |tree: usize| {
             interrupt.check()?;
-            growing.sample.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
+            growing.grower.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
         };
-        let binned = self.sample.binned;
+        let binned = self.grower.sample.binned;
         // A tree keeps two row numbers for each row. Where that is much, few trees grow at once, each
         // on several threads, so that together they take no more than half of the binned data.
         let a_tree = 8 * binned.n_rows();
@@ -291,12 +225,23 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         Ok(())
     }
 
+    /// Asks trees about the rows that they have not seen.
+    fn ask(
+        &self,
+        judged: &mut Judged,
+        n_trees: usize,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let left_out = |tree| self.bootstrap.as_ref().map(|bag| bag.left_out(self.seed_of(tree)));
+        judged.add(&self.forest, self.grower.sample.binned, n_trees, left_out, interrupt)
+    }
+
     /// Forms the consensus, judges the forest by the rows out of bag, and calibrates ranks.
     fn finish(mut self, interrupt: &Interrupt) -> Result<RankingForest, RankError> {
-        let labels = self.sample.labels;
+        let labels = self.grower.sample.labels;
         if self.forest.aggregation == Aggregation::Kendall {
             let rows = sampled(&labels.rows(), REFERENCE_ROWS, self.forest.seed);
-            let places = self.forest.leaves_of(self.sample.binned, &rows);
+            let places = self.forest.leaves_of(self.grower.sample.binned, &rows);
             self.forest.consensus = Some(Consensus::new(&places));
         }
         if !self.asks_rows() {
@@ -311,14 +256,16 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             rows = sampled(&rows, SAMPLED_ROWS, mix(self.forest.seed));
         }
         let mut judged = Judged::new(rows, &self.forest);
-        judged.add(&self, self.forest.trees.len(), interrupt)?;
+        self.ask(&mut judged, self.forest.trees.len(), interrupt)?;
         let scored = judged.scored(&self.forest, labels);
         if is_rank && scored.is_mixed() {
             self.forest.calibration = Some(scored.calibration());
         } else if is_rank {
             // Of so few rows that a class has none out of bag, those in the bag must do.
-            let mut judged = Judged { by_all: true, ..Judged::new(judged.rows, &self.forest) };
-            judged.add(&self, self.forest.trees.len(), interrupt)?;
+            let mut judged = Judged::new(judged.rows, &self.forest);
+            let n_trees = self.forest.trees.len();
+            let binned = self.grower.sample.binned;
+            judged.add(&self.forest, binned, n_trees, |_| None, interrupt)?;
             self.forest.calibration = Some(judged.scored(&self.forest, labels).calibration());
         }
         if self.params.out_of_bag || stops_early {
@@ -373,135 +320,12 @@ fn sampled(rows: &[u32], n: usize, seed: u64) -> Vec<u32> {
     (0..n).map(|k| rows[bound(k) + below(&mut random, bound(k + 1) - bound(k))]).collect()
 }
 
-/// What trees say of training rows that they have not seen, or of all rows where each tree saw all.
-struct Judged {
-    rows: Vec<u32>,
-    /// One for each tile of rows.
-    votes: Vec<Votes>,
-    n_trees: usize,
-    /// Whether trees are asked about the rows that they have seen, too.
-    by_all: bool,
-}
-
-impl Judged {
-    fn new(rows: Vec<u32>, forest: &RankingForest) -> Self {
-        let votes = rows.chunks(TILE_ROWS).map(|rows| Votes::new(forest, rows.len())).collect();
-        Self { rows, votes, n_trees: 0, by_all: false }
-    }
-
-    /// Asks the trees up to `n_trees` that were not asked before.
-    fn add<R: RowTally + Copy>(
-        &mut self,
-        growing: &Growing<'_, R>,
-        n_trees: usize,
-        interrupt: &Interrupt,
-    ) -> Result<(), RankError> {
-        while self.n_trees < n_trees {
-            interrupt.check()?;
-            let block = self.n_trees..n_trees.min(self.n_trees + BLOCK_TREES);
-            let forest = &growing.forest;
-            let bootstrap = growing.bootstrap.as_ref().filter(|_| !self.by_all);
-            let left_out = |tree| bootstrap.map(|bag| bag.left_out(growing.seed_of(tree)));
-            let left_out: Vec<_> = block.clone().into_par_iter().map(left_out).collect();
-            let asked = Asked::new(forest, block.clone());
-            let binned = growing.sample.binned;
-            let recoding = asked.scorer.recoding(binned);
-            let tiles = self.votes.par_iter_mut().zip(self.rows.par_chunks(TILE_ROWS));
-            tiles.for_each_init(
-                || (Tile::default(), vec![0; TILE_ROWS]),
-                |(tile, leaves), (votes, rows)| {
-                    asked.scorer.recode_rows(binned, &recoding, rows, tile);
-                    for (i, left_out) in left_out.iter().enumerate() {
-                        let leaves = &mut leaves[..rows.len()];
-                        asked.scorer.leaves(i, tile, leaves);
-                        let counts = |row: usize| {
-                            left_out.as_ref().is_none_or(|left_out| left_out.contains(rows[row]))
-                        };
-                        votes.add(forest, block.start + i, &asked.values[i], leaves, counts);
-                    }
-                },
-            );
-            self.n_trees = block.end;
-        }
-        Ok(())
-    }
-
-    fn scored<'l>(&self, forest: &RankingForest, labels: &'l Labels<'l>) -> Scored<'l> {
-        let scores = self.votes.par_iter().flat_map_iter(|votes| votes.scores(forest));
-        let scores: Vec<Option<f64>> = scores.collect();
-        let (rows, scores) = self
-            .rows
-            .iter()
-            .zip(scores)
-            .filter_map(|(&row, score)| score.map(|score| (row, score)))
-            .unzip();
-        Scored { labels, rows, scores }
-    }
-}
-
-/// Training rows with scores.
-struct Scored<'l> {
-    labels: &'l Labels<'l>,
-    rows: Vec<u32>,
-    scores: Vec<f64>,
-}
-
-impl Scored<'_> {
-    fn positive(&self) -> Vec<bool> {
-        self.rows.iter().map(|&row| self.labels.positive()[row as usize]).collect()
-    }
-
-    fn is_mixed(&self) -> bool {
-        let positive = self.positive();
-        positive.contains(&true) && positive.contains(&false)
-    }
-
-    fn weights(&self) -> Option<Vec<f64>> {
-        let weights = self.labels.weights()?;
-        Some(self.rows.iter().map(|&row| weights.units()[row as usize] as f64).collect())
-    }
-
-    /// `None` if a class is absent.
-    fn delong(&self) -> Result<Option<DeLong>, RankError> {
-        let positive = self.positive();
-        let models = [&self.scores[..]];
-        let delong = match self.weights() {
-            None => DeLong::new(&models, &positive),
-            Some(weights) => DeLong::weighted(&models, &positive, &weights),
-        };
-        match delong {
-            Err(RankError::OneClass { .. }) => Ok(None),
-            delong => delong.map(Some),
-        }
-    }
-
-    fn auc(&self) -> Result<Option<f64>, RankError> {
-        Ok(self.delong()?.map(|delong| delong.aucs()[0]))
-    }
-
-    fn out_of_bag(&self) -> Result<Option<OutOfBag>, RankError> {
-        Ok(self.delong()?.map(|delong| OutOfBag {
-            auc: delong.aucs()[0],
-            variance: delong.covariance(0, 0),
-            effective_rows: delong.effective_rows(),
-            path_trees: Vec::new(),
-            path_aucs: Vec::new(),
-        }))
-    }
-
-    fn calibration(&self) -> Calibration {
-        let sums = |&row: &u32| self.labels.sums(row as usize);
-        let mut scored: Vec<_> =
-            self.scores.iter().copied().zip(self.rows.iter().map(sums)).collect();
-        Calibration::new(&mut scored)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::roc;
-    use crate::tree::{GrowParams, LeafRankParams};
+    use crate::tree::forest::calibration::Calibration;
+    use crate::tree::{BootstrapParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams};
 
     fn params(aggregation: Aggregation, share: f64) -> ForestParams {
         let tree = TreeRankParams {

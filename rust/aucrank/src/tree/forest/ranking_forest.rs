@@ -2,19 +2,13 @@
 //! DECISIONS T29).
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::consensus::Consensus;
-use super::saved::SavedForest;
-use super::scorer::{Scorer, TILE_ROWS, Tile};
-use super::votes::Votes;
-use crate::data::{Binned, Columns};
 use crate::tree::model::RankingTree;
-use crate::{RankError, parallel};
 
 /// How the trees make one score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +41,7 @@ pub struct OutOfBag {
 }
 
 /// A forest of ranking trees.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "SavedForest<'_>")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RankingForest {
     pub(in crate::tree) trees: Vec<RankingTree>,
     pub(in crate::tree) aggregation: Aggregation,
@@ -98,80 +91,9 @@ impl RankingForest {
         }
     }
 
-    /// For each tree, the places of the leaves of some training rows.
-    pub(in crate::tree) fn leaves_of(&self, binned: &Binned, rows: &[u32]) -> Vec<Vec<u32>> {
-        let asked = Asked::new(self, 0..self.trees.len());
-        let recoding = asked.scorer.recoding(binned);
-        let mut tile = Tile::default();
-        asked.scorer.recode_rows(binned, &recoding, rows, &mut tile);
-        let leaves = |tree| {
-            let mut leaves = vec![0; rows.len()];
-            asked.scorer.leaves(tree, &tile, &mut leaves);
-            leaves
-        };
-        (0..self.trees.len()).map(leaves).collect()
-    }
-
-    /// Score of each row; positive exactly where [`RankingForest::probability`] is above one half.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
-    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let middle = self.middle();
-        self.raw_scores(columns, |score| score - middle)
-    }
-
     /// What the trees say of a row whose score is 0.
     pub(in crate::tree) fn middle(&self) -> f64 {
         self.calibration.as_ref().map_or(0.5, Calibration::middle)
-    }
-
-    /// Probability of the positive class of each row: the mean share of positives of its leaves;
-    /// for rankings, what the training rows say of the score, made monotone by pooling adjacent
-    /// violators.
-    ///
-    /// # Errors
-    ///
-    /// As [`RankingForest::score`].
-    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        match &self.calibration {
-            // Rounded as the score is, so that rows of one score have one probability.
-            None => self.raw_scores(columns, |mean| (mean - 0.5) + 0.5),
-            Some(calibration) => self.raw_scores(columns, |score| calibration.probability(score)),
-        }
-    }
-
-    fn raw_scores(
-        &self,
-        columns: &Columns<'_>,
-        form: impl Fn(f64) -> f64 + Sync,
-    ) -> Result<Vec<f64>, RankError> {
-        self.trees[0].check_columns(columns)?;
-        let asked = Asked::new(self, 0..self.trees.len());
-        let mut out = vec![0.0; columns.n_rows()];
-        let new_scratch = || (Tile::default(), vec![0; TILE_ROWS]);
-        let of_tile = |(tile, leaves): &mut (Tile, Vec<_>), (chunk, out): (usize, &mut [f64])| {
-            let start = chunk * TILE_ROWS;
-            if !asked.scorer.code_rows(columns, start..start + out.len(), tile) {
-                return true;
-            }
-            let mut votes = Votes::new(self, out.len());
-            let leaves = &mut leaves[..out.len()];
-            for (tree, values) in asked.values.iter().enumerate() {
-                asked.scorer.leaves(tree, tile, leaves);
-                votes.add(self, tree, values, leaves, |_| true);
-            }
-            for (out, score) in out.iter_mut().zip(votes.scores(self)) {
-                *out = form(score.expect("every tree has voted"));
-            }
-            false
-        };
-        let tiles = out.chunks_mut(TILE_ROWS).enumerate().collect();
-        if parallel::map_with(tiles, 4, new_scratch, of_tile).contains(&true) {
-            return Err(columns.refusal());
-        }
-        Ok(out)
     }
 
     /// For each feature, its importance in each tree in units of AUC (the square root of
@@ -224,20 +146,5 @@ impl RankingForest {
             consensus.check(&n_leaves)?;
         }
         self.calibration.as_ref().map_or(Ok(()), Calibration::check)
-    }
-}
-
-/// Trees that are asked together, with the value of each of their leaves.
-pub(in crate::tree) struct Asked {
-    pub(in crate::tree) scorer: Scorer,
-    pub(in crate::tree) values: Vec<Vec<f64>>,
-}
-
-impl Asked {
-    pub(in crate::tree) fn new(forest: &RankingForest, trees: Range<usize>) -> Self {
-        let trees = &forest.trees[trees];
-        let scorer = Scorer::new(trees);
-        let values = trees.iter().map(|tree| forest.leaf_values(tree)).collect();
-        Self { scorer, values }
     }
 }

@@ -9,8 +9,9 @@ use std::str::Chars;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-use serde::ser::Error;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::calibration::Calibration;
 use super::consensus::Consensus;
@@ -40,7 +41,7 @@ const MISSING_RIGHT: char = 'r';
 
 /// A forest as it is saved.
 #[derive(Serialize, Deserialize)]
-pub(in crate::tree) struct SavedForest<'a> {
+struct SavedForest<'a> {
     aggregation: Aggregation,
     calibration: Option<Cow<'a, Calibration>>,
     consensus: Option<Cow<'a, Consensus>>,
@@ -91,6 +92,12 @@ fn is_zero(place: &usize) -> bool {
 impl Serialize for RankingForest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         SavedForest::of(self).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RankingForest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        SavedForest::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
     }
 }
 

@@ -5,24 +5,16 @@
 //! question compares two small integers; then each tree, which now fits the first-level cache,
 //! takes the rows of a tile eight at a time without a branch, so that their loads overlap.
 
-use std::ops::Range;
-
-use crate::data::{Binned, Columns, FeatureBins, LevelSet};
+use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
+use crate::data::LevelSet;
 use crate::formula::{Rule, Test};
-use crate::tree::model::RankingTree;
-use crate::tree::model::Router;
+use crate::tree::model::{RankingTree, Router};
 
 /// Rows that are coded together: many, since each tree has to come to the cache for them anew.
 pub(in crate::tree) const TILE_ROWS: usize = 1024;
 
-/// Rows that walk down a tree side by side.
-const LANES: usize = 8;
-
 /// Levels that they walk before the next look whether all have arrived.
 const LEVELS: usize = 5;
-
-/// Code of a missing number.
-const MISSING: u32 = u32::MAX;
 
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
@@ -66,20 +58,11 @@ struct CodedTree {
     has_sets: bool,
 }
 
-/// What the codes of a column are.
-#[derive(Debug)]
-enum Coding {
-    /// The number of cuts that are `<=` the value.
-    Cuts(Vec<f64>),
-    /// The category; the number of categories where it is missing, and one more where it is beyond.
-    Levels(u32),
-}
-
 /// Trees in the form in which they score fast.
 #[derive(Debug)]
 pub(in crate::tree) struct Scorer {
-    /// Features that some tree asks, and how they are coded.
-    columns: Vec<(usize, Coding)>,
+    /// Codes rows as the trees ask them.
+    pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
     /// Which categories go left, for each question about a set: one bit a category, one for the
     /// missing value, and one for what is no category at all.
@@ -94,57 +77,6 @@ struct List {
     levels: LevelSet,
     missing: u32,
     missing_left: bool,
-}
-
-/// Codes of some rows: for each group of [`LANES`] rows, column by column.
-#[derive(Debug, Default)]
-pub(in crate::tree) struct Tile {
-    codes: Vec<[u32; LANES]>,
-    raw: Vec<f64>,
-}
-
-/// Values of the leaves of trees, to be summed for each row.
-#[derive(Debug)]
-pub(crate) struct LeafSums<'t> {
-    scorer: Scorer,
-    /// For each tree, by place of the leaf in the ranking.
-    values: Vec<&'t [f64]>,
-}
-
-/// Memory that [`LeafSums::add`] uses.
-#[derive(Debug, Default)]
-pub(crate) struct LeafTile {
-    tile: Tile,
-    leaves: Vec<u32>,
-}
-
-impl<'t> LeafSums<'t> {
-    /// Of trees that ask single features, with the values of their leaves.
-    pub(crate) fn new(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
-        let (trees, values): (Vec<_>, _) = trees.unzip();
-        Self { scorer: Scorer::new(trees), values }
-    }
-
-    /// Adds the values of all trees to the sums of some rows, which hold no infinity.
-    pub(crate) fn add(
-        &self,
-        columns: &Columns<'_>,
-        rows: Range<usize>,
-        memory: &mut LeafTile,
-        sums: &mut [f64],
-    ) {
-        let LeafTile { tile, leaves } = memory;
-        if self.values.is_empty() || !self.scorer.code_rows(columns, rows, tile) {
-            return;
-        }
-        leaves.resize(sums.len(), 0);
-        for (tree, values) in self.values.iter().enumerate() {
-            self.scorer.leaves(tree, tile, leaves);
-            for (sum, &leaf) in sums.iter_mut().zip(&*leaves) {
-                *sum += values[leaf as usize];
-            }
-        }
-    }
 }
 
 impl Scorer {
@@ -176,7 +108,7 @@ impl Scorer {
             columns.push((feature, coding));
         }
         let mut scorer = Self {
-            columns,
+            coder: RowCoder { columns },
             trees: Vec::with_capacity(trees.len()),
             marks: Vec::new(),
             lists: Vec::new(),
@@ -227,7 +159,7 @@ impl Scorer {
             (column, bound + u32::from(missing_low), left_first)
         };
         let missing_left = test.missing_left;
-        match (&self.columns[column as usize].1, &test.left) {
+        match (&self.coder.columns[column as usize].1, &test.left) {
             (Coding::Cuts(cuts), Rule::Below(threshold)) => {
                 number(n_below(cuts, *threshold), missing_left, true)
             }
@@ -269,70 +201,6 @@ impl Scorer {
         }
     }
 
-    /// Codes rows of raw values; `false` where [`Columns::refusal`] has a reason to make nothing of them.
-    pub(in crate::tree) fn code_rows(
-        &self,
-        columns: &Columns<'_>,
-        rows: Range<usize>,
-        tile: &mut Tile,
-    ) -> bool {
-        let (n_columns, n_features) = (self.columns.len(), columns.n_features());
-        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
-        tile.raw.resize(rows.len() * n_features, 0.0);
-        if columns.read_rows(rows, &mut tile.raw) {
-            return false;
-        }
-        for (column, (feature, coding)) in self.columns.iter().enumerate() {
-            let raw = tile.raw.iter().skip(*feature).step_by(n_features);
-            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
-            match coding {
-                Coding::Cuts(cuts) => codes.zip(raw).for_each(|(code, &value)| {
-                    let n_cuts = cuts.partition_point(|&cut| cut <= value);
-                    *code = if value.is_nan() { MISSING } else { n_cuts as u32 };
-                }),
-                Coding::Levels(n_levels) => codes.zip(raw).for_each(|(code, &value)| {
-                    let beyond = n_levels + 1;
-                    let level = if value < f64::from(*n_levels) { value as u32 } else { beyond };
-                    *code = if value.is_nan() { *n_levels } else { level };
-                }),
-            }
-        }
-        true
-    }
-
-    /// For each column of the codes, what the codes of `binned` become; every threshold of the
-    /// trees must be a cut of its bins.
-    pub(in crate::tree) fn recoding(&self, binned: &Binned) -> Vec<Vec<u32>> {
-        let recode =
-            |(feature, coding): &(usize, Coding)| match (coding, &binned.features()[*feature]) {
-                (Coding::Cuts(cuts), FeatureBins::Numeric { cuts: bounds }) => {
-                    let lowest = std::iter::once(0);
-                    let from = |&bound: &f64| cuts.partition_point(|&cut| cut <= bound) as u32;
-                    lowest.chain(bounds.iter().map(from)).chain([MISSING]).collect()
-                }
-                (_, bins) => (0..bins.n_codes() as u32).collect(),
-            };
-        self.columns.iter().map(recode).collect()
-    }
-
-    /// Codes rows of a binned matrix.
-    pub(in crate::tree) fn recode_rows(
-        &self,
-        binned: &Binned,
-        recoding: &[Vec<u32>],
-        rows: &[u32],
-        tile: &mut Tile,
-    ) {
-        let n_columns = self.columns.len();
-        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
-        for (column, ((feature, _), recoding)) in self.columns.iter().zip(recoding).enumerate() {
-            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
-            for (code, &row) in codes.zip(rows) {
-                *code = recoding[binned.code(row as usize, *feature) as usize];
-            }
-        }
-    }
-
     /// Leaf of each row of a tile in one tree, as its place in the ranking.
     pub(in crate::tree) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
         let tree = &self.trees[tree];
@@ -362,7 +230,7 @@ impl Scorer {
         is_first: impl Fn(&Step, u32) -> bool,
     ) {
         let steps = &tree.steps[..];
-        let groups = tile.codes.chunks_exact(self.columns.len());
+        let groups = tile.codes.chunks_exact(self.coder.columns.len());
         for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
             let mut at = [0_u32; LANES];
             loop {
@@ -404,7 +272,10 @@ fn n_below(cuts: &[f64], threshold: f64) -> u32 {
 mod tests {
     use super::*;
     use crate::Interrupt;
-    use crate::data::{BinningParams, ClassSums, Column, Labels, LevelRates, MISSING_CODE};
+    use crate::data::{
+        Binned, BinningParams, ClassSums, Column, Columns, FeatureBins, Labels, LevelRates,
+        MISSING_CODE,
+    };
     use crate::tree::model::{LeafOrder, Node, NodeSplit, SplitForm, SplitNode, TreeFrame};
 
     /// One has so many categories that a question has a list of them instead of marks.
@@ -551,7 +422,7 @@ mod tests {
         let mut start = 0;
         for size in [LANES * 2, 1, LANES - 1, LANES + 3].into_iter().cycle() {
             let end = columns.n_rows().min(start + size);
-            assert!(scorer.code_rows(columns, start..end, &mut tile));
+            assert!(scorer.coder.code(columns, start..end, &mut tile));
             scorer.leaves(tree, &tile, &mut leaves[start..end]);
             if end == columns.n_rows() {
                 return leaves;
@@ -585,7 +456,7 @@ mod tests {
         let trees = random.trees(&[0, 0], &some_thresholds());
         let rows = Data::new(&mut random, 20, 0);
         let scorer = Scorer::new(&trees);
-        assert!(scorer.columns.is_empty());
+        assert!(scorer.coder.columns.is_empty());
         assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
     }
 
@@ -632,17 +503,17 @@ mod tests {
                 .collect();
             let trees = random.trees(&[1, 3, 5, 0], &thresholds);
             let scorer = Scorer::new(&trees);
-            let recoding = scorer.recoding(&binned);
+            let recoding = scorer.coder.recoding(&binned);
 
             let (mut raw, mut coded) = (Tile::default(), Tile::default());
-            assert!(scorer.code_rows(&columns, 0..90, &mut raw));
+            assert!(scorer.coder.code(&columns, 0..90, &mut raw));
             let all: Vec<u32> = (0..90).collect();
-            scorer.recode_rows(&binned, &recoding, &all, &mut coded);
+            scorer.coder.recode(&binned, &recoding, &all, &mut coded);
             assert_eq!(raw.codes, coded.codes);
 
             // Any rows, in any order, some twice.
             let some: Vec<u32> = (0..43).map(|_| random.below(90) as u32).collect();
-            scorer.recode_rows(&binned, &recoding, &some, &mut coded);
+            scorer.coder.recode(&binned, &recoding, &some, &mut coded);
             for (number, tree) in trees.iter().enumerate() {
                 let mut leaves = vec![0; some.len()];
                 scorer.leaves(number, &coded, &mut leaves);
@@ -660,7 +531,7 @@ mod tests {
         // Also in a column that no tree asks.
         rows.numbers[5][7] = f64::INFINITY;
         let scorer = Scorer::new(&trees);
-        assert!(!scorer.code_rows(&rows.columns(), 0..20, &mut Tile::default()));
-        assert!(scorer.code_rows(&rows.columns(), 8..20, &mut Tile::default()));
+        assert!(!scorer.coder.code(&rows.columns(), 0..20, &mut Tile::default()));
+        assert!(scorer.coder.code(&rows.columns(), 8..20, &mut Tile::default()));
     }
 }

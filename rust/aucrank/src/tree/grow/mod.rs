@@ -1,10 +1,11 @@
 //! Growth: `TreeRank` itself (paper 2 Fig. 2), whatever splits the nodes.
 //!
-//! - `nodes`: the loop over nodes; `splitter`: what it asks of a split rule.
+//! - `params`: what it is told; `nodes`: the loop over nodes; `splitter`: what it asks of a split rule.
 
 mod nodes;
+mod params;
 mod splitter;
 
 pub(super) use nodes::grow;
-pub use nodes::{GrowParams, Missing};
-pub(super) use splitter::{Division, Family, OpenNode, Splitter};
+pub use params::{GrowParams, Missing};
+pub(super) use splitter::{Division, Family, LeastSplit, OpenNode, Splitter};

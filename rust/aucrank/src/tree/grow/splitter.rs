@@ -20,6 +20,15 @@ pub(in crate::tree) struct OpenNode<K> {
     pub(in crate::tree) kept: K,
 }
 
+/// What a split must come to, or its node is a leaf.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tree) struct LeastSplit {
+    /// Rows that each side keeps.
+    pub(in crate::tree) rows: u64,
+    /// What it gains, as [`ClassSums::gain`]: more than this.
+    pub(in crate::tree) gain: f64,
+}
+
 /// How one node is split, and which cells of the source make up each side: none where the rule needs
 /// the rows of the node no more.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! The tree as a formula.
 
-use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
+use super::ranking_tree::RankingTree;
+use super::split_form::{SplitForm, SplitNode};
 use crate::data::ClassSums;
 use crate::formula::{Condition, DecisionTree, OpaqueCondition, TreeNode};
 

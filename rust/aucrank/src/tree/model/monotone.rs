@@ -7,7 +7,6 @@
 //! from below and the other from above, all the way down, and etas beyond their bounds are clipped.
 //! The same holds for the parts of a small tree of stumps, which are merged by their etas.
 
-use super::ranking_tree::{SplitForm, SplitNode};
 use crate::RankError;
 use crate::data::{ClassSums, Columns};
 use crate::formula::{Rule, Test};
@@ -49,22 +48,10 @@ pub(in crate::tree) fn allows(monotonic: &[i8], test: &Test) -> bool {
     }
 }
 
-/// Whether the sides of a question, or of a split, are ordered by a constraint.
+/// Whether the sides of a question are ordered by a constraint.
 pub(in crate::tree) fn orders(monotonic: &[i8], test: &Test) -> bool {
     let asks_value = !matches!(test.left, Rule::Known(_));
     asks_value && direction(monotonic, test.feature) != 0
-}
-
-pub(in crate::tree) fn orders_sides(monotonic: &[i8], form: &SplitForm) -> bool {
-    match form {
-        SplitForm::Stump(test) => orders(monotonic, test),
-        SplitForm::Cuts(cuts) => cuts.iter().any(|cut| match cut {
-            SplitNode::Cut { test, .. } => orders(monotonic, test),
-            SplitNode::Part { .. } => false,
-        }),
-        // Rules that refuse constraints.
-        SplitForm::Cubes(_) | SplitForm::Classifier { .. } => false,
-    }
 }
 
 /// Eta of every node of a tree, clipped to the bounds that the splits above it set.

@@ -1,12 +1,11 @@
 //! Rows to leaves.
 
-use rayon::prelude::*;
-
-use super::cubes::{CubeGrid, Cubes, NO_CUBE};
-use super::ranking_tree::{RankingTree, SplitForm, SplitNode};
+use super::cube_grid::{CubeGrid, NO_CUBE};
+use super::cubes::Cubes;
+use super::ranking_tree::RankingTree;
+use super::split_form::{SplitForm, SplitNode};
 use crate::data::Columns;
 use crate::formula::Test;
-use crate::tree::fit::Sample;
 use crate::{RankError, parallel};
 
 /// Rows that are read together: in any layout their values then lie side by side in the cache.
@@ -106,7 +105,7 @@ impl<'a, T> Router<'a, T> {
             let (question, left, right) = &self.steps[step];
             let is_left = match question {
                 Question::Test(test) => goes_left(test),
-                Question::Cubes(grid, cubes) => grid.goes_left(cubes, cube),
+                Question::Cubes(grid, cubes) => cubes.goes_left(grid, cube),
             };
             target = if is_left { *left } else { *right };
         }
@@ -235,22 +234,5 @@ impl RankingTree {
 
     pub(in crate::tree) fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         columns.check_kinds(self.n_levels())
-    }
-}
-
-impl<R: Sync> Sample<'_, R> {
-    /// Place in the ranking of the leaf of each of some rows of the sample, asked in codes.
-    pub(in crate::tree) fn places(&self, tree: &RankingTree, rows: &[u32]) -> Vec<u32> {
-        let features = self.binned.features();
-        let router = Router::new(tree, |test| test.to_codes(&features[test.feature]));
-        let place = |&row: &u32| {
-            let row = row as usize;
-            let cube = self.cubes.as_ref().map_or(NO_CUBE, |cubes| cubes.of_row[row]);
-            router.leaf(cube, |test| {
-                let missing = features[test.feature].n_bins() as u32;
-                test.goes_left(self.binned.code(row, test.feature), missing)
-            }) as u32
-        };
-        rows.par_iter().with_min_len(TILE_ROWS).map(place).collect()
     }
 }

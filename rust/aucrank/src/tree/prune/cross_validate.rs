@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::path::{PruningPath, PruningStep};
-use crate::data::{ClassSums, Folds, NO_FOLD, RowTally};
-use crate::tree::fit::Sample;
+use crate::data::ClassSums;
 use crate::tree::model::RankingTree;
-use crate::{Interrupt, RankError, parallel};
+use crate::{RankError, parallel};
 
 /// How the price of a leaf is cross-validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,38 +72,16 @@ impl CrossValidation {
     }
 }
 
-/// Grows a tree without each fold, prunes it along its path and scores every pruned tree on the fold
-/// left out (DECISIONS E18, T13, T14). The folds share the binned data.
-pub(in crate::tree) fn cross_validate<R: RowTally + Copy>(
-    sample: &Sample<'_, R>,
+/// Prunes the tree that is grown without each fold along its path, and scores every pruned tree on the
+/// fold left out (DECISIONS E18, T13, T14). What is averaged is the AUC up to `max_fpr`.
+///
+/// `without` grows the tree without a fold, and gives class sums of the rows of the fold in its nodes.
+pub(in crate::tree) fn cross_validate(
     tree: &RankingTree,
-    folds: &Folds,
-    params: &CvParams,
-    interrupt: &Interrupt,
-) -> Result<CrossValidation, RankError> {
-    let rows = |fold: u16, inside: bool| {
-        let of_row = folds.of_row.iter().enumerate();
-        of_row
-            .filter(|&(_, &of)| of != NO_FOLD && (of == fold) == inside)
-            .map(|(row, _)| row as u32)
-            .collect()
-    };
-    let all: Vec<u16> = (0..folds.n_folds).collect();
-    let grow = |_, rows| sample.grow(rows, params.seed, interrupt);
-    let max_fpr = sample.params.grow.max_fpr;
-    cross_validate_by(sample, tree, &all, rows, grow, max_fpr, params.one_standard_error)
-}
-
-/// The same for a tree that `grow` grows, on folds whose rows `rows` gives: those inside the fold, and
-/// those outside. What is averaged is the AUC up to `max_fpr`.
-pub(in crate::tree) fn cross_validate_by<R: RowTally + Copy>(
-    sample: &Sample<'_, R>,
-    tree: &RankingTree,
-    folds: &[u16],
-    rows: impl Fn(u16, bool) -> Vec<u32> + Sync,
-    grow: impl Fn(u16, Vec<u32>) -> Result<RankingTree, RankError> + Sync,
+    folds: Vec<u16>,
     max_fpr: f64,
     one_standard_error: bool,
+    without: impl Fn(u16) -> Result<(RankingTree, Vec<ClassSums>), RankError> + Sync,
 ) -> Result<CrossValidation, RankError> {
     let steps = tree.pruning_path();
     // Between two prices the tree is the same, so their geometric mean stands for all of them.
@@ -115,34 +92,11 @@ pub(in crate::tree) fn cross_validate_by<R: RowTally + Copy>(
         })
         .collect();
     let score_fold = |fold: u16| -> Result<Vec<f64>, RankError> {
-        let tree = grow(fold, rows(fold, false))?;
+        let (tree, left_out) = without(fold)?;
         let path = PruningPath::of(&tree);
-        let held_out = held_out_sums(sample, &tree, &rows(fold, true))?;
-        let aucs = path.aucs_up_to(max_fpr, &tree, &held_out);
-        sample.forget(&tree);
+        let aucs = path.aucs_up_to(max_fpr, &tree, &left_out);
         Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
     };
-    let fold_aucs = parallel::try_map(folds.to_vec(), score_fold)?;
+    let fold_aucs = parallel::try_map(folds, score_fold)?;
     Ok(CrossValidation::new(steps, &fold_aucs, one_standard_error))
-}
-
-/// Class sums of other rows in every node of a tree.
-pub(in crate::tree) fn held_out_sums<R: RowTally + Copy>(
-    sample: &Sample<'_, R>,
-    tree: &RankingTree,
-    rows: &[u32],
-) -> Result<Vec<ClassSums>, RankError> {
-    let mut sums = vec![ClassSums::default(); tree.nodes().len()];
-    if let Some(classifiers) = sample.classifiers.filter(|_| !tree.classifiers().is_empty()) {
-        for (leaf, &row) in tree.leaf_of_rows(rows, classifiers)?.into_iter().zip(rows) {
-            sums[leaf] += sample.sums(row);
-        }
-    } else {
-        let leaves = tree.leaves();
-        for (place, &row) in sample.places(tree, rows).into_iter().zip(rows) {
-            sums[leaves[place as usize]] += sample.sums(row);
-        }
-    }
-    tree.add_up(&mut sums);
-    Ok(sums)
 }

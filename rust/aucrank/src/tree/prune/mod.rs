@@ -2,19 +2,21 @@
 //!
 //! - `path`: the nested path of subtrees; `ranking`: the AUC of changing leaves; `best_subtrees`: the
 //!   best subtree of every size;
-//! - `cross_validate`, `penalize`, `validate`: how one of them is chosen.
+//! - `cross_validate`, `penalize`, `validate`: how one of them is chosen; `rule`: the list of these.
 
 mod best_subtrees;
 mod cross_validate;
 mod path;
 mod penalize;
 mod ranking;
+mod rule;
 mod validate;
 
+pub(super) use cross_validate::cross_validate;
 pub use cross_validate::{CrossValidation, CvParams};
-pub(super) use cross_validate::{cross_validate, cross_validate_by, held_out_sums};
 pub(super) use path::PruningPath;
 pub use path::PruningStep;
 pub(super) use penalize::penalize;
 pub use penalize::{Complexity, Penalization, PenaltyParams, PenaltyScale};
-pub use validate::{Validation, ValidationParams, fit_validated};
+pub use rule::PruningRule;
+pub use validate::{Validation, ValidationParams};

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::best_subtrees::BestSubtrees;
-use crate::tree::fit::SplitRule;
 use crate::tree::model::RankingTree;
 use crate::{Interrupt, RankError};
 
@@ -27,18 +26,11 @@ pub enum Complexity {
 }
 
 impl Complexity {
-    /// That of a split rule; `None` where no penalty is known.
-    #[must_use]
-    pub fn of(split: &SplitRule) -> Option<Self> {
-        match split {
-            SplitRule::Stumps(params) => {
-                let by_depth = 2_f64.powi(params.max_depth.min(MOST_DOUBLINGS) as i32) - 1.0;
-                let by_leaves = params.max_leaves.map_or(f64::INFINITY, |n| n as f64 - 1.0);
-                Some(Self::Cuts(by_depth.min(by_leaves)))
-            }
-            SplitRule::Dyadic(params) => Some(Self::Cubes { level: params.level as usize }),
-            SplitRule::Classifier => None,
-        }
+    /// That of splits by trees of stumps of some depth and number of leaves.
+    pub(in crate::tree) fn of_cuts(max_depth: usize, max_leaves: Option<usize>) -> Self {
+        let by_depth = 2_f64.powi(max_depth.min(MOST_DOUBLINGS) as i32) - 1.0;
+        let by_leaves = max_leaves.map_or(f64::INFINITY, |n| n as f64 - 1.0);
+        Self::Cuts(by_depth.min(by_leaves))
     }
 
     /// The penalty of a tree of `n_leaves` leaves (paper 2 Proposition 6, its root read from the
@@ -88,7 +80,7 @@ pub enum PenaltyScale {
     Fixed(f64),
     /// Twice the slope of the training AUC in the penalty, fitted by least squares to the best
     /// subtrees of more than a quarter of the leaves of the grown tree (a measured choice,
-    /// `benches/studies/pruning_study.py`). A tree of fewer than six leaves is not pruned.
+    /// `benches/pruning_study.py`). A tree of fewer than six leaves is not pruned.
     ///
     /// The slope heuristic: what large subtrees still gain is gained from noise, and the penalty
     /// that only just makes up for it is half of the one that selects best (Birgé and Massart, 2007,
@@ -228,7 +220,7 @@ pub(in crate::tree) fn penalize(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::LeafRankParams;
+    use crate::tree::{LeafRankParams, SplitRule};
 
     fn close(found: f64, expected: f64) -> bool {
         (found - expected).abs() <= 1e-12 * expected

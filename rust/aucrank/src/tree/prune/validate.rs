@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::path::{PruningPath, PruningStep};
+use crate::RankError;
 use crate::data::{ClassSums, Columns, Labels};
-use crate::tree::fit::{PruningRule, TreeRankModel, TreeRankParams, fit};
 use crate::tree::model::RankingTree;
-use crate::{Interrupt, RankError};
 
 /// Which of the training rows are held out, where no others are given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -101,7 +100,8 @@ impl RankingTree {
         self.best_up_to(1.0, columns, labels)
     }
 
-    fn best_up_to(
+    /// The same by the AUC up to `max_fpr`.
+    pub(in crate::tree) fn best_up_to(
         &self,
         max_fpr: f64,
         columns: &Columns<'_>,
@@ -119,47 +119,4 @@ impl RankingTree {
         self.add_up(&mut sums);
         Ok(Validation::on_sums(self, &sums, max_fpr))
     }
-
-    /// Fills in the sums of nodes from those of the leaves.
-    pub(in crate::tree) fn add_up(&self, sums: &mut [ClassSums]) {
-        for node in (0..sums.len()).rev() {
-            if let Some(split) = &self.nodes()[node].split {
-                sums[node] = sums[split.left()] + sums[split.right()];
-            }
-        }
-    }
-}
-
-/// As [`fit`], with other rows to prune by than training rows held out: of the nested path the tree
-/// of largest AUC on them is kept.
-///
-/// # Errors
-///
-/// [`RankError`] as of [`fit`]; [`RankError::InValidation`] for what is wrong with the other rows;
-/// [`RankError::BadParameter`] unless the pruning rule is [`PruningRule::Validation`].
-pub fn fit_validated(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
-    (other_columns, other_labels): (&Columns<'_>, &Labels<'_>),
-    params: &TreeRankParams,
-    interrupt: &Interrupt,
-) -> Result<TreeRankModel, RankError> {
-    if !matches!(params.pruning, Some(PruningRule::Validation(_))) {
-        return Err(RankError::BadParameter {
-            name: "pruning",
-            value: "another rule".to_owned(),
-            rule: "validation where rows to validate on are given",
-        });
-    }
-    params.validate()?;
-    let (columns, other_columns) = (&columns.until(interrupt), &other_columns.until(interrupt));
-    // Before the tree is grown, which may take long.
-    if let Some(err) = other_columns.infinite_value() {
-        return Err(err.in_validation());
-    }
-    let unpruned = TreeRankParams { pruning: None, ..params.clone() };
-    let grown = fit(columns, labels, &unpruned, interrupt)?.tree;
-    let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
-    let (tree, found) = found.map_err(RankError::in_validation)?;
-    Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
 }

@@ -1,26 +1,14 @@
-//! Splits by classifiers that live outside the core: weighted empirical risk minimisation (paper 2
-//! Fig. 6).
+//! Splits by external classifiers: weighted empirical risk minimisation (paper 2 Fig. 6).
 //!
-//! The core tells a classifier from another by a number. It decides which rows a classifier learns
-//! from, what each row costs and whether the answers are worth a split; how it learns is left to a
-//! [`RowSplitter`].
+//! A classifier is known by its number. The rule decides which rows it learns from, what each row
+//! costs and whether its answers are worth a split; how it learns is left to a [`RowSplitter`].
 
-use std::fmt::Debug;
-
-use crate::RankError;
-use crate::data::{CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two};
-use crate::tree::grow::{Division, Family, OpenNode, Splitter};
-use crate::tree::model::{NodeSplit, RankingTree, SplitForm};
-
-/// Answers of fitted classifiers about rows, which both sides know by their numbers.
-pub trait RowDecider: Debug + Sync {
-    /// Which of the `rows` the classifier calls positive: one answer for each.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::External`] where the classifier fails.
-    fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError>;
-}
+use super::rule::{PreparedRule, Rule};
+use crate::data::{Binned, CellId, ClassSums, Labels, MemorySource, RowTally, times_power_of_two};
+use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
+use crate::tree::model::{RankingTree, RowDecider, SplitForm, check_answers};
+use crate::tree::sample::Sample;
+use crate::{Interrupt, RankError};
 
 /// Fits classifiers. Trees that are grown without a fold are grown in parallel, so that the calls of
 /// one tree are in order and those of several are not: what is learned must not depend on it.
@@ -43,27 +31,74 @@ pub trait RowSplitter: RowDecider {
     fn keep(&self, classifiers: &[usize]);
 }
 
-/// Splits nodes by classifiers.
+/// The rule: what stands for [`SplitRule::Classifier`](crate::tree::SplitRule).
 #[derive(Debug)]
-pub(in crate::tree) struct ClassifierSplitter<'a> {
-    classifiers: &'a dyn RowSplitter,
-    labels: &'a Labels<'a>,
-    /// Rows that each side of a split keeps.
-    min_side_rows: u64,
-    /// What a split must gain, as [`ClassSums::gain`].
-    min_gain: f64,
-}
+pub(in crate::tree) struct ByClassifiers;
 
-impl<'a> ClassifierSplitter<'a> {
-    pub(in crate::tree) fn new(
-        classifiers: &'a dyn RowSplitter,
-        labels: &'a Labels<'a>,
-        min_side_rows: u64,
-        min_gain: f64,
-    ) -> Self {
-        Self { classifiers, labels, min_side_rows, min_gain }
+impl Rule for ByClassifiers {
+    type Prepared<'a> = PreparedClassifiers<'a>;
+
+    fn name(&self) -> &'static str {
+        "a classifier"
     }
 
+    fn validate(&self) -> Result<(), RankError> {
+        Ok(())
+    }
+
+    fn prepare<'a>(
+        &self,
+        sample: &Sample<'a, ()>,
+        _: u64,
+        classifiers: Option<&'a dyn RowSplitter>,
+        _: &Interrupt,
+    ) -> Result<PreparedClassifiers<'a>, RankError> {
+        let classifiers = classifiers.ok_or(RankError::NeedsClassifiers)?;
+        Ok(PreparedClassifiers { classifiers, labels: sample.labels })
+    }
+}
+
+/// Classifiers that can be fitted to the rows of a fit.
+#[derive(Debug)]
+pub(in crate::tree) struct PreparedClassifiers<'a> {
+    classifiers: &'a dyn RowSplitter,
+    labels: &'a Labels<'a>,
+}
+
+impl PreparedRule for PreparedClassifiers<'_> {
+    fn grow<R: RowTally + Copy>(
+        &self,
+        sample: &Sample<'_, R>,
+        rows: Vec<u32>,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<RankingTree, RankError> {
+        let total = sample.total(&rows);
+        let Self { classifiers, labels } = *self;
+        let least = sample.params.least_split(total);
+        let splitter = ClassifierSplitter { classifiers, labels, least };
+        let mut source = sample.source(rows, interrupt);
+        sample.grow_by(&splitter, &mut source, total, seed, interrupt)
+    }
+
+    fn places(&self, _: &Binned, tree: &RankingTree, rows: &[u32]) -> Result<Vec<u32>, RankError> {
+        tree.places_by(rows, self.classifiers)
+    }
+
+    fn forget(&self, tree: &RankingTree) {
+        self.classifiers.forget(&tree.classifiers());
+    }
+}
+
+/// Splits nodes by classifiers.
+#[derive(Debug)]
+struct ClassifierSplitter<'a> {
+    classifiers: &'a dyn RowSplitter,
+    labels: &'a Labels<'a>,
+    least: LeastSplit,
+}
+
+impl ClassifierSplitter<'_> {
     /// What a mistake about each row costs: the share of the other class in the node (paper 2 sec.
     /// 3.3, the asymmetry factor omega being that of the positives), times the weight of the row.
     fn costs(&self, node: ClassSums, rows: &[u32]) -> Vec<f64> {
@@ -82,8 +117,8 @@ impl<'a> ClassifierSplitter<'a> {
     fn side(&self, node: ClassSums, positive: ClassSums) -> Option<(bool, ClassSums)> {
         let positive_left = node.gain(positive) > 0;
         let left = if positive_left { positive } else { node - positive };
-        let is_split = node.gain(left) as f64 > self.min_gain
-            && left.rows.min(node.rows - left.rows) >= self.min_side_rows;
+        let is_split = node.gain(left) as f64 > self.least.gain
+            && left.rows.min(node.rows - left.rows) >= self.least.rows;
         is_split.then_some((positive_left, left))
     }
 }
@@ -150,143 +185,13 @@ impl<R: RowTally> Splitter<MemorySource<'_, R>> for ClassifierSplitter<'_> {
     }
 }
 
-fn check_answers(rows: &[u32], answers: &[bool]) -> Result<(), RankError> {
-    if rows.len() == answers.len() {
-        return Ok(());
-    }
-    let (n_answers, n_rows) = (answers.len(), rows.len());
-    Err(RankError::External(format!("a classifier gave {n_answers} answers about {n_rows} rows")))
-}
-
-impl RankingTree {
-    /// Numbers of the classifiers that split its nodes, in the order of the nodes; none in a tree of
-    /// stumps.
-    #[must_use]
-    pub fn classifiers(&self) -> Vec<usize> {
-        let splits = self.nodes().iter().filter_map(|node| node.split.as_ref());
-        let number = |split: &NodeSplit| match split.form {
-            SplitForm::Classifier { number, .. } => Some(number),
-            SplitForm::Stump(_) | SplitForm::Cuts(_) | SplitForm::Cubes(_) => None,
-        };
-        splits.filter_map(number).collect()
-    }
-
-    /// Numbers the classifiers anew, 0, 1, ... in the order of the nodes, and returns their old
-    /// numbers.
-    pub(in crate::tree) fn number_classifiers(&mut self) -> Vec<usize> {
-        let mut old = Vec::new();
-        for split in self.splits_mut() {
-            if let SplitForm::Classifier { number, .. } = &mut split.form {
-                old.push(std::mem::replace(number, old.len()));
-            }
-        }
-        old
-    }
-
-    /// Number of the leaf of each row. From the root down, every classifier is asked once, about the
-    /// rows that reach its node.
-    pub(in crate::tree) fn leaf_of_rows(
-        &self,
-        rows: &[u32],
-        classifiers: &dyn RowDecider,
-    ) -> Result<Vec<usize>, RankError> {
-        let mut leaf_of = vec![0; rows.len()];
-        let mut reached: Vec<Vec<usize>> = vec![Vec::new(); self.nodes().len()];
-        reached[0] = (0..rows.len()).collect();
-        for (number, node) in self.nodes().iter().enumerate() {
-            let places = std::mem::take(&mut reached[number]);
-            let Some(split) = &node.split else {
-                for place in places {
-                    leaf_of[place] = number;
-                }
-                continue;
-            };
-            let SplitForm::Classifier { number: classifier, positive_left } = split.form else {
-                unreachable!("either all splits are classifiers or none is");
-            };
-            if places.is_empty() {
-                continue;
-            }
-            let asked: Vec<u32> = places.iter().map(|&place| rows[place]).collect();
-            let answers = classifiers.decide(classifier, &asked)?;
-            check_answers(&asked, &answers)?;
-            for (place, is_positive) in places.into_iter().zip(answers) {
-                let side = if is_positive == positive_left { split.left() } else { split.right() };
-                reached[side].push(place);
-            }
-        }
-        Ok(leaf_of)
-    }
-
-    /// [`RankingTree::apply`] for a tree that asks classifiers, about the rows of `columns`.
-    ///
-    /// # Errors
-    ///
-    /// As [`RankingTree::apply`], and what the classifiers run into.
-    pub fn apply_by(
-        &self,
-        columns: &Columns<'_>,
-        classifiers: &dyn RowDecider,
-    ) -> Result<Vec<u32>, RankError> {
-        self.leaf_values_by(columns, classifiers, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
-    }
-
-    /// [`RankingTree::score`] for a tree that asks classifiers.
-    ///
-    /// # Errors
-    ///
-    /// As [`RankingTree::apply_by`].
-    pub fn score_by(
-        &self,
-        columns: &Columns<'_>,
-        classifiers: &dyn RowDecider,
-    ) -> Result<Vec<f64>, RankError> {
-        self.leaf_values_by(columns, classifiers, &self.leaf_scores())
-    }
-
-    /// [`RankingTree::probability`] for a tree that asks classifiers.
-    ///
-    /// # Errors
-    ///
-    /// As [`RankingTree::apply_by`].
-    pub fn probability_by(
-        &self,
-        columns: &Columns<'_>,
-        classifiers: &dyn RowDecider,
-    ) -> Result<Vec<f64>, RankError> {
-        self.leaf_values_by(columns, classifiers, &self.probabilities())
-    }
-
-    fn leaf_values_by<V: Copy + Default + Send + Sync>(
-        &self,
-        columns: &Columns<'_>,
-        classifiers: &dyn RowDecider,
-        values: &[V],
-    ) -> Result<Vec<V>, RankError> {
-        if self.classifiers().is_empty() {
-            return self.of_rows(columns, values);
-        }
-        self.check_columns(columns)?;
-        if let Some(err) = columns.infinite_value() {
-            return Err(err);
-        }
-        let mut value_of = vec![V::default(); self.nodes().len()];
-        for (leaf, &value) in self.leaves().into_iter().zip(values) {
-            value_of[leaf] = value;
-        }
-        let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
-        let leaf_of = self.leaf_of_rows(&rows, classifiers)?;
-        Ok(leaf_of.into_iter().map(|leaf| value_of[leaf]).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::sync::Mutex;
 
     use super::*;
-    use crate::Interrupt;
+    use crate::data::Columns;
     use crate::tree::{
         CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, TreeRankParams,
         fit, fit_by_classifiers,

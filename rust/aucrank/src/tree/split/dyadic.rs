@@ -14,12 +14,15 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::classifier::RowSplitter;
 use super::partition::best_prefix;
-use crate::data::{CellId, ClassSums, SumSource};
-use crate::tree::grow::{Division, Family, OpenNode, Splitter};
-use crate::tree::model::SplitForm;
-use crate::tree::model::{CubeGrid, CubeKeys, Cubes};
-use crate::{RankError, parallel};
+use super::rule::{PreparedRule, Rule};
+use crate::data::{Binned, CellId, ClassSums, RowTally, SumSource};
+use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
+use crate::tree::model::{CubeGrid, CubeKeys, Cubes, RankingTree, SplitForm};
+use crate::tree::prune::Complexity;
+use crate::tree::sample::{Sample, places_by_codes};
+use crate::{Interrupt, RankError, parallel};
 
 /// How fine the cubes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,8 +33,14 @@ pub struct DyadicParams {
     pub level: u32,
 }
 
-impl DyadicParams {
-    pub(in crate::tree) fn validate(self) -> Result<(), RankError> {
+impl Rule for DyadicParams {
+    type Prepared<'a> = CubeKeys;
+
+    fn name(&self) -> &'static str {
+        "dyadic"
+    }
+
+    fn validate(&self) -> Result<(), RankError> {
         match self.level {
             1..=63 => Ok(()),
             level => Err(RankError::BadParameter {
@@ -41,6 +50,50 @@ impl DyadicParams {
             }),
         }
     }
+
+    fn complexity(&self) -> Option<Complexity> {
+        Some(Complexity::Cubes { level: self.level as usize })
+    }
+
+    fn prepare<'a>(
+        &self,
+        sample: &Sample<'a, ()>,
+        _: u64,
+        _: Option<&'a dyn RowSplitter>,
+        interrupt: &Interrupt,
+    ) -> Result<CubeKeys, RankError> {
+        let Sample { columns, labels, frame, .. } = sample;
+        CubeKeys::new(columns, labels, &frame.has_missing, self.level, interrupt)
+    }
+}
+
+impl PreparedRule for CubeKeys {
+    fn grow<R: RowTally + Copy>(
+        &self,
+        sample: &Sample<'_, R>,
+        rows: Vec<u32>,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<RankingTree, RankError> {
+        let total = sample.total(&rows);
+        let least = sample.params.least_split(total);
+        let splitter = DyadicSplitter::new(self, |row| sample.sums(row), &rows, least);
+        let mut source = sample.source(rows, interrupt);
+        sample.grow_by(&splitter, &mut source, total, seed, interrupt)
+    }
+
+    fn grid(&self) -> Option<&CubeGrid> {
+        Some(&self.grid)
+    }
+
+    fn places(
+        &self,
+        binned: &Binned,
+        tree: &RankingTree,
+        rows: &[u32],
+    ) -> Result<Vec<u32>, RankError> {
+        Ok(places_by_codes(binned, tree, rows, Some(&self.of_row)))
+    }
 }
 
 /// Splits nodes by dyadic cubes.
@@ -49,10 +102,7 @@ pub(in crate::tree) struct DyadicSplitter<'a> {
     grid: &'a CubeGrid,
     /// The occupied cubes by eta, the largest first; of equal ones the one of the lower number.
     cubes: Vec<(u64, ClassSums)>,
-    /// Rows that each side of a split keeps.
-    min_side_rows: u64,
-    /// What a split must gain, as [`ClassSums::gain`].
-    min_gain: f64,
+    least: LeastSplit,
 }
 
 impl<'a> DyadicSplitter<'a> {
@@ -60,8 +110,7 @@ impl<'a> DyadicSplitter<'a> {
         keys: &'a CubeKeys,
         sums: impl Fn(u32) -> ClassSums,
         rows: &[u32],
-        min_side_rows: u64,
-        min_gain: f64,
+        least: LeastSplit,
     ) -> Self {
         let mut rows: Vec<(u64, u32)> =
             rows.iter().map(|&row| (keys.of_row[row as usize], row)).collect();
@@ -69,7 +118,7 @@ impl<'a> DyadicSplitter<'a> {
         let cube = |rows: &[(u64, u32)]| (rows[0].0, rows.iter().map(|&(_, row)| sums(row)).sum());
         let mut cubes: Vec<(u64, ClassSums)> = rows.chunk_by(|a, b| a.0 == b.0).map(cube).collect();
         cubes.par_sort_unstable_by(|a, b| b.1.cmp_eta(a.1).then(a.0.cmp(&b.0)));
-        Self { grid: &keys.grid, cubes, min_side_rows, min_gain }
+        Self { grid: &keys.grid, cubes, least }
     }
 
     fn sums(&self, cubes: Range<usize>) -> impl Iterator<Item = ClassSums> {
@@ -78,8 +127,8 @@ impl<'a> DyadicSplitter<'a> {
 
     fn division(&self, node: &OpenNode<Range<usize>>) -> Option<Division> {
         let cubes = node.kept.clone();
-        let (n_left, left) = best_prefix(node.sums, self.sums(cubes.clone()), self.min_side_rows)?;
-        if node.sums.gain(left) as f64 <= self.min_gain {
+        let (n_left, left) = best_prefix(node.sums, self.sums(cubes.clone()), self.least.rows)?;
+        if node.sums.gain(left) as f64 <= self.least.gain {
             return None;
         }
         let sided = self.cubes[cubes].iter().enumerate();

@@ -1,23 +1,20 @@
 //! Split rules, one a file.
 //!
+//! - `rule`: the list of rules, and what a fit asks of each;
 //! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
 //!   which merges cells into two sides (paper 2 Fig. 4);
-//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5); `pruned_leafrank`:
-//!   the same, pruned before the merger; `dyadic`: the rule on dyadic cubes; `classifier`: splits by
-//!   classifiers from outside (paper 2 Fig. 6).
+//! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
+//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
 
 mod classifier;
 mod dyadic;
 mod leafrank;
 mod partition;
-mod pruned_leafrank;
+mod rule;
 mod stump;
 
-pub(super) use classifier::ClassifierSplitter;
-pub use classifier::{RowDecider, RowSplitter};
+pub use classifier::RowSplitter;
 pub use dyadic::DyadicParams;
-pub(super) use dyadic::DyadicSplitter;
 pub use leafrank::LeafRankParams;
-pub(super) use leafrank::LeafRankSplitter;
-pub(super) use pruned_leafrank::PrunedLeafRankSplitter;
-pub(super) use stump::{CellMeans, StumpTerms};
+pub(super) use rule::AnyPrepared;
+pub use rule::SplitRule;

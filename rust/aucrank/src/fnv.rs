@@ -1,6 +1,6 @@
-//! A hash that tells changed bytes.
+//! A hash that tells damaged bytes.
 
-/// 64-bit FNV-1a, the hash of Fowler, Noll and Vo: against a damaged file, not against an adversary.
+/// Hash of Fowler, Noll and Vo: it tells changed bytes, not a forger.
 pub(crate) fn fnv1a64(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

@@ -3,36 +3,28 @@
 
 use std::sync::Arc;
 
-use super::leafrank::{Growing, LeafRankSplitter};
+use super::growing::Growing;
+use super::prepared::PreparedStumps;
+use super::splitter::LeafRankSplitter;
 use crate::data::{CellId, ClassSums, Folds, MemorySource, RowTally, mix};
-use crate::tree::fit::Sample;
 use crate::tree::grow::{Division, Family, OpenNode, Splitter};
 use crate::tree::model::RankingTree;
-use crate::tree::prune::PruningPath;
-use crate::tree::prune::{CvParams, cross_validate_by};
+use crate::tree::prune::{CvParams, PruningPath, cross_validate};
+use crate::tree::sample::{Sample, places_by_codes};
 use crate::{Interrupt, RankError, parallel};
 
 /// Splits nodes by pruned trees of stumps.
 #[derive(Debug)]
-pub(in crate::tree) struct PrunedLeafRankSplitter<'a, R> {
-    stumps: LeafRankSplitter<'a>,
-    sample: &'a Sample<'a, R>,
-    folds: &'a Folds,
-    pruning: CvParams,
-    interrupt: &'a Interrupt,
+pub(super) struct PrunedLeafRankSplitter<'a, R> {
+    pub(super) stumps: LeafRankSplitter<'a>,
+    pub(super) prepared: &'a PreparedStumps,
+    pub(super) sample: &'a Sample<'a, R>,
+    pub(super) folds: &'a Folds,
+    pub(super) pruning: CvParams,
+    pub(super) interrupt: &'a Interrupt,
 }
 
-impl<'a, R: RowTally + Copy> PrunedLeafRankSplitter<'a, R> {
-    pub(in crate::tree) fn new(
-        stumps: LeafRankSplitter<'a>,
-        sample: &'a Sample<'a, R>,
-        folds: &'a Folds,
-        pruning: CvParams,
-        interrupt: &'a Interrupt,
-    ) -> Self {
-        Self { stumps, sample, folds, pruning, interrupt }
-    }
-
+impl<R: RowTally + Copy> PrunedLeafRankSplitter<'_, R> {
     /// The subtree of the tree of stumps of a node that cross-validates best on the rows of the node;
     /// `None` where fewer than two folds have both classes within and without.
     fn pruned(
@@ -55,21 +47,23 @@ impl<'a, R: RowTally + Copy> PrunedLeafRankSplitter<'a, R> {
         if usable.len() < 2 || tree.n_leaves() < 2 {
             return Ok(None);
         }
-        let rows_of = |fold, inside| {
-            rows.iter().copied().filter(|&row| (fold_of(row) == fold) == inside).collect()
+        let without = |fold: u16| {
+            let (inside, outside): (Vec<u32>, Vec<u32>) =
+                rows.iter().partition(|&&row| fold_of(row) == fold);
+            let tree = self.grow(outside, mix(seed ^ (u64::from(fold) + 1)))?;
+            let places = places_by_codes(self.sample.binned, &tree, &inside, None);
+            let sums = self.sample.sums_of_nodes(&tree, &inside, &places);
+            Ok((tree, sums))
         };
-        let grow = |fold: u16, rows| self.grow(rows, mix(seed ^ (u64::from(fold) + 1)));
-        let one_standard_error = self.pruning.one_standard_error;
-        let found =
-            cross_validate_by(self.sample, tree, &usable, rows_of, grow, 1.0, one_standard_error)?;
+        let found = cross_validate(tree, usable, 1.0, self.pruning.one_standard_error, without)?;
         Ok(Some(PruningPath::of(tree).tree(tree, found.chosen)))
     }
 
     /// Grows a tree of stumps on some rows of a node.
     fn grow(&self, rows: Vec<u32>, seed: u64) -> Result<RankingTree, RankError> {
         self.interrupt.check()?;
-        let sums = rows.iter().map(|&row| self.sample.sums(row)).sum();
-        let mut source = self.sample.source(rows, self.interrupt);
+        let sums = self.sample.total(&rows);
+        let mut source = self.prepared.source(self.sample, rows, self.interrupt);
         let root = OpenNode { node: 0, depth: 0, cell: 0, sums, neg_above: 0, seed, kept: () };
         let root = [self.stumps.start(&source, root)?];
         let growing = self.stumps.grow_parts(&mut source, &root, &mut 1)?;
@@ -99,11 +93,12 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
         let rows: Vec<Vec<u32>> =
             nodes.iter().map(|node| source.rows(node.cell).to_vec()).collect();
         let growing = self.stumps.grow_parts(source, nodes, next_cell)?;
+        let merger = self.stumps.merger();
         let divide = |((node, growing), rows): ((&OpenNode<_>, Growing<'_, _>), Vec<u32>)| {
             let tree = growing.tree(Arc::clone(&self.sample.frame));
             Ok(match self.pruned(&tree, &rows, node.seed)? {
-                Some(pruned) => growing.merge_leaves(&pruned, &self.stumps),
-                None => growing.merge(&self.stumps),
+                Some(pruned) => merger.merge_leaves(&growing, &pruned),
+                None => merger.merge(growing),
             })
         };
         let parts = nodes.iter().zip(growing).zip(rows).collect();

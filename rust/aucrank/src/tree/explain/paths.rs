@@ -1,0 +1,294 @@
+//! The ways of rows through a tree for all points of a grid at once.
+//!
+//! By the definition every row is scored once for each point of a grid, with the features in
+//! question set to the point. Here a row goes through the tree once and takes all points along: a
+//! question about one of these features parts the points that are still with the row, any other
+//! question is answered by the row itself. At the leaves nothing is added up but the weights of the
+//! rows, which are integers: the result does not depend on threads or on the order of rows.
+//!
+//! Points that answer every question of the tree alike (a class below) are one point to it, so a set
+//! of points is a bit set of classes.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::row_weights::RowWeights;
+use crate::data::Columns;
+use crate::formula::Test;
+use crate::tree::model::{RankingTree, Router, TILE_ROWS, Target};
+use crate::{Interrupt, RankError};
+
+/// The ways through one tree for the points of a grid.
+pub(super) struct Paths<'a> {
+    router: Router<'a, Test>,
+    n_leaves: usize,
+    /// For each question of the router, the classes that it sends left; empty where the row answers.
+    goes_left: Vec<Vec<u64>>,
+    /// The set of all classes.
+    all: Vec<u64>,
+    pub(super) n_classes: usize,
+    pub(super) class_of_point: Vec<usize>,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn new(tree: &'a RankingTree, features: &[usize], points: &[f64]) -> Self {
+        let router = Router::new(tree, Test::clone);
+        let asks_point: Vec<usize> = (0..router.steps.len())
+            .filter(|&step| features.contains(&router.stump(step).feature))
+            .collect();
+
+        // A point as a row of which nothing else is known, and its answers as bits.
+        let mut row = vec![f64::NAN; tree.n_levels().len()];
+        let mut classes = HashMap::new();
+        let mut answers_of_class: Vec<Vec<u64>> = Vec::new();
+        let class_of_point = points
+            .chunks_exact(features.len())
+            .map(|point| {
+                for (&feature, &value) in features.iter().zip(point) {
+                    row[feature] = value;
+                }
+                let answers = asks_point.iter().map(|&step| router.stump(step).goes_left(&row));
+                let answers = to_bits(answers);
+                *classes.entry(answers).or_insert_with_key(|answers| {
+                    answers_of_class.push(answers.clone());
+                    answers_of_class.len() - 1
+                })
+            })
+            .collect();
+
+        let n_classes = answers_of_class.len();
+        let mut goes_left = vec![Vec::new(); router.steps.len()];
+        for (bit, &step) in asks_point.iter().enumerate() {
+            let left = answers_of_class.iter().map(|bits| bits[bit / 64] >> (bit % 64) & 1 == 1);
+            goes_left[step] = to_bits(left);
+        }
+        let all = to_bits((0..n_classes).map(|_| true));
+        Self { router, n_leaves: tree.n_leaves(), goes_left, all, n_classes, class_of_point }
+    }
+
+    /// Sends all rows through the tree; returns the weight that arrives, leaf by leaf and in each
+    /// leaf class by class.
+    pub(super) fn send(
+        &self,
+        columns: &Columns<'_>,
+        weights: &RowWeights,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<u64>, RankError> {
+        (0..columns.n_rows().div_ceil(TILE_ROWS))
+            .into_par_iter()
+            .with_min_len(16)
+            .try_fold(
+                || Walker::new(self),
+                |mut walker, tile| {
+                    interrupt.check()?;
+                    let end = columns.n_rows().min((tile + 1) * TILE_ROWS);
+                    walker.send_tile(columns, weights, tile * TILE_ROWS..end)?;
+                    Ok(walker)
+                },
+            )
+            .map(|walker| walker.map(Walker::finish))
+            .try_reduce(
+                || self.nothing_arrived(),
+                |mut a, b| {
+                    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                    Ok(a)
+                },
+            )
+    }
+
+    fn nothing_arrived(&self) -> Vec<u64> {
+        vec![0; self.n_leaves * self.n_classes]
+    }
+}
+
+/// Where a row can be, with a set of classes. A set is parted the same way for every row, so that
+/// states are shared by rows, and a row only follows numbers.
+enum State {
+    /// A leaf, and the weight that came to it.
+    Leaf { place: usize, weight: u64 },
+    /// A question that the row answers, and the states on its two sides, made when first needed.
+    Question { step: usize, next: [Option<u32>; 2] },
+    /// A question that sends some of the classes left and some right.
+    Fork { next: [u32; 2] },
+}
+
+/// Size of all states, in words, from which on they are dropped and made anew: some tens of MB.
+/// Tests come to it with small data.
+const MOST_WORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
+
+/// Sends rows through a tree, one after the other.
+struct Walker<'a> {
+    paths: &'a Paths<'a>,
+    /// The first is that of a row which enters the tree.
+    states: Vec<State>,
+    /// For each state its set, end to end.
+    sets: Vec<u64>,
+    number_of: HashMap<(Target, Box<[u64]>), u32>,
+    /// States where the row still has to go on.
+    waiting: Vec<u32>,
+    tile: Vec<f64>,
+    arrived: Vec<u64>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(paths: &'a Paths) -> Self {
+        Self {
+            paths,
+            states: Vec::new(),
+            sets: Vec::new(),
+            number_of: HashMap::new(),
+            waiting: Vec::new(),
+            tile: Vec::new(),
+            arrived: paths.nothing_arrived(),
+        }
+    }
+
+    fn send_tile(
+        &mut self,
+        columns: &Columns<'_>,
+        weights: &RowWeights,
+        rows: Range<usize>,
+    ) -> Result<(), RankError> {
+        let mut tile = std::mem::take(&mut self.tile);
+        tile.resize(rows.len() * columns.n_features(), 0.0);
+        if columns.read_rows(rows.clone(), &mut tile) {
+            return Err(columns.refusal());
+        }
+        for (row, values) in rows.zip(tile.chunks_exact(columns.n_features())) {
+            let weight = weights.of(row);
+            if weight > 0 && self.paths.n_classes > 0 {
+                self.send_row(values, weight);
+            }
+        }
+        self.tile = tile;
+        Ok(())
+    }
+
+    fn send_row(&mut self, row: &[f64], weight: u64) {
+        // A state takes some eight words beside its set.
+        if self.states.len() * (self.paths.all.len() + 8) > MOST_WORDS {
+            self.unload();
+        }
+        let start = match self.states.len() {
+            0 => self.state(self.paths.router.start, &self.paths.all),
+            _ => 0,
+        };
+        self.waiting.push(start);
+        while let Some(number) = self.waiting.pop() {
+            match &mut self.states[number as usize] {
+                State::Leaf { weight: arrived, .. } => *arrived += weight,
+                State::Fork { next } => self.waiting.extend(*next),
+                State::Question { step, next } => {
+                    let goes_left = self.paths.router.stump(*step).goes_left(row);
+                    let next = match next[usize::from(!goes_left)] {
+                        Some(next) => next,
+                        None => self.answer(number, goes_left),
+                    };
+                    self.waiting.push(next);
+                }
+            }
+        }
+    }
+
+    /// Makes the state on one side of a question.
+    #[cold]
+    fn answer(&mut self, number: u32, goes_left: bool) -> u32 {
+        let State::Question { step, .. } = self.states[number as usize] else {
+            unreachable!("only a question is answered")
+        };
+        let n_words = self.paths.all.len();
+        let set = self.sets[number as usize * n_words..][..n_words].to_vec();
+        let (left, right) = self.paths.router.sides(step);
+        let found = self.state(if goes_left { left } else { right }, &set);
+        if let State::Question { next, .. } = &mut self.states[number as usize] {
+            next[usize::from(!goes_left)] = Some(found);
+        }
+        found
+    }
+
+    /// Number of the state of a set of classes at a target, past the questions that send all of the
+    /// set to one side.
+    fn state(&mut self, mut target: Target, set: &[u64]) -> u32 {
+        let router = &self.paths.router;
+        let (step, goes_left) = loop {
+            let step = match target.resolve() {
+                Err(place) => return self.number(target, set, State::Leaf { place, weight: 0 }),
+                Ok(step) => step,
+            };
+            let goes_left = &self.paths.goes_left[step];
+            if goes_left.is_empty() {
+                return self.number(target, set, State::Question { step, next: [None; 2] });
+            }
+            let (left, right) = router.sides(step);
+            target = if set.iter().zip(goes_left).all(|(set, left)| set & left == 0) {
+                right
+            } else if set.iter().zip(goes_left).all(|(set, left)| set & !left == 0) {
+                left
+            } else {
+                break (step, goes_left);
+            };
+        };
+        if let Some(&number) = self.number_of.get(&(target, set.into())) {
+            return number;
+        }
+        // The fork gets its number before its sides do, so that the first state stays the start.
+        let number = self.number(target, set, State::Fork { next: [0; 2] });
+        let (left, right) = router.sides(step);
+        let part = |keep: fn(u64, u64) -> u64| -> Vec<u64> {
+            set.iter().zip(goes_left).map(|(&set, &left)| keep(set, left)).collect()
+        };
+        let next = [
+            self.state(left, &part(|set, left| set & left)),
+            self.state(right, &part(|set, left| set & !left)),
+        ];
+        self.states[number as usize] = State::Fork { next };
+        number
+    }
+
+    /// Number of a state, which is `new` if there was none.
+    fn number(&mut self, target: Target, set: &[u64], new: State) -> u32 {
+        let Self { states, sets, number_of, .. } = self;
+        *number_of.entry((target, set.into())).or_insert_with(|| {
+            states.push(new);
+            sets.extend_from_slice(set);
+            states.len() as u32 - 1
+        })
+    }
+
+    /// Adds up what came to the leaves, and forgets all states.
+    fn unload(&mut self) {
+        let (n_words, n_classes) = (self.paths.all.len(), self.paths.n_classes);
+        for (state, set) in self.states.iter().zip(self.sets.chunks_exact(n_words.max(1))) {
+            let State::Leaf { place, weight } = *state else { continue };
+            let arrived = &mut self.arrived[place * n_classes..][..n_classes];
+            for (word, mut set) in set.iter().copied().enumerate() {
+                while set != 0 {
+                    arrived[64 * word + set.trailing_zeros() as usize] += weight;
+                    set &= set - 1;
+                }
+            }
+        }
+        self.states.clear();
+        self.sets.clear();
+        self.number_of.clear();
+    }
+
+    fn finish(mut self) -> Vec<u64> {
+        self.unload();
+        self.arrived
+    }
+}
+
+/// Bits in words, the first bit lowest.
+fn to_bits(bits: impl Iterator<Item = bool>) -> Vec<u64> {
+    let mut words = Vec::new();
+    for (place, bit) in bits.enumerate() {
+        if place % 64 == 0 {
+            words.push(0);
+        }
+        words[place / 64] |= u64::from(bit) << (place % 64);
+    }
+    words
+}

@@ -1,0 +1,82 @@
+//! What a fit is told.
+
+use serde::{Deserialize, Serialize};
+
+use crate::RankError;
+use crate::data::{BinningParams, Columns};
+use crate::tree::grow::{GrowParams, Missing};
+use crate::tree::model::monotone;
+use crate::tree::prune::{Complexity, PruningRule};
+use crate::tree::split::SplitRule;
+
+/// Everything that a fit of a ranking tree can be told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeRankParams {
+    /// How finely numeric features are cut.
+    pub binning: BinningParams,
+    /// When the tree stops growing.
+    pub grow: GrowParams,
+    /// How nodes are split.
+    pub split: SplitRule,
+    /// How the tree is pruned, if at all.
+    pub pruning: Option<PruningRule>,
+    /// Seed of what is random in the growth.
+    pub seed: u64,
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty to leave all free. Only numeric features can be bound.
+    #[serde(default)]
+    pub monotonic: Vec<i8>,
+}
+
+impl TreeRankParams {
+    /// A tree that is not pruned, of bins by default, with seed 0 and all features free.
+    #[must_use]
+    pub fn new(grow: GrowParams, split: SplitRule) -> Self {
+        Self {
+            binning: BinningParams::default(),
+            grow,
+            split,
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        }
+    }
+
+    pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
+        self.grow.validate()?;
+        let refuse = |name, value: &str| {
+            let rule = "left out: this split rule cannot honour it";
+            Err(RankError::BadParameter { name, value: value.to_owned(), rule })
+        };
+        let split = self.split.rule();
+        split.validate()?;
+        if !split.is_of_stumps() {
+            if self.monotonic.iter().any(|&direction| direction != 0) {
+                return refuse("monotonic_cst", "given");
+            }
+            if self.grow.missing == Missing::CellMean {
+                return refuse("missing", "'cell_mean'");
+            }
+        }
+        self.pruning.iter().try_for_each(PruningRule::validate)?;
+        match self.pruning {
+            Some(PruningRule::Penalty(_)) => self.complexity().map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the parameters, and that they suit the columns.
+    pub(in crate::tree) fn check_for(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        self.validate()?;
+        monotone::check(&self.monotonic, columns)
+    }
+
+    pub(super) fn complexity(&self) -> Result<Complexity, RankError> {
+        Complexity::of(&self.split).ok_or(RankError::BadParameter {
+            name: "pruning",
+            value: "a penalty".to_owned(),
+            rule: "another rule: no penalty is known for this split rule",
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! The fitted tree with what its pruning found.
+
+use serde::{Deserialize, Serialize};
+
+use crate::formula::Formula;
+use crate::tree::model::RankingTree;
+use crate::tree::prune::{CrossValidation, Penalization, Validation};
+
+/// A fitted tree, and how it was chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreeRankModel {
+    /// The tree.
+    pub tree: RankingTree,
+    /// What cross-validation found. `None` where it was not asked for, or where a class has a single
+    /// distinct row, so that no fold can be left out; the tree is then as it was grown.
+    pub cross_validation: Option<CrossValidation>,
+    /// What the penalty made of each number of leaves, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalization: Option<Penalization>,
+    /// What was found on the rows held out, where they were asked for and there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
+}
+
+impl TreeRankModel {
+    /// A tree as it was grown.
+    pub(in crate::tree) fn unpruned(tree: RankingTree) -> Self {
+        Self { tree, cross_validation: None, penalization: None, validation: None }
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        self.tree.n_levels()
+    }
+
+    /// Its score.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        Formula::Tree(self.tree.formula(&self.tree.leaf_scores()))
+    }
+
+    /// Whether the parts fit together: what a file is asked before it is believed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.tree.check()?;
+        self.penalization.iter().try_for_each(|found| found.check(&self.tree))?;
+        self.validation.iter().try_for_each(|found| found.check(&self.tree))?;
+        let Some(found) = &self.cross_validation else { return Ok(()) };
+        let n_steps = found.steps.len();
+        let fits = found.mean_auc.len() == n_steps && found.standard_error.len() == n_steps;
+        if fits && found.chosen < n_steps {
+            Ok(())
+        } else {
+            Err("the table of the cross-validation has columns of several lengths".to_owned())
+        }
+    }
+}

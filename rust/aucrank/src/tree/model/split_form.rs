@@ -1,0 +1,183 @@
+//! What sends the rows of a node left or right.
+//!
+//! A new form is a variant of [`SplitForm`] with its answers to the questions below, a field of
+//! [`SavedSplit`](super::node) and a step of [`Router`](super::Router).
+
+use serde::{Deserialize, Serialize};
+
+use super::cubes::Cubes;
+use super::frame::TreeFrame;
+use super::monotone;
+use crate::data::ClassSums;
+use crate::formula::Test;
+
+/// A node of the tree of stumps inside a split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitNode {
+    /// A stump; its sides are further on in the list.
+    Cut {
+        /// Class sums of the rows that reach it.
+        sums: ClassSums,
+        /// The question.
+        test: Test,
+        /// Place of what lies left.
+        left: usize,
+        /// Place of what lies right.
+        right: usize,
+    },
+    /// A part of the node, and the side that it was merged into.
+    Part {
+        /// Class sums of the part.
+        sums: ClassSums,
+        /// Whether it belongs to the left side.
+        goes_left: bool,
+    },
+}
+
+impl SplitNode {
+    /// Class sums of the rows that reach this place.
+    #[must_use]
+    pub fn sums(&self) -> ClassSums {
+        match self {
+            Self::Cut { sums, .. } | Self::Part { sums, .. } => *sums,
+        }
+    }
+}
+
+/// What sends a row of a node left or right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitForm {
+    /// One question.
+    Stump(Test),
+    /// A tree of stumps, its root first, left before right, whose parts are merged into two sides.
+    Cuts(Vec<SplitNode>),
+    /// Dyadic cubes, each on its side.
+    Cubes(Cubes),
+    /// A classifier that lives outside the tree.
+    Classifier {
+        /// Its number; rising from node to node.
+        number: usize,
+        /// Whether the rows that it calls positive go left; if not, the others do.
+        positive_left: bool,
+    },
+}
+
+impl SplitForm {
+    /// The questions to single features; none of cubes and classifiers, which ask many at once.
+    pub(in crate::tree) fn tests(&self) -> impl Iterator<Item = &Test> {
+        let (stump, cuts) = match self {
+            Self::Stump(test) => (Some(test), &[][..]),
+            Self::Cuts(cuts) => (None, &cuts[..]),
+            Self::Cubes(_) | Self::Classifier { .. } => (None, &[][..]),
+        };
+        let cuts = cuts.iter().filter_map(|cut| match cut {
+            SplitNode::Cut { test, .. } => Some(test),
+            SplitNode::Part { .. } => None,
+        });
+        stump.into_iter().chain(cuts)
+    }
+
+    /// Whether it is made of questions to one feature each.
+    pub(in crate::tree) fn asks_single_features(&self) -> bool {
+        matches!(self, Self::Stump(_) | Self::Cuts(_))
+    }
+
+    /// Number of the classifier that is asked, if one is.
+    pub(in crate::tree) fn classifier(&self) -> Option<usize> {
+        match self {
+            Self::Classifier { number, .. } => Some(*number),
+            Self::Stump(_) | Self::Cuts(_) | Self::Cubes(_) => None,
+        }
+    }
+
+    /// Each feature that is asked with the gain of the question, where `gain` is that of the split.
+    pub(super) fn gains(&self, gain: i128) -> impl Iterator<Item = (usize, i128)> {
+        let (stump, cuts) = match self {
+            Self::Stump(test) => (Some((test.feature, gain)), &[][..]),
+            Self::Cuts(cuts) => (None, &cuts[..]),
+            Self::Cubes(_) | Self::Classifier { .. } => (None, &[][..]),
+        };
+        let cuts = cuts.iter().filter_map(|cut| match cut {
+            SplitNode::Cut { sums, test, left, .. } => {
+                Some((test.feature, sums.gain(cuts[*left].sums())))
+            }
+            SplitNode::Part { .. } => None,
+        });
+        stump.into_iter().chain(cuts)
+    }
+
+    /// Whether it can split a node of a tree into a left side of the sums `left`: what a file is asked.
+    pub(super) fn check(
+        &self,
+        frame: &TreeFrame,
+        node: ClassSums,
+        left: ClassSums,
+    ) -> Result<(), String> {
+        match self {
+            Self::Stump(test) => check_test(frame, test),
+            Self::Cuts(cuts) => check_cuts(frame, cuts, node, left),
+            Self::Cubes(cubes) => match &frame.grid {
+                Some(grid) => cubes.check(grid),
+                None => Err("cubes without their grid".to_owned()),
+            },
+            Self::Classifier { .. } => Ok(()),
+        }
+    }
+}
+
+fn check_test(frame: &TreeFrame, test: &Test) -> Result<(), String> {
+    match frame.n_levels.get(test.feature) {
+        None => Err(format!("asks feature {}", test.feature)),
+        Some(n_levels) if !test.suits(*n_levels) => Err("does not suit its feature".to_owned()),
+        Some(_) if !monotone::allows(&frame.monotonic, test) => {
+            Err("runs against the constraint of its feature".to_owned())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn check_cuts(
+    frame: &TreeFrame,
+    cuts: &[SplitNode],
+    node: ClassSums,
+    left_side: ClassSums,
+) -> Result<(), String> {
+    if cuts.first().map(SplitNode::sums) != Some(node) {
+        return Err("the stumps do not cover the node".to_owned());
+    }
+    let mut next = vec![0];
+    let mut merged = ClassSums::default();
+    for (place, cut) in cuts.iter().enumerate() {
+        if next.pop() != Some(place) {
+            return Err(format!("stump {place} is not in its place"));
+        }
+        match cut {
+            SplitNode::Cut { sums, test, left, right } => {
+                let of = |side: usize| cuts.get(side).map(SplitNode::sums);
+                let (Some(on_left), Some(on_right)) = (of(*left), of(*right)) else {
+                    return Err(format!("a side of stump {place} does not exist"));
+                };
+                if !adds_up(*sums, on_left, on_right) {
+                    return Err(format!("the sides of stump {place} do not add up to it"));
+                }
+                check_test(frame, test).map_err(|what| format!("stump {place} {what}"))?;
+                next.extend([*right, *left]);
+            }
+            SplitNode::Part { sums, goes_left: true } => merged += *sums,
+            SplitNode::Part { .. } => {}
+        }
+    }
+    if next.is_empty() && merged == left_side {
+        Ok(())
+    } else {
+        Err("its parts do not make up its sides".to_owned())
+    }
+}
+
+/// Whether two sides make up the whole.
+pub(super) fn adds_up(whole: ClassSums, left: ClassSums, right: ClassSums) -> bool {
+    let sum = |of: fn(ClassSums) -> u64| of(left).checked_add(of(right)) == Some(of(whole));
+    sum(|s| s.pos) && sum(|s| s.neg) && sum(|s| s.rows)
+}

@@ -1,0 +1,145 @@
+//! The best threshold of a number.
+
+use super::candidate::Stump;
+use super::cell_means::{CellMeans, add_to_bin, known_and_missing};
+use crate::data::{ClassSums, CodeRule, CodeTest, FeatureSums, Tally};
+
+/// Known values below or from a threshold on; missing ones on the side where they gain, or with the
+/// larger side where there are none to learn from (DECISIONS T18).
+///
+/// `bins` are the occupied codes; `direction` is as in [`StumpTerms::monotonic`].
+pub(super) fn best_threshold(
+    feature: usize,
+    cuts: &[f64],
+    bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
+    cell: ClassSums,
+    min_rows: u64,
+    direction: i8,
+) -> Option<Stump> {
+    let missing_code = cuts.len() as u32 + 1;
+    let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
+    let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
+    let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
+
+    let mut best: Option<(Stump, (u32, u32))> = None;
+    let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
+        let left = if missing_gains { known_left + missing } else { known_left };
+        let gain = cell.gain(left);
+        if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
+            return;
+        }
+        let missing_left =
+            if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
+        let test = CodeTest { feature, rule: rule(gap.0), missing_left };
+        let stump = Stump { test, left, gain, merit: gain };
+        if stump.beats(best.as_ref().map(|(best, _)| best)) {
+            best = Some((stump, gap));
+        }
+    };
+
+    let mut below = ClassSums::default();
+    let mut previous = None;
+    for (code, bin) in bins {
+        // The missing code comes last: all known values then lie below it.
+        if let Some(previous) = previous {
+            if code == missing_code {
+                let beyond = (missing_code, missing_code);
+                consider(below, CodeRule::Below, beyond);
+                consider(ClassSums::default(), CodeRule::AtLeast, beyond);
+                break;
+            }
+            let gap = (previous + 1, code);
+            if direction <= 0 {
+                consider(below, CodeRule::Below, gap);
+            }
+            if direction >= 0 {
+                consider(cell - missing - below, CodeRule::AtLeast, gap);
+            }
+        }
+        below += bin;
+        previous = Some(code);
+    }
+    best.map(|(mut stump, gap)| {
+        match &mut stump.test.rule {
+            CodeRule::Below(bound) | CodeRule::AtLeast(bound) => *bound = middle_of(gap, cuts),
+            CodeRule::Levels(_) => {}
+        }
+        stump
+    })
+}
+
+/// The same where missing values count as the mean of the known ones: they have its place in the order
+/// of the values, and go where its answer leads.
+pub(super) fn best_threshold_by_mean<T: Tally>(
+    feature: usize,
+    cuts: &[f64],
+    means: &CellMeans,
+    sums: FeatureSums<'_, T>,
+    cell: ClassSums,
+    min_rows: u64,
+    direction: i8,
+) -> Option<Stump> {
+    let missing_code = cuts.len() as u32 + 1;
+    let (bins, missing) = known_and_missing(sums, missing_code);
+    let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
+    if bins.len() < 2 {
+        return None;
+    }
+    let sum = sums.value_sum().expect("the source sums values where means are wanted");
+    let mean = means.scales[feature].mean(sum, known.pos + known.neg);
+    let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
+    let stump_with = |code: u32| {
+        let mut bins = bins.clone();
+        add_to_bin(&mut bins, code, missing);
+        let mut stump = best_threshold(feature, cuts, bins.into_iter(), cell, min_rows, direction)?;
+        stump.test.missing_left = stump.test.goes_left(code, missing_code);
+        Some(stump)
+    };
+    if missing.rows == 0 {
+        return stump_with(mean_code);
+    }
+    let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
+    // Of equal ones the lower threshold.
+    stumps.reduce(|best, other| {
+        let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
+        if other.beats(Some(&best)) || is_equal { other } else { best }
+    })
+}
+
+/// Where a stump cuts the codes of a number.
+fn bound(stump: &Stump) -> u32 {
+    match stump.test.rule {
+        CodeRule::Below(bound) | CodeRule::AtLeast(bound) => bound,
+        CodeRule::Levels(_) => unreachable!("levels have no order to cut"),
+    }
+}
+
+/// A gap of empty bins leaves a choice of cuts; the one nearest to its middle is taken, as for a
+/// midpoint between values.
+fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
+    if first == last {
+        return first;
+    }
+    // Bound b stands for cut b - 1.
+    let cuts = &cuts[first as usize - 1..last as usize];
+    let (low, high) = (cuts[0], cuts[cuts.len() - 1]);
+    let middle = low / 2.0 + high / 2.0;
+    let above = cuts.partition_point(|&cut| cut < middle).min(cuts.len() - 1);
+    let below = above.saturating_sub(1);
+    let nearest = if middle - cuts[below] <= cuts[above] - middle { below } else { above };
+    first + nearest as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_in_the_cell_is_cut_at_its_middle() {
+        let cuts = [0.5, 1.5, 2.5, 9.0];
+        assert_eq!(middle_of((2, 2), &cuts), 2);
+        assert_eq!(middle_of((1, 3), &cuts), 2);
+        // The middle of 0.5 and 9.0 is 4.75, and 2.5 is the nearest cut.
+        assert_eq!(middle_of((1, 4), &cuts), 3);
+    }
+}
