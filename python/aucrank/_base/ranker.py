@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
+from aucrank._export.sql import Dialect, sql_of
 
 
 class AucScoreMixin:
@@ -83,6 +85,54 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """Return a SQL expression that scores a row as `decision_function` does.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
+            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
+            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
+            whose collation ignores case or accents takes those that differ only so for one.
+
+        Returns
+        -------
+        str
+            An expression over the columns of the fit (``x0``, ``x1``, ... where they had no
+            names), without a trailing semicolon. NULL is a missing value; a category that was not
+            seen in fit counts as missing. NaN is not NULL to a database: store it as NULL. Of
+            branching programs it holds nested queries, which MariaDB and Oracle do not take.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a part of the model has no form in SQL, such as a split by a classifier of your own;
+            if the dialect is unknown, or has no way to write a name or a category, such as an empty
+            name or NUL.
+
+        Notes
+        -----
+        Terms are added in the order in which the model adds them, and most sums are exact, so that
+        a database that computes in double precision, as sqlite and duckdb do, gives the very
+        doubles of `decision_function`. A linear score needs columns of a floating type: what
+        databases make of weights times decimals differs.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> print(RankBoost(n_rounds=1).fit(X, y).to_sql())
+        CASE
+          WHEN "x0" IS NULL THEN 0.2746530722361058e0
+          WHEN "x0" < 3.5 THEN 0
+          ELSE 0.549306144239381e0 END
+        - 0.2746530721196905e0
+        """
+        check_is_fitted(self)
+        return sql_of(self._model, type(self).__name__, self._schema, dialect)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,8 +6,8 @@ all families.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
 from typing import Any
@@ -289,9 +289,9 @@ class End:
 class Program:
     """The mean worth of the ends of a branching program, weighted by the mass that reaches them.
 
-    A row sets out with ``2**row_bits`` units of mass at the first node. A node of a layer that is no
-    end sends a share of its mass to the node one place further in the next layer, and the rest to
-    the node of its own place.
+    A row sets out with ``2**row_bits`` units of mass at the first node. A node of a layer that is
+    no end sends a share of its mass to the node one place further in the next layer, and the rest
+    to the node of its own place.
 
     Attributes
     ----------
@@ -458,15 +458,53 @@ def _parse_rule(rule: dict[str, Any]) -> Below | Known | Among:
     raise ValueError(f"unknown rule {rule!r}")
 
 
+def tests_of(condition: Condition) -> Iterator[Test]:
+    """Yield the tests that a condition is made of."""
+    match condition:
+        case Test():
+            yield condition
+        case Fork(test, _, left, right):
+            yield test
+            yield from tests_of(left)
+            yield from tests_of(right)
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from tests_of(part)
+
+
+def with_values(formula: Formula, change: Callable[[float], float]) -> Formula:
+    """Return a step function or a tree with its values changed."""
+    match formula:
+        case Constant(value):
+            return Constant(change(value))
+        case Tree(nodes):
+            return Tree(
+                tuple(
+                    Leaf(node.weight, change(node.value)) if isinstance(node, Leaf) else node
+                    for node in nodes
+                )
+            )
+        case NumberSteps():
+            special = tuple((at, change(value)) for at, value in formula.special)
+            values = tuple(map(change, formula.values))
+            return replace(formula, values=values, missing=change(formula.missing), special=special)
+        case LevelSteps():
+            values = tuple(map(change, formula.values))
+            return replace(formula, values=values, missing=change(formula.missing))
+        case StepsOf():
+            return replace(formula, values=tuple(map(change, formula.values)))
+    raise ValueError(f"a {type(formula).__name__} has no values to change")
+
+
 def opaque_reasons(formula: Formula) -> Iterator[str]:
     """Yield why parts of a formula cannot be written down."""
     match formula:
         case Opaque(reason):
             yield reason
-        case Tree(nodes):
-            for node in nodes:
-                if isinstance(node, Branch):
-                    yield from _opaque_conditions(node.condition)
+        case Tree(branches):
+            for branch in branches:
+                if isinstance(branch, Branch):
+                    yield from _opaque_conditions(branch.condition)
         case Indicator(condition):
             yield from _opaque_conditions(condition)
         case StepsOf(of) | Product(_, of):

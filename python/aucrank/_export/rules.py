@@ -6,11 +6,19 @@ A side of a split is a union of such regions, since a LeafRank split merges seve
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from math import inf
-from typing import Any
 
 from aucrank._data.schema import Schema
+from aucrank._export.formula import (
+    Always,
+    Among,
+    Below,
+    Condition,
+    Fork,
+    Known,
+    OpaqueCondition,
+    Test,
+)
 
 # A list of categories longer than this is told by what it leaves out, if that is shorter.
 _LONG_LIST = 4
@@ -75,52 +83,51 @@ class Words:
         """Name of a column, ``x0`` for a first one without a name."""
         return self._schema.shown_name(feature)
 
-    def side(self, cuts: list[dict[str, Any]], *, left: bool) -> list[Region]:
+    def side(self, condition: Condition, *, left: bool) -> list[Region]:
         """Regions whose union is one side of a split.
 
         Parameters
         ----------
-        cuts : list of dict
-            The stumps of the split, as the model document has them.
+        condition : Condition
+            Which rows go left: a test, or a tree of tests.
         left : bool
             Which side.
         """
-        return _merge(self._parts(cuts, 0, left=left))
+        return _merge(self._parts(condition, left=left))
 
-    def _parts(self, cuts: list[dict[str, Any]], place: int, *, left: bool) -> list[Region]:
-        node = cuts[place]
-        if "part" in node:
-            return [{}] if node["part"]["goes_left"] == left else []
-        cut = node["cut"]
-        sides = [self._parts(cuts, cut[side], left=left) for side in ("left", "right")]
-        if all(side == [{}] for side in sides):
-            return [{}]
-        feature = cut["test"]["feature"]
-        answers = self._answers(cut["test"])
-        return [
-            join({feature: answer}, part)
-            for answer, side in zip(answers, sides, strict=True)
-            for part in side
-        ]
+    def _parts(self, condition: Condition, *, left: bool) -> list[Region]:
+        match condition:
+            case Always(holds):
+                return [{}] if holds == left else []
+            case Test():
+                return [{condition.feature: self._answers(condition)[0 if left else 1]}]
+            case Fork(test, _, on_left, on_right):
+                sides = [self._parts(side, left=left) for side in (on_left, on_right)]
+                if all(side == [{}] for side in sides):
+                    return [{}]
+                return [
+                    join({test.feature: answer}, part)
+                    for answer, side in zip(self._answers(test), sides, strict=True)
+                    for part in side
+                ]
+        raise ValueError(f"a condition of kind {type(condition).__name__} is no tree of tests")
 
-    def _answers(self, test: dict[str, Any]) -> tuple[Restriction, Restriction]:
-        """Return what a stump says of the rows on its left and on its right."""
-        missing = test["missing_left"]
-        match test["left"]:
-            case {"below": bound}:
-                left, right = Restriction(high=bound), Restriction(low=bound)
-            case {"at_least": bound}:
-                left, right = Restriction(low=bound), Restriction(high=bound)
-            case {"levels": levels}:
-                n_levels = len(self._schema.features[test["feature"]].levels or ())
-                codes = level_codes(levels, n_levels)
+    def _answers(self, test: Test) -> tuple[Restriction, Restriction]:
+        """Return what a test says of the rows on its left and on its right."""
+        match test.rule:
+            case Below(threshold, is_reversed):
+                left, right = Restriction(high=threshold), Restriction(low=threshold)
+                if is_reversed:
+                    left, right = right, left
+            case Among():
+                n_levels = len(self._schema.features[test.feature].levels or ())
+                codes = test.rule.left(n_levels)
                 left = Restriction(levels=codes)
                 right = Restriction(levels=frozenset(range(n_levels)) - codes)
-            case {"known": known}:
+            case Known(goes_left):
                 nothing = Restriction(low=inf, high=-inf)
-                left, right = (Restriction(), nothing) if known else (nothing, Restriction())
-            case other:
-                raise ValueError(f"unknown rule {other!r}")
+                left, right = (Restriction(), nothing) if goes_left else (nothing, Restriction())
+        missing = test.missing_left
         return replace(left, missing=missing), replace(right, missing=not missing)
 
     def region(self, region: Region) -> str:
@@ -211,42 +218,13 @@ def _merge(regions: list[Region]) -> list[Region]:
     ]
 
 
-def level_codes(levels: dict[str, list[int]], n_levels: int) -> frozenset[int]:
-    """Return the codes of a set of categories.
-
-    Parameters
-    ----------
-    levels : dict
-        The set as the model document has it: under ``only`` those in it or under ``all_but`` the
-        others, as the first code and the steps from one to the next.
-    n_levels : int
-        Number of categories of the feature.
-    """
-    match levels:
-        case {"only": steps}:
-            return frozenset(accumulate(steps))
-        case {"all_but": steps}:
-            return frozenset(range(n_levels)) - frozenset(accumulate(steps))
-    raise ValueError(f"unknown set of categories {levels!r}")
-
-
-def cubes_in_words(levels: list[list[int]], level: int, *, left: bool) -> str:
-    """Return how many cubes make up one side of a split.
-
-    Parameters
-    ----------
-    levels : list of list of int
-        The cubes of a split as the model document has them: for each level, the finest last, steps
-        from one number to the next, where an odd number is that of a cube on the left.
-    level : int
-        The finest level.
-    left : bool
-        Which side.
-    """
-    n_cubes = len(levels[-1])
-    n_left = sum(sided & 1 for sided in accumulate(levels[-1]))
-    side = f"of {n_cubes} cubes of side 1/{2**level}"
-    return f"in {n_left} {side}" if left else f"in the other {n_cubes - n_left} {side}"
+def opaque_side(condition: OpaqueCondition, *, left: bool) -> str:
+    """Return what can be said of one side of a split that has no rule."""
+    match condition.says:
+        case {"cubes": {"n_left": n_left, "n_cubes": n_cubes, "level": level}}:
+            side = f"of {n_cubes} cubes of side 1/{2**level}"
+            return f"in {n_left} {side}" if left else f"in the other {n_cubes - n_left} {side}"
+    raise ValueError(f"unknown condition {condition.says!r}")
 
 
 def number(value: float) -> str:

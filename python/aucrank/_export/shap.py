@@ -1,47 +1,39 @@
 """Ranking trees in the form that `shap.TreeExplainer` reads: plain binary trees of thresholds."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.schema import Schema
+from aucrank._export.formula import (
+    Always,
+    Below,
+    Branch,
+    Condition,
+    Fork,
+    Known,
+    Leaf,
+    Test,
+    Tree,
+)
+
 # More than this, in a tree and in all, takes `shap` minutes and gigabytes.
 _MOST_NODES = 100_000
 _MOST_NODES_IN_ALL = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a row can be: a node of the ranking tree, or a stump inside the split of a node.
-
-    Attributes
-    ----------
-    node : int
-        Number of the node.
-    cut : int
-        Place of the stump in the split of the node; the root of a split is stump 0.
-    share : float
-        Part of the weight of the node that came here: a side of a LeafRank split is reached from
-        several of its parts, and what lies below is copied for each.
-    """
-
-    node: int
-    cut: int
-    share: float
-
-
-def shap_model(trees: Sequence[dict[str, Any]], values: Sequence[NDArray[Any]]) -> dict[str, Any]:
+def shap_model(trees: Sequence[Tree], schema: Schema) -> dict[str, Any]:
     """Return the dictionary that `shap.TreeExplainer` takes for the mean of several trees.
 
     Parameters
     ----------
-    trees : sequence of dict
-        Trees as the model document has them.
-    values : sequence of ndarray
-        For each tree a value for each of its nodes; only those of leaves are read.
+    trees : sequence of Tree
+        With the numbers that are explained in their leaves.
+    schema : Schema
+        Of the columns that they ask.
 
     Returns
     -------
@@ -68,8 +60,8 @@ def shap_model(trees: Sequence[dict[str, Any]], values: Sequence[NDArray[Any]]) 
         )
     return {
         "trees": [
-            _shap_tree(tree, leaf_values / len(trees))
-            for tree, leaf_values in zip(trees, values, strict=True)
+            _shap_tree(tree, size, schema, 1 / len(trees))
+            for tree, size in zip(trees, sizes, strict=True)
         ],
         "base_offset": 0.0,
         "input_dtype": np.float64,
@@ -79,67 +71,77 @@ def shap_model(trees: Sequence[dict[str, Any]], values: Sequence[NDArray[Any]]) 
     }
 
 
-def _stumps(split: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the stumps of a split and the parts that they make, the first stump first."""
-    if "stump" in split:
-        parts = [{"part": {"goes_left": goes_left, "sums": None}} for goes_left in (True, False)]
-        return [{"cut": {"test": split["stump"], "left": 1, "right": 2, "sums": None}}, *parts]
-    if "cuts" in split:
-        cuts: list[dict[str, Any]] = split["cuts"]
-        return cuts
-    raise ValueError(
-        "shap.TreeExplainer reads splits by thresholds only, as OrthogonalSplit and LeafRank make"
-        " them; explain this model with shap.Explainer(model.decision_function, X)"
-    )
+def _parts(condition: Condition) -> Iterator[bool]:
+    """Yield the side of each part of a split, left or right."""
+    match condition:
+        case Always(holds):
+            yield holds
+        case Test():
+            yield from (True, False)
+        case Fork(_, _, left, right):
+            yield from _parts(left)
+            yield from _parts(right)
+        case _:
+            raise ValueError(
+                "shap.TreeExplainer reads splits by thresholds only, as OrthogonalSplit and"
+                " LeafRank make them; explain this model with"
+                " shap.Explainer(model.decision_function, X)"
+            )
 
 
-def _count_nodes(tree: dict[str, Any]) -> int:
+def _count_nodes(tree: Tree) -> int:
     """Return the number of nodes of the plain binary tree, counted from the last node up."""
-    sizes = [1] * len(tree["nodes"])
-    for number, node in reversed(list(enumerate(tree["nodes"]))):
-        split = node["split"]
-        if split is None:
-            continue
-        sides = {True: sizes[split["left"]], False: sizes[split["right"]]}
-        sizes[number] = sum(
-            1 if "cut" in stump else sides[stump["part"]["goes_left"]] for stump in _stumps(split)
-        )
+    sizes = [1] * len(tree.nodes)
+    for number, node in reversed(list(enumerate(tree.nodes))):
+        if isinstance(node, Branch):
+            sides = list(_parts(node.condition))
+            of_sides = (sizes[node.left] if is_left else sizes[node.right] for is_left in sides)
+            sizes[number] = len(sides) - 1 + sum(of_sides)
     return sizes[0]
 
 
-def _shap_tree(tree: dict[str, Any], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return the plain binary tree, its root first."""
-    nodes = tree["nodes"]
-    stumps = [None if node["split"] is None else _stumps(node["split"]) for node in nodes]
-    size = _count_nodes(tree)
+def _shap_tree(
+    tree: Tree, size: int, schema: Schema, factor: float
+) -> dict[str, NDArray[np.generic]]:
+    """Return the plain binary tree, its root first, its values times a factor."""
     left, right, default, feature = (np.full(size, -1, dtype=np.int32) for _ in range(4))
     threshold = np.full(size, -1.0)
     value, weight = np.zeros(size), np.zeros(size)
-    unit = 2.0 ** tree["exponent"]
 
     free = count(1)
-    waiting = [(0, _Place(0, 0, 1.0))]
+    # A place in the plain tree, and what it stands for: a node of the tree, or a condition inside
+    # the split of one, with the weight of the rows that come there. A side of a merged split is
+    # reached from several of its parts, and what lies below is copied for each.
+    waiting: list[tuple[int, int, Condition | None, float]] = [(0, 0, None, tree.nodes[0].weight)]
     order: list[int] = []
     while waiting:
-        number, place = waiting.pop()
+        number, place, inside, mass = waiting.pop()
+        node = tree.nodes[place]
+        if isinstance(inside, Always) and isinstance(node, Branch):
+            place, inside = (node.left if inside.holds else node.right), None
+            node = tree.nodes[place]
         order.append(number)
-        split = stumps[place.node]
-        if split is None:
-            weight[number] = unit * _size(nodes[place.node]["sums"]) * place.share
-            value[number] = values[place.node]
+        if isinstance(node, Leaf):
+            weight[number], value[number] = mass, factor * node.value
             continue
-        test = split[place.cut]["cut"]["test"]
-        if tree["n_levels"][test["feature"]] is not None:
+        condition = _as_fork(tree, node) if inside is None else inside
+        if not isinstance(condition, Fork):
+            raise TypeError(f"a split by {condition!r}")
+        test = condition.test
+        if schema.features[test.feature].levels is not None:
             raise ValueError(
                 "shap.TreeExplainer cannot explain a tree that asks a categorical feature: it"
                 " reads thresholds only, and not sets of categories"
             )
-        feature[number] = test["feature"]
-        threshold[number], is_swapped = _threshold(test["left"])
-        sides = list(_sides(nodes, place, split))
-        numbers = [next(free) for _ in sides]
-        waiting += zip(numbers, sides, strict=True)
-        default[number] = numbers[0 if test["missing_left"] else 1]
+        feature[number] = test.feature
+        threshold[number], is_swapped = _threshold(test)
+        numbers = [next(free), next(free)]
+        shares = (condition.left_share, 1 - condition.left_share)
+        for child, side, share in zip(
+            numbers, (condition.left, condition.right), shares, strict=True
+        ):
+            waiting.append((child, place, side, mass * share))
+        default[number] = numbers[0 if test.missing_left else 1]
         left[number], right[number] = reversed(numbers) if is_swapped else numbers
 
     # Children come after their parent, so that they are known when it is reached backwards.
@@ -159,36 +161,19 @@ def _shap_tree(tree: dict[str, Any], values: NDArray[Any]) -> dict[str, NDArray[
     }
 
 
-def _threshold(rule: dict[str, Any]) -> tuple[float, bool]:
-    """Return ``t`` such that ``x <= t`` parts known numbers as the rule, and whether sides swap."""
-    match rule:
-        case {"below": bound}:
-            return np.nextafter(bound, -np.inf), False
-        case {"at_least": bound}:
-            return np.nextafter(bound, -np.inf), True
-        case {"known": goes_left}:
+def _as_fork(tree: Tree, node: Branch) -> Condition:
+    """Return the split of a node as a tree of tests."""
+    if not isinstance(node.condition, Test):
+        return node.condition
+    left, right = tree.nodes[node.left].weight, tree.nodes[node.right].weight
+    return Fork(node.condition, left / (left + right), Always(holds=True), Always(holds=False))
+
+
+def _threshold(test: Test) -> tuple[float, bool]:
+    """Return ``t`` such that ``x <= t`` parts known numbers as a test, and whether sides swap."""
+    match test.rule:
+        case Below(threshold, is_reversed):
+            return np.nextafter(threshold, -np.inf), is_reversed
+        case Known(goes_left):
             return np.finfo(np.float64).max, not goes_left
-        case other:
-            raise ValueError(f"unknown rule {other!r}")
-
-
-def _sides(
-    nodes: list[dict[str, Any]], place: _Place, split: list[dict[str, Any]]
-) -> Iterator[_Place]:
-    """Where the two answers to the stump of a place lead."""
-    node = nodes[place.node]
-    cut = split[place.cut]["cut"]
-    for name in ("left", "right"):
-        target = split[cut[name]]
-        if "cut" in target:
-            yield _Place(place.node, cut[name], place.share)
-            continue
-        child = node["split"]["left" if target["part"]["goes_left"] else "right"]
-        # A single stump has one part on each side.
-        sums = target["part"]["sums"]
-        whole = _size(nodes[child]["sums"])
-        yield _Place(child, 0, place.share if sums is None else place.share * _size(sums) / whole)
-
-
-def _size(sums: dict[str, int]) -> int:
-    return sums["pos"] + sums["neg"]
+    raise ValueError(f"no threshold in {test!r}")

@@ -1,12 +1,45 @@
-"""A ranking tree as a SQL expression, so that a database scores its own rows."""
+"""Formulas as SQL expressions, so that a database scores its own rows."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from math import floor
+from typing import TYPE_CHECKING, Literal
 
 from aucrank._data.schema import Level, Schema
-from aucrank._export.rules import level_codes
+from aucrank._export.formula import (
+    All,
+    Always,
+    AnyOf,
+    Below,
+    Branch,
+    Condition,
+    Constant,
+    End,
+    Fork,
+    Formula,
+    Indicator,
+    Known,
+    Leaf,
+    LevelSteps,
+    Linear,
+    LinearTerm,
+    NumberSteps,
+    Product,
+    Program,
+    Quotient,
+    Steps,
+    StepsOf,
+    Sum,
+    Test,
+    Tree,
+    read_formula,
+    with_values,
+)
+from aucrank._utils.params import check_choice
+
+if TYPE_CHECKING:
+    from aucrank._core import Model
 
 Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
 
@@ -14,6 +47,11 @@ Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
 # Decimal digits that every double keeps, and whole numbers below which it keeps all.
 _PLAIN_DIGITS = 15
 _PLAIN_NUMBERS = 10**_PLAIN_DIGITS
+
+# What a share of a mass in a program is a whole number of.
+_UNITS = 2**31
+
+_NEGATIVE_NUMBER = re.compile(r"-[0-9.]+(e[-+]?[0-9]+)?")
 
 # Last character of the basic multilingual plane.
 _LAST_OF_PLANE = "\uffff"
@@ -65,6 +103,14 @@ class _Spelling:
     longest_name: int | None = None
     # Whether names have no characters beyond the basic multilingual plane.
     names_of_one_plane: bool = False
+    # Of 64 bits.
+    whole_number: str = "BIGINT"
+    # A whole number that is not negative, shifted to the right by 31 bits.
+    shifted: Callable[[str], str] = lambda number: f"({number}) >> 31"
+
+    def whole(self, number: int) -> str:
+        """Return a whole number whose products have 64 bits."""
+        return f"CAST({number} AS {self.whole_number})"
 
 
 DIALECTS: dict[str, _Spelling] = {
@@ -74,6 +120,7 @@ DIALECTS: dict[str, _Spelling] = {
         _mysql_text,
         longest_name=256,
         names_of_one_plane=True,
+        whole_number="SIGNED",
     ),
     "bigquery": _Spelling(
         lambda name: _bigquery_quoted(name, "`"),
@@ -84,31 +131,191 @@ DIALECTS: dict[str, _Spelling] = {
         lambda name: _quoted(name, '"', '"'),
         lambda text: _plain_text(text.replace("\\", "\\\\")),
         longest_name=255,
+        shifted=lambda number: f"BITSHIFTRIGHT({number}, 31)",
     ),
     "tsql": _Spelling(
-        lambda name: _quoted(name, "[", "]"), _tsql_text, true="1", false="0", longest_name=128
+        lambda name: _quoted(name, "[", "]"),
+        _tsql_text,
+        true="1",
+        false="0",
+        longest_name=128,
+        shifted=lambda number: f"({number}) / {_UNITS}",
     ),
 }
 
 
 class SqlWriter:
-    """Writes the stumps and the nodes of a tree as nested ``CASE`` expressions.
+    """Writes formulas as SQL expressions.
 
-    A missing value is NULL. A comparison with NULL is not true, so a question is written such that
+    A missing value is NULL. A comparison with NULL is not true, so a condition is written such that
     what is not true goes right, and asks for NULL by name where missing values go left.
 
     Parameters
     ----------
     schema : Schema
-        Of the columns that the tree asks.
+        Of the columns that the formula asks.
     dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}
         How names, strings and truth values are written.
+
+    Raises
+    ------
+    ValueError
+        If the dialect is unknown.
     """
 
     def __init__(self, schema: Schema, dialect: str) -> None:
+        check_choice(dialect, "dialect", tuple(DIALECTS))
         self._schema = schema
         self._dialect = dialect
         self._spelling = DIALECTS[dialect]
+
+    def formula(self, formula: Formula, indent: str = "") -> str:
+        """Return an expression of the value of a formula.
+
+        Raises
+        ------
+        ValueError
+            If SQL has no way to write it.
+        """
+        match formula:
+            case Constant(value):
+                return self.double(value)
+            case Tree(nodes):
+                return self._tree(nodes, 0, indent)
+            case NumberSteps() | LevelSteps():
+                return self._steps(formula)
+            case StepsOf(of, thresholds, values):
+                return self._steps_of(self.formula(of), thresholds, values)
+            case Linear(terms, intercept):
+                written = [self._weighted(term) for term in terms]
+                return _signed([*written, *self._constant(intercept)])
+            case Indicator(condition, value):
+                return f"CASE WHEN {self.condition(condition)} THEN {self.double(value)} ELSE 0 END"
+            case Sum(parts):
+                return self._sum(parts)
+            case Product(factor, of):
+                return self._product(factor, of)
+            case Quotient(numerator, denominator, otherwise):
+                return self._quotient(numerator, denominator, otherwise)
+            case Program():
+                return self._program(formula)
+        raise ValueError(
+            f"SQL has no form for a {type(formula).__name__.lower()} of several scores"
+        )
+
+    def _tree(self, nodes: Sequence[Branch | Leaf], place: int, indent: str) -> str:
+        node = nodes[place]
+        if isinstance(node, Leaf):
+            return self.double(node.value)
+        left, right = (self._tree(nodes, side, indent + "  ") for side in (node.left, node.right))
+        condition = self.condition(node.condition)
+        return f"CASE WHEN {condition} THEN {left}\n{indent}ELSE {right}\n{indent}END"
+
+    def _steps(self, steps: Steps) -> str:
+        """Return a step function as a ``CASE`` expression, or as a number if it is constant."""
+        name = self.name(steps.feature)
+        missing = self.double(steps.missing)
+        if isinstance(steps, NumberSteps):
+            *below, last = map(self.double, steps.values)
+            whens = [f"WHEN {name} IS NULL THEN {missing}"] * (missing != last or bool(below))
+            for special, value in steps.special:
+                if (said := self.double(value)) != last or below:
+                    whens.append(f"WHEN {name} = {self.number(special)} THEN {said}")
+            whens += [
+                f"WHEN {name} < {self.number(threshold)} THEN {value}"
+                for threshold, value in zip(steps.thresholds, below, strict=True)
+            ]
+        else:
+            whens, last = [], missing
+            levels = self._schema.features[steps.feature].levels or ()
+            for codes, value in steps.by_value():
+                if (said := self.double(value)) != missing:
+                    known = self.among(steps.feature, [levels[code] for code in codes])
+                    whens.append(f"WHEN {known} THEN {said}")
+        return "\n  ".join(["CASE", *whens, f"ELSE {last} END"]) if whens else last
+
+    def _steps_of(self, of: str, thresholds: Sequence[float], values: Sequence[float]) -> str:
+        *below, last = map(self.double, values)
+        whens = [
+            f"WHEN\n{of}\n< {self.double(threshold)} THEN {value}"
+            for threshold, value in zip(thresholds, below, strict=True)
+        ]
+        return " ".join(["CASE", *whens, f"ELSE {last} END"]) if whens else last
+
+    def _weighted(self, term: LinearTerm) -> str:
+        name, weight = self.name(term.feature), self.double(term.weight)
+        if term.scale is None:
+            return f"{weight} * {name}"
+        scale = term.scale
+        deviations = f"({name} - {self.real(scale.mean)}) / {self.real(scale.deviation)}"
+        limit = self.real(scale.limit)
+        return (
+            f"{weight} * CASE WHEN {name} IS NULL THEN 0 WHEN {deviations} > {limit} THEN {limit}"
+            f" WHEN {deviations} < -{limit} THEN -{limit} ELSE {deviations} END"
+        )
+
+    def _sum(self, parts: Sequence[Formula]) -> str:
+        written = []
+        for part in parts:
+            match part:
+                case Constant(value):
+                    written += self._constant(value)
+                case Product() | Sum() | Linear() | Quotient():
+                    written.append(f"({self.formula(part)})")
+                case _:
+                    written.append(self.formula(part))
+        return _signed(written)
+
+    def _constant(self, value: float) -> list[str]:
+        """Return a constant as a part of a sum, none if it is 0."""
+        return [self.double(value)] if value else []
+
+    def _product(self, factor: float, of: Formula) -> str:
+        if factor == 1.0:
+            return self.formula(of)
+        return f"{self.real(factor)} * ({self.formula(of)})"
+
+    def _quotient(self, numerator: Formula, denominator: Formula, otherwise: float) -> str:
+        above = self.formula(numerator)
+        if isinstance(denominator, Constant) and denominator.value > 0.0:
+            # A quotient of whole numbers would be a whole number.
+            return f"(\n{above}\n) / {self.real(denominator.value)}"
+        base = self.double(otherwise)
+        below = self.formula(denominator)
+        if isinstance(denominator, Sum) and not denominator.terms:
+            return base
+        return f"COALESCE((\n{above}\n) / NULLIF(\n{below}\n, 0), {base})"
+
+    def _program(self, program: Program) -> str:
+        """Return nested queries, each of which takes the masses of a row one layer further.
+
+        Masses and shares are whole numbers, as in the core. The innermost query, which has no table
+        of its own, is the only one that asks the columns of the row.
+        """
+        shares, ends, queries = [], [], []
+        masses = [self._spelling.whole(2**program.row_bits)]
+        for layer, nodes in enumerate(program.layers):
+            columns = [f"{mass} AS m{layer}_{place}" for place, mass in enumerate(masses)]
+            following: list[list[str]] = [[] for _ in range(len(nodes) + 1)]
+            for place, (node, mass) in enumerate(zip(nodes, masses, strict=True)):
+                at = f"{layer}_{place}"
+                if isinstance(node, End):
+                    ends.append(f"{self._spelling.whole(node.worth)} * m{at}")
+                    continue
+                share = self.formula(with_values(node, _to_units))
+                shares.append(f"{share} AS s{at}")
+                columns.append(
+                    f"{self._spelling.shifted(f'({mass}) * s{at} + {_UNITS // 2}')} AS r{at}"
+                )
+                following[place].append(f"m{at} - r{at}")
+                following[place + 1].append(f"r{at}")
+            queries.append(columns)
+            masses = [" + ".join(parts) or self._spelling.whole(0) for parts in following]
+        query = f"SELECT {', '.join(shares)}" if shares else "SELECT 0 AS s"
+        for layer, columns in enumerate(queries):
+            query = f"SELECT *, {', '.join(columns)} FROM ({query}) AS layer{layer}"
+        mean = f"({' + '.join(ends)}) * 1e0 / {self.real(float(2**program.row_bits))}"
+        return f"(SELECT {mean} FROM ({query}) AS program)"
 
     def name(self, feature: int) -> str:
         """Return the quoted name of a column.
@@ -176,59 +383,106 @@ class SqlWriter:
         # Decimals would be added as they are written, not as doubles.
         return f"{text}e0" if "." in text and "e" not in text else text
 
-    def total(self, terms: Sequence[str]) -> str:
-        """Return the sum of some terms, all of them doubles."""
-        return "\n+ ".join(terms) or "0.0"
+    def real(self, value: float) -> str:
+        """Return a number such that a quotient by it is no whole number."""
+        text = self.double(value)
+        return text if "e" in text else f"{text}e0"
 
-    def total_less(self, terms: Sequence[str], threshold: float) -> str:
-        """Return the sum of some terms less a threshold, all of them doubles."""
-        sign = "-" if threshold >= 0 else "+"
-        return f"{self.total(terms)}\n{sign} {self.double(abs(threshold))}"
+    def condition(self, condition: Condition) -> str:
+        """Return a condition that is true for the rows on the left, and not true for the others."""
+        match condition:
+            case Test():
+                return self._question(condition)
+            case Always(holds):
+                return "1 = 1" if holds else "1 = 0"
+            case All(parts):
+                return " AND ".join(f"({self.condition(part)})" for part in parts)
+            case AnyOf(parts):
+                return " OR ".join(f"({self.condition(part)})" for part in parts)
+            case Fork(test, _, Always(True), Always(False)):
+                return self._question(test)
+            case Fork(test, _, left, right):
+                sides = " ELSE ".join(self._as_number(side) for side in (left, right))
+                return f"CASE WHEN {self._question(test)} THEN {sides} END = 1"
+        raise ValueError(f"SQL has no form for a condition of kind {type(condition).__name__}")
 
-    def condition(self, cuts: list[dict[str, Any]], place: int = 0) -> str:
-        """Return a condition that is true for the rows on the left of a split."""
-        test = cuts[place]["cut"]["test"]
-        sides = [cuts[cuts[place]["cut"][side]] for side in ("left", "right")]
-        goes = [side["part"]["goes_left"] if "part" in side else None for side in sides]
-        if goes == [True, False]:
-            return self.question(test)
-        left, right = (
-            f"CASE WHEN {self.condition(cuts, cuts[place]['cut'][side])} THEN 1 ELSE 0 END"
-            if known is None
-            else str(int(known))
-            for known, side in zip(goes, ("left", "right"), strict=True)
-        )
-        return f"CASE WHEN {self.question(test)} THEN {left} ELSE {right} END = 1"
+    def _as_number(self, condition: Condition) -> str:
+        if isinstance(condition, Always):
+            return str(int(condition.holds))
+        return f"CASE WHEN {self.condition(condition)} THEN 1 ELSE 0 END"
 
-    def question(self, test: dict[str, Any]) -> str:
-        """Return a condition that is true for the rows that a stump sends left."""
-        name, missing_left = self.name(test["feature"]), test["missing_left"]
-        levels = self._schema.features[test["feature"]].levels
-        match test["left"]:
-            case {"below": bound}:
-                known = f"{name} < {self.number(bound)}"
-            case {"at_least": bound}:
-                known = f"{name} >= {self.number(bound)}"
-            case {"known": known_left} if levels is None:
-                return f"{name} IS NOT NULL" if known_left else f"{name} IS NULL"
-            case {"known": known_left} if levels is not None:
-                known = self._side(test, levels if known_left else (), levels)
-            case {"levels": asked} if levels is not None:
-                codes = level_codes(asked, len(levels))
-                left = [level for code, level in enumerate(levels) if code in codes]
-                known = self._side(test, left, levels)
-            case other:
-                raise ValueError(f"unknown rule {other!r}")
-        return f"({name} IS NULL OR {known})" if missing_left else known
+    def _question(self, test: Test) -> str:
+        """Return a condition that is true for the rows that a test sends left."""
+        name = self.name(test.feature)
+        levels = self._schema.features[test.feature].levels
+        match test.rule:
+            case Below(threshold, is_reversed):
+                known = f"{name} {'>=' if is_reversed else '<'} {self.number(threshold)}"
+            case Known(goes_left) if levels is None:
+                if goes_left == test.missing_left:
+                    return "1 = 1" if goes_left else "1 = 0"
+                return f"{name} IS NOT NULL" if goes_left else f"{name} IS NULL"
+            case Known(goes_left):
+                return self._side(test, (levels or ()) if goes_left else ())
+            case rule:
+                codes = rule.left(len(levels or ()))
+                left = [level for code, level in enumerate(levels or ()) if code in codes]
+                return self._side(test, left)
+        return f"({name} IS NULL OR {known})" if test.missing_left else known
 
-    def _side(self, test: dict[str, Any], left: Sequence[Level], levels: Sequence[Level]) -> str:
+    def _side(self, test: Test, left: Sequence[Level]) -> str:
         """Return a condition for the categories on the left; those not seen go where NULL goes."""
-        missing_left: bool = test["missing_left"]
+        levels = self._schema.features[test.feature].levels or ()
         on_left = frozenset(left)
-        listed = [level for level in levels if level not in on_left] if missing_left else left
+        listed = [level for level in levels if level not in on_left] if test.missing_left else left
         if not listed:
-            return "1 = 1" if missing_left else "1 = 0"
-        return self.among(test["feature"], listed, negated=missing_left)
+            return "1 = 1" if test.missing_left else "1 = 0"
+        known = self.among(test.feature, listed, negated=test.missing_left)
+        return f"({self.name(test.feature)} IS NULL OR {known})" if test.missing_left else known
+
+
+def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
+    """Return the score of a model as a SQL expression.
+
+    Parameters
+    ----------
+    model : _core.Model
+        The model.
+    what : str
+        What to call it in an error.
+    schema : Schema
+        Of its columns.
+    dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}
+        How names, strings and truth values are written.
+
+    Raises
+    ------
+    ValueError
+        If a part of the model has no form in SQL, or the dialect is unknown or has no way to write
+        a name or a category.
+    """
+    writer = SqlWriter(schema, dialect)
+    return writer.formula(read_formula(model.formula(), what, "SQL"))
+
+
+def _to_units(share: float) -> float:
+    units = share * _UNITS
+    below = floor(units)
+    # As the core rounds: halves up.
+    return float(below + (units - below >= 0.5))
+
+
+def _signed(parts: Sequence[str]) -> str:
+    """Return a sum of some terms, with the sign of negative numbers in place of a plus."""
+    text = ""
+    for part in parts:
+        if not text:
+            text = part
+        elif _NEGATIVE_NUMBER.fullmatch(part):
+            text += f"\n- {part[1:]}"
+        else:
+            text += f"\n+ {part}"
+    return text or "0.0"
 
 
 def _check_characters(text: str, what: str) -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import cycle
 from math import ceil
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.schema import Schema
+from aucrank._export.formula import NumberSteps, Steps
 from aucrank._export.rules import in_full
 from aucrank._plots.pyplot import given_axes, import_pyplot
 from aucrank._utils.params import check_int
@@ -44,7 +45,7 @@ class TermsDisplay:
 
 
 def draw_terms(
-    terms: list[dict[str, Any]],
+    terms: list[Steps],
     schema: Schema,
     features: Sequence[int | str] | int,
     ax: Sequence[Axes] | Axes | None,
@@ -53,8 +54,8 @@ def draw_terms(
 
     Parameters
     ----------
-    terms : list of dict
-        Step functions, as `_step_functions` has them: one for each feature that has any.
+    terms : list of NumberSteps or LevelSteps
+        One for each feature that has any.
     schema : Schema
         Of the columns.
     features : int or sequence of int or str
@@ -99,35 +100,34 @@ def draw_terms(
     else:
         axes, figure = given_axes(ax, len(chosen), "features")
     for panel, term in zip(axes, chosen, strict=True):
-        levels = schema.features[term["feature"]].levels
-        if levels is None:
-            _draw_steps(panel, term["numeric"])
+        levels = schema.features[term.feature].levels or ()
+        if isinstance(term, NumberSteps):
+            _draw_steps(panel, term)
         else:
-            values = term["categorical"]["values"]
-            panel.bar(np.arange(len(levels)), values, color="C0")
+            panel.bar(np.arange(len(levels)), term.values, color="C0")
             panel.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
             if len(levels) > 4:
                 panel.tick_params(axis="x", rotation=90)
-        for (special, value), style in zip(term.get("special", ()), cycle(_SPECIAL_STYLES)):
+        for (special, value), style in zip(_special(term), cycle(_SPECIAL_STYLES)):
             panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(special)}")
-        panel.axhline(term["missing"], color="0.5", linestyle=":", label="missing")
-        panel.set_xlabel(names[term["feature"]])
+        panel.axhline(term.missing, color="0.5", linestyle=":", label="missing")
+        panel.set_xlabel(names[term.feature])
     for place, (panel, term) in enumerate(zip(axes, chosen, strict=True)):
-        if place == 0 or term.get("special"):
+        if place == 0 or _special(term):
             panel.legend(frameon=False, fontsize="small")
     return TermsDisplay(axes, figure)
 
 
 def _choose(
-    terms: list[dict[str, Any]], names: list[str], features: Sequence[int | str] | int
-) -> list[dict[str, Any]]:
+    terms: list[Steps], names: list[str], features: Sequence[int | str] | int
+) -> list[Steps]:
     """Return the step functions to draw, in the order in which they are drawn."""
     if isinstance(features, int | Integral):
         most = check_int(features, "features", low=1)
         return sorted(terms, key=_spread, reverse=True)[:most]
     if isinstance(features, str):
         raise ValueError(f"features must be a number or a list of features, got {features!r}")
-    of_feature = {term["feature"]: term for term in terms}
+    of_feature = {term.feature: term for term in terms}
     chosen = []
     for feature in features:
         place = find_column(feature, names, len(names), ONE_FEATURE)
@@ -139,15 +139,18 @@ def _choose(
     return chosen
 
 
-def _spread(term: dict[str, Any]) -> float:
-    kind = "numeric" if "numeric" in term else "categorical"
-    values = [*term[kind]["values"], term["missing"], *(v for _, v in term.get("special", ()))]
-    return float(max(values) - min(values))
+def _special(term: Steps) -> tuple[tuple[float, float], ...]:
+    return term.special if isinstance(term, NumberSteps) else ()
 
 
-def _draw_steps(panel: Axes, steps: dict[str, list[float]]) -> None:
+def _spread(term: Steps) -> float:
+    values = [*term.values, term.missing, *(value for _, value in _special(term))]
+    return max(values) - min(values)
+
+
+def _draw_steps(panel: Axes, steps: NumberSteps) -> None:
     """Draw a function of a number, its two ends wide enough to be seen."""
-    thresholds, values = steps["thresholds"], steps["values"]
+    thresholds, values = steps.thresholds, steps.values
     if not thresholds:
         panel.axhline(values[0], color="C0")
         return

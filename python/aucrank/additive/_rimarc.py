@@ -4,7 +4,7 @@ import json
 import textwrap
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._data.sample import Sample
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin
-from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
-from aucrank._export.step_functions import StepFunction, sql_of_steps, terms_table
+from aucrank._export.formula import LevelSteps, NumberSteps, Steps
+from aucrank._export.step_functions import terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
 from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-
-#: What the score of a row is a quotient of.
-_SUMS: tuple[Literal["numerator", "weight"], ...] = ("numerator", "weight")
 
 # Letters of a line of names in `rules`.
 _WIDTH = 100
@@ -44,15 +41,11 @@ class _ScoredBin(Bin):
     ----------
     score : float
         Its positive rate, NaN where it does not contribute.
-    numerator, weight : float
-        What it adds to the numerator and to the denominator of the score of a row.
     part : float
         What it adds to the score of a row that misses nothing.
     """
 
     score: float
-    numerator: float
-    weight: float
     part: float
 
 
@@ -82,21 +75,19 @@ class _ScoredFeature:
             known.sort(key=lambda scored: -scored.score)
         return [*known, missing]
 
-    def step_function(self, kind: Literal["numerator", "weight", "part"]) -> StepFunction:
-        """Return one of the numbers of the bins as a function of the values."""
-        *known, missing = (getattr(scored, kind) for scored in self.bins)
-        term: StepFunction = {"feature": self.feature.place, "missing": missing}
+    def parts(self) -> Steps:
+        """Return how far a value moves the score, by value."""
+        *known, missing = (scored.part for scored in self.bins)
+        place = self.feature.place
         match self.document:
             case {"categorical": {"bin_of_level": bin_of_level}}:
                 values = [*known, missing]
-                term["categorical"] = {"values": [values[place] for place in bin_of_level]}
+                return LevelSteps(place, tuple(values[bin_] for bin_ in bin_of_level), missing)
             case {"numeric": {"cuts": cuts, "special": special}}:
+                of_special = tuple(zip(special, known[len(cuts) + 1 :], strict=True))
                 values = known[: len(cuts) + 1]
-                if len(set(values)) == 1:
-                    cuts, values = [], values[:1]
-                term["numeric"] = {"thresholds": cuts, "values": values}
-                term["special"] = list(zip(special, known[-len(special) :], strict=False))
-        return term
+                return NumberSteps(place, tuple(cuts), tuple(values), missing, of_special)
+        raise ValueError(f"unknown bins {self.document!r}")
 
 
 class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
@@ -547,71 +538,6 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_)
 
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """Return a SQL expression that scores a row as `decision_function` does.
-
-        Parameters
-        ----------
-        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
-            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
-            whose collation ignores case or accents takes those that differ only so for one.
-
-        Returns
-        -------
-        str
-            A quotient of two sums of one ``CASE`` expression for each feature of any weight, over
-            the columns of the fit (``x0``, ``x1``, ... where they had no names), without a trailing
-            semicolon: the weights of what is known times what its score is above 1/2, over those
-            weights. NULL is a missing value; a category that was not seen in fit counts as missing.
-            NaN is not NULL to a database: store it as NULL. Where nothing is known, it is
-            ``base_score_``.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no model yet.
-        ValueError
-            If the dialect is unknown, or has no way to write a name or a category, such as an empty
-            name or NUL.
-
-        Notes
-        -----
-        Both sums are exact in double precision, so a database that computes in it, as sqlite and
-        duckdb do, gives the very doubles of `decision_function`.
-
-        Examples
-        --------
-        >>> from aucrank import RIMARC
-        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
-        >>> print(RIMARC().fit(X, y).to_sql())
-        COALESCE((
-        CASE
-          WHEN "x0" IS NULL THEN 0
-          WHEN "x0" < 1.5 THEN -0.375e0
-          WHEN "x0" < 3.5 THEN 0
-          ELSE 0.375e0 END
-        ) / NULLIF(
-        CASE
-          WHEN "x0" IS NULL THEN 0
-          ELSE 0.75e0 END
-        , 0), 0)
-        """
-        check_is_fitted(self)
-        check_choice(dialect, "dialect", tuple(DIALECTS))
-        writer = SqlWriter(self._schema, dialect)
-        base = writer.double(self.base_score_)
-        heavy = self._heavy()
-        if not heavy:
-            return base
-        numerators, weights = (
-            writer.total(
-                [sql_of_steps(writer, self._schema, scored.step_function(kind)) for scored in heavy]
-            )
-            for kind in _SUMS
-        )
-        return f"COALESCE((\n{numerators}\n) / NULLIF(\n{weights}\n, 0), {base})"
-
     def plot_terms(
         self,
         features: "Sequence[int | str] | int" = 9,
@@ -656,7 +582,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         ['worst_area', 'mean_texture']
         """
         check_is_fitted(self)
-        terms = [scored.step_function("part") for scored in self._heavy()]
+        terms = [scored.parts() for scored in self._heavy()]
         return draw_terms(terms, self._schema, features, ax)
 
     def _heavy(self) -> list[_ScoredFeature]:
@@ -676,8 +602,6 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
                 _ScoredBin.of(
                     bin_,
                     score=nan if score is None else score,
-                    numerator=numerator,
-                    weight=share,
                     part=(numerator - share * base) / total if share > 0 else 0.0,
                 )
                 for bin_, score, (numerator, share) in zip(

@@ -9,6 +9,7 @@ import numpy as np
 from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._export.formula import parse_steps
 from aucrank._export.rules import Words
 from aucrank._plots.program import BranchingProgramDisplay, draw_program
 from aucrank.boosting._terms import rule_of_feature, rule_of_score
@@ -230,7 +231,7 @@ class BranchingProgram:
         """Return words for the rows that have the higher of the two values of a term."""
         match term:
             case {"feature": step_function}:
-                return rule_of_feature(self._words, step_function)
+                return rule_of_feature(self._words, parse_steps(step_function))
             case {"tree": {"values": values}}:
                 n_high = sum(value == max(values) for value in values)
                 return f"in the first {n_high} of {len(values)} leaves of a tree"

@@ -12,17 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._export.formula import Steps, parse_steps
 from aucrank._export.rules import Restriction, Words, number
-from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
-from aucrank._export.step_functions import (
-    MISSING,
-    StepFunction,
-    sql_of_steps,
-    steps,
-    table_of_steps,
-)
+from aucrank._export.step_functions import MISSING, restrictions, table_of_steps
 from aucrank._plots.terms import TermsDisplay, draw_terms
-from aucrank._utils.params import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,50 +137,6 @@ class TermsMixin:
         parts: NDArray[np.float64] = self._query("explain", X)  # type: ignore[attr-defined]
         return parts.reshape(-1, self._model.n_features)
 
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """Return a SQL expression that scores a row as `decision_function` does.
-
-        Parameters
-        ----------
-        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
-            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
-            whose collation ignores case or accents takes those that differ only so for one.
-
-        Returns
-        -------
-        str
-            A sum of one ``CASE`` expression for each feature that any round has asked, over the
-            columns of the fit (``x0``, ``x1``, ... where they had no names), without a trailing
-            semicolon. NULL is a missing value; a category that was not seen in fit counts as
-            missing. NaN is not NULL to a database: store it as NULL.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no model yet.
-        ValueError
-            If a term asks several features, as trees and linear rankers do; if the dialect is
-            unknown, or has no way to write a name or a category, such as an empty name or NUL.
-
-        Examples
-        --------
-        >>> from aucrank import RankBoost
-        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
-        >>> print(RankBoost(n_rounds=1).fit(X, y).to_sql())
-        CASE
-          WHEN "x0" IS NULL THEN 0.2746530722361058e0
-          WHEN "x0" < 3.5 THEN 0
-          ELSE 0.549306144239381e0 END
-        - 0.2746530721196905e0
-        """
-        check_choice(dialect, "dialect", tuple(DIALECTS))
-        writer = SqlWriter(self._schema_of_terms, dialect)
-        cases = [sql_of_steps(writer, self._schema, term) for term in self._merged()]
-        if self._model.by_sign:
-            return f"CASE WHEN\n{writer.total(cases)}\n>= 0.0 THEN 1.0 ELSE -1.0 END"
-        return writer.total_less(cases, self._model.threshold)
-
     def plot_terms(
         self,
         features: "Sequence[int | str] | int" = 9,
@@ -243,12 +192,11 @@ class TermsMixin:
         schema = self._schema_of_terms
         return Words(schema, [True] * len(schema.features))
 
-    def _merged(self) -> list[StepFunction]:
-        """Return the step functions of the features, as the model document has them."""
+    def _merged(self) -> list[Steps]:
+        """Return the step functions of the features."""
         check_is_fitted(self)
         self._check_additive()
-        merged: list[StepFunction] = json.loads(self._model.merged_terms())
-        return merged
+        return [parse_steps(term) for term in json.loads(self._model.merged_terms())]
 
     def _step_functions(self) -> str:
         """Return the step functions of the features as JSON text, for a scorecard."""
@@ -268,9 +216,9 @@ class TermsMixin:
         )
 
 
-def rule_of_feature(words: Words, term: dict[str, Any]) -> str:
+def rule_of_feature(words: Words, steps: Steps) -> str:
     """Return words for the rows that have the highest value of a step function."""
-    *known, (_, missing) = steps(term)
+    *known, (_, missing) = restrictions(steps)
     top = max(missing, *(value for _, value in known))
     rules = [rule for rule, value in known if value == top]
     if not rules:
@@ -278,7 +226,7 @@ def rule_of_feature(words: Words, term: dict[str, Any]) -> str:
     elif len(rules) == len(known):
         rules = [Restriction()]
     rules[-1] = replace(rules[-1], missing=missing == top)
-    return words.union({term["feature"]: rule} for rule in rules)
+    return words.union({steps.feature: rule} for rule in rules)
 
 
 def rule_of_score(term: dict[str, Any]) -> str:
@@ -305,11 +253,12 @@ def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float
     """Return a round as a row: what it ranks high, and its highest, lowest and missing value."""
     match term:
         case {"feature": step_function}:
-            *known, (_, missing) = steps(step_function)
+            steps = parse_steps(step_function)
+            *known, (_, missing) = restrictions(steps)
             values = [value for _, value in known]
-            rule = f"{words.name(step_function['feature'])} in {len(known)} steps"
+            rule = f"{words.name(steps.feature)} in {len(known)} steps"
             if len(set(values)) <= 2:
-                rule = rule_of_feature(words, step_function)
+                rule = rule_of_feature(words, steps)
             return rule, max(*values, missing), min(*values, missing), missing
         case {"tree": {"values": values}}:
             return f"tree of {len(values)} leaves", max(values), min(values), nan

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._export.formula import parse_steps
 from aucrank._export.rules import number
-from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
 from aucrank._plots.path import PathDisplay, draw_path
 from aucrank._plots.terms import TermsDisplay, draw_terms
-from aucrank._utils.params import check_choice, check_int
+from aucrank._utils.params import check_int
 from aucrank.ramp._binary_terms import BinaryTerm, words_of_terms
 
 if TYPE_CHECKING:
@@ -201,51 +201,6 @@ class AuroraTermsMixin:
         scores: NDArray[np.float64] = self._query("score", X)  # type: ignore[attr-defined]
         return parts.reshape(len(scores), 0)
 
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """Return a SQL expression that scores a row as `decision_function` does.
-
-        Parameters
-        ----------
-        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
-            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
-            whose collation ignores case or accents takes those that differ only so for one.
-
-        Returns
-        -------
-        str
-            A sum of one ``CASE`` expression for each term, in the order of `terms`, over the
-            columns of the fit (``x0``, ``x1``, ... where they had no names), without a trailing
-            semicolon. NULL is a missing value; a category that was not seen in fit counts as
-            missing. NaN is not NULL to a database: store it as NULL.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no model yet.
-        ValueError
-            If the dialect is unknown, or has no way to write a name or a category, such as an empty
-            name or NUL.
-
-        Examples
-        --------
-        >>> from aucrank import AURORA
-        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
-        >>> print(AURORA(radius=1.0, selection=None, max_features=1).fit(X, y).to_sql())
-        CASE WHEN "x0" >= 1.5 THEN 1 ELSE 0 END
-        - 0.5e0
-        """
-        check_choice(dialect, "dialect", tuple(DIALECTS))
-        model = self._fitted_model
-        writer = SqlWriter(self._schema, dialect)
-        known = self._binary_terms()
-        cases = []
-        for term, value in zip(json.loads(model.terms()), model.values().tolist(), strict=True):
-            asked = (writer.question(_test(known[_key(literal)])) for literal in _literals(term))
-            condition = _JOINED_BY[_kind(term)].upper().join(asked)
-            cases.append(f"CASE WHEN {condition} THEN {writer.double(value)} ELSE 0 END")
-        return writer.total_less(cases, model.threshold)
-
     def plot_terms(
         self,
         features: "Sequence[int | str] | int" = 9,
@@ -289,7 +244,8 @@ class AuroraTermsMixin:
         >>> [ax.get_xlabel() for ax in model.plot_terms(1).axes_]
         ['area_error']
         """
-        return draw_terms(json.loads(self._step_functions()), self._schema, features, ax)
+        terms = [parse_steps(term) for term in json.loads(self._step_functions())]
+        return draw_terms(terms, self._schema, features, ax)
 
     @property
     def path_(self) -> Table:

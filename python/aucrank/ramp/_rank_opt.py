@@ -15,7 +15,6 @@ from aucrank import _core
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.sample import Sample
 from aucrank._data.table import Table
-from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 
@@ -370,52 +369,6 @@ class RankOpt(BaseRanker):
         """
         parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_)
-
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """Return a SQL expression that scores a row as `decision_function` does.
-
-        Parameters
-        ----------
-        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
-            How names are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle, "mysql"
-            MariaDB, too.
-
-        Returns
-        -------
-        str
-            A weighted sum of the columns of the fit (``x0``, ``x1``, ... where they had no names),
-            without a trailing semicolon; NULL where a value is. Columns must be of a floating
-            type: what databases make of weights times decimals differs.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no model yet.
-        ValueError
-            If the dialect is unknown, or has no way to write a name, such as an empty one.
-
-        Notes
-        -----
-        Sums are in the order of the columns, so a database that computes in double precision from
-        left to right, as sqlite and duckdb do, gives the very doubles of `decision_function`.
-
-        Examples
-        --------
-        >>> from aucrank import RankOpt
-        >>> X, y = [[0.0], [2.0]], [0, 1]
-        >>> print(RankOpt(radii=[1.0]).fit(X, y).to_sql())
-        1 * "x0"
-        - 1
-        """
-        check_is_fitted(self)
-        check_choice(dialect, "dialect", tuple(DIALECTS))
-        writer = SqlWriter(self._schema, dialect)
-        terms = [
-            f"{writer.double(weight)} * {writer.name(feature)}"
-            for feature, weight in enumerate(self.coef_.tolist())
-            if weight != 0
-        ]
-        return writer.total_less(terms, self.threshold_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -502,12 +502,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         With shap installed, ``shap.TreeExplainer(forest.to_shap())(X)`` explains the scores.
         """
         values = self._leaf_values(output, "output", "shap.Explainer(model.decision_function, X)")
-        documents, by_node = [], []
-        for tree, leaf_values in zip(self.estimators_, values, strict=True):
-            documents.append(tree._document)
-            by_node.append(np.zeros(len(tree._document["nodes"])))
-            by_node[-1][tree._core.leaves()] = leaf_values
-        return shap_model(documents, by_node)
+        trees = zip(self.estimators_, values, strict=True)
+        return shap_model([tree._tree(of_leaves) for tree, of_leaves in trees], self._schema)
 
     def _check_kind(self, kind: Any) -> None:
         brute = "sklearn.inspection.partial_dependence(model, X, features, method='brute')"

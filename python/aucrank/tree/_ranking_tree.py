@@ -19,9 +19,18 @@ from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
 from aucrank._data.weights import check_class_weight, check_weight
-from aucrank._export.rules import Region, Words, cubes_in_words
+from aucrank._export.formula import (
+    Branch,
+    Condition,
+    OpaqueCondition,
+    Tree,
+    parse,
+    read_formula,
+    tests_of,
+)
+from aucrank._export.rules import Region, Words, opaque_side
 from aucrank._export.shap import shap_model
-from aucrank._export.sql import DIALECTS, Dialect, SqlWriter
+from aucrank._export.sql import Dialect, SqlWriter
 from aucrank._plots.tree import RankingTreeDisplay, draw_tree
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
@@ -242,14 +251,13 @@ class RankingTree:
         .. [3] Clémençon, Depecker and Vayatis, "Adaptive partitioning schemes for bipartite
            ranking", Mach. Learn. 83, 2011. https://hal.science/hal-00416054
         """
-        if "grid" in self._document or self._core.classifiers():
+        if self._is_opaque:
             raise no_importances("importances")
         squared = self._core.importances()
         n_splits = np.zeros(len(squared), dtype=np.int64)
-        for split in (node["split"] for node in self._document["nodes"]):
-            for cut in [] if split is None else _cuts(split):
-                if "cut" in cut:
-                    n_splits[cut["cut"]["test"]["feature"]] += 1
+        for condition in self._conditions.values():
+            for test in tests_of(condition):
+                n_splits[test.feature] += 1
         importance = np.sqrt(squared)
         order = np.argsort(-importance, kind="stable")
         names = np.array([self._words.name(j) for j in range(len(squared))], dtype=object)
@@ -505,25 +513,9 @@ class RankingTree:
         ELSE 0
         END
         """
-        check_choice(dialect, "dialect", tuple(DIALECTS))
-        if "grid" in self._document:
-            raise ValueError(
-                "a tree of a DyadicSplit has no form in SQL: each of its splits is a list of cubes"
-            )
-        if self._core.classifiers():
-            raise ValueError("the splits of this tree are classifiers, which SQL cannot ask")
         writer = SqlWriter(self._schema, dialect)
-        scores = dict(zip(self._core.leaves().tolist(), self._core.leaf_scores(), strict=True))
-
-        def score(node: int, indent: str) -> str:
-            split = self._document["nodes"][node]["split"]
-            if split is None:
-                return f"{scores[node]:.0f}"
-            left, right = (score(split[side], indent + "  ") for side in ("left", "right"))
-            condition = writer.condition(_cuts(split))
-            return f"CASE WHEN {condition} THEN {left}\n{indent}ELSE {right}\n{indent}END"
-
-        return score(0, "")
+        formula = self._core.formula(self._core.leaf_scores())
+        return writer.formula(read_formula(formula, "tree", "SQL"))
 
     def plot(
         self,
@@ -616,9 +608,7 @@ class RankingTree:
         With shap installed, ``shap.TreeExplainer(plain)(X)`` explains the scores.
         """
         check_choice(output, "output", LEAF_VALUES)
-        values = np.zeros(len(self._document["nodes"]))
-        values[self._core.leaves()] = self._core.leaf_values(output)
-        return shap_model([self._document], [values])
+        return shap_model([self._tree(self._core.leaf_values(output))], self._schema)
 
     def __repr__(self) -> str:
         return f"RankingTree(n_leaves={self.n_leaves}, depth={self.depth}, auc={self.auc:.4f})"
@@ -627,6 +617,23 @@ class RankingTree:
     def _document(self) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(self._core.to_json())
         return document
+
+    def _tree(self, of_leaves: NDArray[np.float64]) -> Tree:
+        """Return the tree with a number for each leaf, given in ranking order."""
+        tree = parse(json.loads(self._core.formula(of_leaves)))
+        if not isinstance(tree, Tree):
+            raise TypeError("the formula of a tree is a tree")
+        return tree
+
+    @cached_property
+    def _conditions(self) -> dict[int, Condition]:
+        """What sends rows left, for each node that is no leaf."""
+        nodes = enumerate(self._tree(self._core.leaf_scores()).nodes)
+        return {number: node.condition for number, node in nodes if isinstance(node, Branch)}
+
+    @property
+    def _is_opaque(self) -> bool:
+        return any(isinstance(c, OpaqueCondition) for c in self._conditions.values())
 
     @cached_property
     def _words(self) -> Words:
@@ -647,23 +654,25 @@ class RankingTree:
 
     def _says(self, node: int, *, left: bool) -> str:
         """Words for the rows on one side of a split."""
-        match self._document["nodes"][node]["split"]:
-            case {"classifier": {"number": number, "positive_left": positive_left}}:
+        condition = self._conditions[node]
+        match condition:
+            case OpaqueCondition(
+                {"classifier": {"number": number, "positive_left": positive_left}}
+            ):
                 answer = "positive" if positive_left == left else "negative"
                 return f"{type(self.classifiers[number]).__name__} #{number} says {answer}"
-            case {"cubes": cubes}:
-                return cubes_in_words(cubes, self._document["grid"]["level"], left=left)
-            case _:
-                return self._words.union(self._side(node, left=left))
+            case OpaqueCondition():
+                return opaque_side(condition, left=left)
+        return self._words.union(self._side(node, left=left))
 
     def _side(self, node: int, *, left: bool) -> list[Region]:
-        return self._words.side(_cuts(self._document["nodes"][node]["split"]), left=left)
+        return self._words.side(self._conditions[node], left=left)
 
     def _rule(self, leaf: int) -> str:
         parent, left = self.nodes["parent"], self.nodes["left"]
         path = list(_to_root(leaf, parent))[::-1]
         steps = [(node, left[node] == child) for node, child in pairwise(path)]
-        if "grid" in self._document or self._core.classifiers():
+        if self._is_opaque:
             return " and ".join(self._says(node, left=is_left) for node, is_left in steps) or (
                 "all rows"
             )
@@ -684,15 +693,6 @@ def no_importances(name: str) -> AttributeError:
         f"{name} is not defined for a DyadicSplit or a WeightedERM, whose splits ask many features"
         " at once; sklearn.inspection.permutation_importance measures any model"
     )
-
-
-def _cuts(split: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the stumps of a split as a list, also where there is one only."""
-    if "stump" in split:
-        parts = [{"part": {"goes_left": goes_left}} for goes_left in (True, False)]
-        return [{"cut": {"test": split["stump"], "left": 1, "right": 2}}, *parts]
-    cuts: list[dict[str, Any]] = split["cuts"]
-    return cuts
 
 
 def _to_root(node: int, parent: NDArray[np.int64]) -> Iterator[int]:

@@ -7,19 +7,11 @@ from typing import Any, Literal
 from aucrank import _core
 from aucrank._export.bins import CardBin, CardFeature, Kind
 from aucrank._export.pmml import PmmlCard, write_pmml
-from aucrank._export.sql import Dialect, SqlWriter
 from aucrank.additive._scorecard.card import Card
 
 #: What `to_json` says of its form.
 JSON_FORMAT = "aucrank-scorecard"
 JSON_VERSION = 1
-
-
-def to_sql(card: Card, dialect: Dialect) -> str:
-    """Return a SQL expression of the points of a row."""
-    writer = SqlWriter(card.schema, dialect)
-    cases = [_case(writer, feature) for feature in card.features]
-    return "\n+ ".join([str(card.initial_points), *cases])
 
 
 def to_pmml(
@@ -63,28 +55,6 @@ def to_json(card: Card, scale: dict[str, Any], *, indent: int | None) -> str:
         "features": [_json_feature(feature) for feature in card.features],
     }
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-def _case(writer: SqlWriter, feature: CardFeature) -> str:
-    name = writer.name(feature.place)
-    if feature.is_numeric:
-        *below, last = feature.of_kind("interval")
-        whens = [
-            f"WHEN {name} IS NULL THEN {feature.missing.points}",
-            *(
-                f"WHEN {name} = {writer.number(bin_.special)} THEN {bin_.points}"
-                for bin_ in feature.of_kind("special")
-                if bin_.special is not None
-            ),
-            *(f"WHEN {name} < {writer.number(bin_.high)} THEN {bin_.points}" for bin_ in below),
-        ]
-    else:
-        last = feature.missing
-        whens = [
-            f"WHEN {writer.among(feature.place, bin_.levels)} THEN {bin_.points}"
-            for bin_ in feature.of_kind("category")
-        ]
-    return "\n  ".join(["CASE", *whens, f"ELSE {last.points} END"])
 
 
 def _json_feature(feature: CardFeature) -> dict[str, Any]:

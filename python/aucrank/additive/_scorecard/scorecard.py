@@ -17,7 +17,8 @@ from aucrank._data.input import count_rows
 from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._export.sql import DIALECTS, Dialect
+from aucrank._export.formula import read_formula
+from aucrank._export.sql import Dialect, SqlWriter
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
@@ -818,8 +819,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
           WHEN "x0" < 1.5 THEN 0
           ELSE 53 END
         """
-        check_choice(dialect, "dialect", tuple(DIALECTS))
-        return export.to_sql(self._card, dialect)
+        check_is_fitted(self)
+        formula = read_formula(self._model.points_formula(), "Scorecard", "SQL")
+        return SqlWriter(self._schema, dialect).formula(formula)
 
     def to_pmml(
         self,
