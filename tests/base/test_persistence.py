@@ -4,7 +4,6 @@ import json
 import pickle
 
 import aucrank
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +13,8 @@ from aucrank._base import registry as _registry
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank.tree import LeafRank
 from numpy.testing import assert_array_equal
+
+from tests.common.stores import STORES
 
 
 class SmallTree(ProbabilityMixin, BaseRanker):
@@ -100,13 +101,8 @@ def test_the_core_names_a_column_with_infinity(fitted):
 
 
 def test_a_model_comes_back_from_every_kind_of_store(fitted, tmp_path):
-    fitted.save(tmp_path / "model.json")
-    joblib.dump(fitted, tmp_path / "model.joblib")
-    for back in (
-        aucrank.load(tmp_path / "model.json"),
-        joblib.load(tmp_path / "model.joblib"),
-        pickle.loads(pickle.dumps(fitted)),
-    ):
+    for store in ("file", "joblib", "pickle"):
+        back = STORES[store](fitted, tmp_path)
         assert type(back) is SmallTree
         assert back.get_params() == fitted.get_params()
         assert back._schema == fitted._schema

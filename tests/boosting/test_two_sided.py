@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 import sklearn
 from aucrank import (
-    AURORA,
-    RIMARC,
-    AUCBoost,
-    MartiRank,
     RankBoost,
-    RankingForest,
-    RankOpt,
-    Scorecard,
-    SMartiRank,
     TreeRank,
     TwoSidedClassifier,
 )
@@ -35,6 +27,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.common.estimators import TWO_SIDED, quiet_on_few_rows
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -345,23 +339,8 @@ def test_weights_are_routed_as_they_are_requested():
         assert rates(y, weight, high) == pytest.approx((refuses.p_pos_, refuses.p_neg_))
 
 
-RANKERS = [
-    TreeRank(),
-    # Where rows are drawn, a weight of k cannot be k rows.
-    RankingForest(n_estimators=5, bootstrap=False),
-    AUCBoost(n_rounds=10, subsample=0.5),
-    RankBoost(n_rounds=5),
-    MartiRank(n_rounds=3),
-    SMartiRank(n_rounds=3),
-    RIMARC(weight_folds=3),
-    Scorecard(),
-    AURORA(radius=1.5, depth="shallow", max_features=4),
-    RankOpt(radii=(1.0,)),
-]
-
-
 def test_each_ranker_of_the_package_is_among_those_of_the_contract():
-    assert {type(ranker) for ranker in RANKERS} == set(public_estimators().values())
+    assert {type(ranker) for ranker in TWO_SIDED} == set(public_estimators().values())
 
 
 @parametrize_with_checks(
@@ -369,21 +348,15 @@ def test_each_ranker_of_the_package_is_among_those_of_the_contract():
         TwoSidedClassifier(),
         TwoSidedClassifier(LogisticRegression(), criterion="error"),
         TwoSidedClassifier(DecisionTreeClassifier(max_depth=2)),
-        *(TwoSidedClassifier(ranker) for ranker in RANKERS),
+        *(TwoSidedClassifier(ranker) for ranker in TWO_SIDED),
     ]
 )
-@pytest.mark.filterwarnings(
-    "ignore:A class has",
-    "ignore:The tree has . leaves, too few",
-    "ignore:Every tree has seen",
-    "ignore:No weak ranker",
-    "ignore:No term tells",
-)
+@quiet_on_few_rows
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+@pytest.mark.parametrize("ranker", TWO_SIDED, ids=lambda ranker: type(ranker).__name__)
 def test_a_seed_is_that_of_the_ranker_and_its_parts(ranker):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(200, 3))

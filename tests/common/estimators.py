@@ -3,6 +3,7 @@
 An estimator is fitted where it stands or cloned; no two lists share one.
 """
 
+import pytest
 from aucrank import (
     AURORA,
     MAD2C,
@@ -29,6 +30,15 @@ from aucrank.tree import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+
+#: The samples of scikit-learn's checks are tiny, of which some models warn.
+quiet_on_few_rows = pytest.mark.filterwarnings(
+    "ignore:A class has",
+    "ignore:The tree has . leaves, too few",
+    "ignore:Every tree has seen",
+    "ignore:No weak ranker",
+    "ignore:No term tells",
+)
 
 #: What makes a fit of AURORA short, where its search is not what is tested.
 SHORT_SEARCH = {"radius": 1.5, "depth": "shallow", "max_features": 4}
@@ -197,4 +207,38 @@ SCORED_BY_THE_CRATE = {
     "means": RIMARC(),
     "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
     "means of special values": RIMARC(special_values={"age": [40.0]}),
+}
+
+#: For TwoSidedClassifier: rankers of ours under it.
+TWO_SIDED = [
+    TreeRank(),
+    # Where rows are drawn, a weight of k cannot be k rows.
+    RankingForest(n_estimators=5, bootstrap=False),
+    AUCBoost(n_rounds=10, subsample=0.5),
+    RankBoost(n_rounds=5),
+    MartiRank(n_rounds=3),
+    SMartiRank(n_rounds=3),
+    RIMARC(weight_folds=3),
+    Scorecard(),
+    AURORA(radius=1.5, depth="shallow", max_features=4),
+    RankOpt(radii=(1.0,)),
+]
+
+#: For files made up: every form of a saved model, small.
+SAVED = {
+    "tree": TreeRank(split=LeafRank(max_depth=2), pruning=None, monotonic_cst={"a": 1}),
+    "pruned_tree": TreeRank(max_depth=4),
+    "cubes": TreeRank(split=DyadicSplit(level=2), pruning=None),
+    "forest": RankingForest(n_estimators=3, max_depth=3, split=LeafRank(max_depth=2)),
+    "consensus": RankingForest(n_estimators=3, max_depth=3, aggregation="kendall"),
+    "rank_boost": RankBoost(n_rounds=8, early_stopping=True),
+    "boosted_trees": AUCBoost(weak_ranker=TreeRank(max_depth=2, pruning=None), n_rounds=3),
+    "boosted_lines": AUCBoost(weak_ranker="linear", n_rounds=3),
+    "marti": MartiRank(n_rounds=3),
+    "rimarc": RIMARC(special_values=[0.5]),
+    "mad2c": MAD2C(special_values=[0.5]),
+    "card": Scorecard(special_values=[0.5]),
+    "aurora": AURORA(radius=1.0, depth="shallow", max_features=4),
+    "rank_opt": RankOpt(),
+    "terms": ThresholdBinarizer(),
 }

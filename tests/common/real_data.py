@@ -1,7 +1,9 @@
-"""The data sets of development, where they are."""
+"""The data sets of development, where they are, and a protocol of the papers."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from tests.common.paths import DATA
 
@@ -15,3 +17,15 @@ def load(name):
         pytest.skip("there is no ../shared/data")
     frame = pd.read_parquet(path)
     return frame.drop(columns="target"), frame["target"].to_numpy()
+
+
+def bootstrap_aucs(model, X, y, n_samples=50):
+    """Fit bootstrap samples; return the AUC of each on the rows out of it."""
+    rng = np.random.default_rng(0)
+    aucs = []
+    for _ in range(n_samples):
+        rows = rng.integers(0, len(y), len(y))
+        out = np.setdiff1d(np.arange(len(y)), rows)
+        fitted = model.fit(X[rows], y[rows])
+        aucs.append(roc_auc_score(y[out], fitted.decision_function(X[out])))
+    return aucs

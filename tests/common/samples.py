@@ -1,4 +1,4 @@
-"""Random rows that tests of several rooms draw."""
+"""Rows that tests of several rooms learn from."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -12,3 +12,11 @@ def scored_rows(draw, *, dtypes=(np.float64, np.float32, np.int64)):
     y, scores, weights = zip((0, 0, 1), (1, 1, 2), *rows, strict=True)
     dtype = draw(st.sampled_from(dtypes))
     return np.array(y), np.array(scores).astype(dtype), np.array(weights, dtype=np.float64)
+
+
+NOTHING_TO_LEARN = {
+    "one row per class": ([[1.0], [2.0]], [0, 1]),
+    "constant features": (np.ones((30, 3)), np.arange(30) % 2),
+    "all missing": (np.full((30, 2), np.nan), np.arange(30) % 2),
+    "duplicate rows": (np.repeat([[1.0, 2.0], [3.0, 4.0]], 20, axis=0), np.arange(40) % 2),
+}

@@ -1,8 +1,8 @@
 """Bad input to the estimators themselves: what is refused, in which words, and what is not.
 
-Beside these: base/test_base.py and base/test_input.py (labels, weights and columns of every kind, on
-a small ranker), tree/test_tree.py (parameters), base/test_persistence.py (damage to every part of a
-file) and test_robustness.py (Ctrl-C).
+Beside these: base/test_base.py and base/test_input.py (labels, weights and columns of every kind,
+on a small ranker), tree/test_tree.py (parameters), base/test_persistence.py (damage to every part
+of a file) and test_robustness.py (Ctrl-C).
 """
 
 import json

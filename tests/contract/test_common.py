@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from tests.common.estimators import SETTINGS
+from tests.common.estimators import SETTINGS, quiet_on_few_rows
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.
 BOOTSTRAP = {
@@ -17,14 +17,8 @@ BOOTSTRAP = {
 }
 
 
-# No check is expected to fail. Warnings about folds are the tiny samples of the checks.
-@pytest.mark.filterwarnings(
-    "ignore:A class has",
-    "ignore:The tree has . leaves, too few",
-    "ignore:Every tree has seen",
-    "ignore:No weak ranker",
-    "ignore:No term tells",
-)
+# No other check is expected to fail.
+@quiet_on_few_rows
 @parametrize_with_checks(
     SETTINGS,
     expected_failed_checks=lambda estimator: (

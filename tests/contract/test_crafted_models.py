@@ -1,6 +1,6 @@
 """Model files that somebody made up: read or refused in bounded memory and time, whatever they say.
 
-Run as a script, this file reads documents of every family, changed in one place each, and prints by
+Run as a module, this file reads documents of every family, changed in one place each, and prints by
 how much each raised the peak memory of the process.
 """
 
@@ -16,20 +16,9 @@ import aucrank
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import (
-    AURORA,
-    RIMARC,
-    AUCBoost,
-    MartiRank,
-    RankBoost,
-    RankingForest,
-    RankOpt,
-    Scorecard,
-    TreeRank,
-)
-from aucrank.additive import MAD2C
-from aucrank.ramp import ThresholdBinarizer
-from aucrank.tree import DyadicSplit, LeafRank
+
+from tests.common.estimators import SAVED
+from tests.common.paths import CHECKOUT
 
 #: Bytes of a document with an array made longer.
 LONG = 1 << 21
@@ -37,23 +26,6 @@ LONG = 1 << 21
 #: A file may take this many times its size, and what threads and the interpreter need.
 MOST_TIMES, SLACK = 20, 4 << 20
 
-ESTIMATORS = {
-    "tree": TreeRank(split=LeafRank(max_depth=2), pruning=None, monotonic_cst={"a": 1}),
-    "pruned_tree": TreeRank(max_depth=4),
-    "cubes": TreeRank(split=DyadicSplit(level=2), pruning=None),
-    "forest": RankingForest(n_estimators=3, max_depth=3, split=LeafRank(max_depth=2)),
-    "consensus": RankingForest(n_estimators=3, max_depth=3, aggregation="kendall"),
-    "rank_boost": RankBoost(n_rounds=8, early_stopping=True),
-    "boosted_trees": AUCBoost(weak_ranker=TreeRank(max_depth=2, pruning=None), n_rounds=3),
-    "boosted_lines": AUCBoost(weak_ranker="linear", n_rounds=3),
-    "marti": MartiRank(n_rounds=3),
-    "rimarc": RIMARC(special_values=[0.5]),
-    "mad2c": MAD2C(special_values=[0.5]),
-    "card": Scorecard(special_values=[0.5]),
-    "aurora": AURORA(radius=1.0, depth="shallow", max_features=4),
-    "rank_opt": RankOpt(),
-    "terms": ThresholdBinarizer(),
-}
 NUMBERS_ONLY = {"boosted_lines", "rank_opt"}
 
 
@@ -64,7 +36,7 @@ def document(name):
     y = X["a"] + rng.normal(size=80) > 0
     if name not in NUMBERS_ONLY:
         X["c"] = pd.Categorical(rng.choice(["red", "green", "blue"], 80))
-    return json.loads(ESTIMATORS[name].fit(X, y)._to_document())
+    return json.loads(SAVED[name].fit(X, y)._to_document())
 
 
 def places(value, kind, path=()):
@@ -166,10 +138,12 @@ only_linux = pytest.mark.skipif(
 
 
 @only_linux
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", SAVED)
 def test_any_list_made_long_and_any_number_made_large_is_read_in_bounded_memory(name):
-    command = [sys.executable, "-P", "-W", "ignore", __file__, name]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+    command = [sys.executable, "-W", "ignore", "-m", "tests.contract.test_crafted_models", name]
+    done = subprocess.run(
+        command, cwd=CHECKOUT, check=False, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert found[0][3] == "read"
@@ -270,12 +244,12 @@ def test_a_file_made_to_be_large_is_read_or_refused_in_bounded_memory_and_time(t
     path = tmp_path / "model.json"
     path.write_text(make(), encoding="utf-8")
     code = (
-        "import sys, test_crafted_models as crafted\n"
+        "import sys\nfrom tests.contract import test_crafted_models as crafted\n"
         "print(*crafted.peak_of_loading(sys.argv[1]), sep='\\n')"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code, str(path)],
-        cwd=Path(__file__).parent,
+        cwd=CHECKOUT,
         check=True,
         capture_output=True,
         text=True,

@@ -1,11 +1,8 @@
 """Transformers among the estimators: scikit-learn's contract, saved files, the command line."""
 
-import copy
 import json
-import pickle
 
 import aucrank
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,19 +18,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import (
-    check_dataframe_column_names_consistency,
-    check_global_output_transform_pandas,
-    check_global_set_output_transform_polars,
-    check_n_features_in_after_fitting,
-    check_set_output_transform,
-    check_set_output_transform_pandas,
-    check_set_output_transform_polars,
-    check_transformer_get_feature_names_out,
-    check_transformer_get_feature_names_out_pandas,
-    parametrize_with_checks,
-)
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.common.stores import STORES
 
 INSTANCES = [
     MAD2C(),
@@ -60,15 +48,15 @@ def test_scikit_learn_contract(estimator, check):
 @pytest.mark.parametrize(
     "check",
     [
-        check_dataframe_column_names_consistency,
-        check_global_output_transform_pandas,
-        check_global_set_output_transform_polars,
-        check_n_features_in_after_fitting,
-        check_set_output_transform,
-        check_set_output_transform_pandas,
-        check_set_output_transform_polars,
-        check_transformer_get_feature_names_out,
-        check_transformer_get_feature_names_out_pandas,
+        estimator_checks.check_dataframe_column_names_consistency,
+        estimator_checks.check_global_output_transform_pandas,
+        estimator_checks.check_global_set_output_transform_polars,
+        estimator_checks.check_n_features_in_after_fitting,
+        estimator_checks.check_set_output_transform,
+        estimator_checks.check_set_output_transform_pandas,
+        estimator_checks.check_set_output_transform_polars,
+        estimator_checks.check_transformer_get_feature_names_out,
+        estimator_checks.check_transformer_get_feature_names_out_pandas,
     ],
     ids=lambda check: check.__name__,
 )
@@ -123,14 +111,8 @@ def fitted(request):
 
 
 def test_a_transformer_comes_back_from_every_kind_of_store(fitted, tmp_path):
-    fitted.save(tmp_path / "bins.json")
-    joblib.dump(fitted, tmp_path / "bins.joblib")
-    for back in (
-        aucrank.load(tmp_path / "bins.json"),
-        joblib.load(tmp_path / "bins.joblib"),
-        pickle.loads(pickle.dumps(fitted)),
-        copy.deepcopy(fitted),
-    ):
+    for store in ("file", "joblib", "pickle", "deepcopy"):
+        back = STORES[store](fitted, tmp_path)
         assert type(back) is MAD2C
         assert back.get_params() == fitted.get_params()
         assert_array_equal(back.transform(FRAME), fitted.transform(FRAME))

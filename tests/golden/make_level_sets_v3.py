@@ -1,4 +1,4 @@
-"""Write the models of format version 3 that ``tests/contract/test_golden.py`` reads, with their scores.
+"""Write the models of format version 3 that ``test_golden.py`` reads, with their scores.
 
 What is new in it is how sets of categories are saved. Never run again once format 3 is released:
 the files stand for models that users have saved. A later format gets a script and files of its own,

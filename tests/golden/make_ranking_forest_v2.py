@@ -1,4 +1,4 @@
-"""Write the saved forest of format version 2 that ``tests/contract/test_golden.py`` reads, with its scores.
+"""Write the saved forest of format version 2 that ``test_golden.py`` reads, with its scores.
 
 Never run again once format 2 is released: the files stand for models that users have saved. A later
 format gets a script and files of its own, and these stay.

@@ -1,4 +1,4 @@
-"""Write the saved model of format version 1 that ``tests/contract/test_golden.py`` reads, with its scores.
+"""Write the saved model of format version 1 that ``test_golden.py`` reads, with its scores.
 
 Never run again for format 1: the files stand for models that users have saved. A later format gets
 a script and files of its own, and these stay.

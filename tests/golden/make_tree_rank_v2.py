@@ -1,4 +1,4 @@
-"""Write the saved models of format 2 that ``tests/contract/test_golden.py`` reads, with their scores.
+"""Write the saved models of format 2 that ``test_golden.py`` reads, with their scores.
 
 Never run again for format 2: the files stand for models that users have saved. A later format gets
 a script and files of its own, and these stay.

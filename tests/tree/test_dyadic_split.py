@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+from tests.common.samples import NOTHING_TO_LEARN
+
 # ---------------------------------------------------------------- the definition, written plainly
 
 
@@ -307,16 +309,7 @@ def test_bad_parameters_are_named(params, message):
         TreeRank(**params).fit(X, X[:, 0] > 0.5)
 
 
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        ([[1.0], [2.0]], [0, 1]),
-        (np.ones((30, 3)), np.arange(30) % 2),
-        (np.full((30, 2), np.nan), np.arange(30) % 2),
-        (np.repeat([[1.0, 2.0], [3.0, 4.0]], 20, axis=0), np.arange(40) % 2),
-    ],
-    ids=["one row per class", "constant features", "all missing", "duplicate rows"],
-)
+@pytest.mark.parametrize(("X", "y"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
 @pytest.mark.parametrize("pruning", [None, "cv"])
 def test_data_that_teach_nothing_give_a_valid_model(X, y, pruning, tmp_path, recwarn):
     model = TreeRank(split="dyadic", min_samples_leaf=1, pruning=pruning, random_state=0).fit(X, y)

@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 
+from tests.common.samples import NOTHING_TO_LEARN
+
 # ---------------------------------------------------------------- the definition, written plainly
 
 
@@ -388,16 +390,7 @@ def test_infinity_is_refused_by_the_name_of_its_column():
         model.decision_function(X)
 
 
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        ([[1.0], [2.0]], [0, 1]),
-        (np.ones((30, 3)), np.arange(30) % 2),
-        (np.full((30, 2), np.nan), np.arange(30) % 2),
-        (np.repeat([[1.0, 2.0], [3.0, 4.0]], 20, axis=0), np.arange(40) % 2),
-    ],
-    ids=["one row per class", "constant features", "all missing", "duplicate rows"],
-)
+@pytest.mark.parametrize(("X", "y"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
 def test_data_that_teach_nothing_give_a_valid_model(X, y, split, tmp_path, recwarn):
     model = TreeRank(split=split, max_depth=60, min_samples_leaf=1, random_state=0).fit(X, y)
