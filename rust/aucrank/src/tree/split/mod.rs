@@ -4,8 +4,8 @@
 //! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
 //!   which merges cells into two sides (paper 2 Fig. 4);
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
-//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6), which
-//!   a `row_splitter` fits.
+//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6),
+//!   which a `row_splitter` fits.
 
 mod classifier;
 mod dyadic;
