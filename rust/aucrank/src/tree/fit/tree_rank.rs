@@ -43,8 +43,10 @@ pub fn fit(
     fit_with(columns, labels, params, None, interrupt)
 }
 
-/// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`](crate::tree::SplitRule::Classifier)), which
+/// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`]), which
 /// `classifiers` fits to rows that it knows by their numbers.
+///
+/// [`SplitRule::Classifier`]: crate::tree::SplitRule::Classifier
 ///
 /// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
 /// ([`RankingTree::score_by`]).

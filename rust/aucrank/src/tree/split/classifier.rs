@@ -3,33 +3,13 @@
 //! A classifier is known by its number. The rule decides which rows it learns from, what each row
 //! costs and whether its answers are worth a split; how it learns is left to a [`RowSplitter`].
 
+use super::row_splitter::RowSplitter;
 use super::rule::{PreparedRule, Rule};
 use crate::data::{Binned, CellId, ClassSums, Labels, MemorySource, RowTally, times_power_of_two};
 use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
-use crate::tree::model::{RankingTree, RowDecider, SplitForm, check_answers};
+use crate::tree::model::{RankingTree, SplitForm, check_answers};
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
-
-/// Fits classifiers. Trees that are grown without a fold are grown in parallel, so that the calls of
-/// one tree are in order and those of several are not: what is learned must not depend on it.
-pub trait RowSplitter: RowDecider {
-    /// Fits a classifier to the rows of a node and returns its number, of the caller's choice but
-    /// used once, with its answers about these rows.
-    ///
-    /// A row may come more than once. `costs` has what a mistake about each row costs: both classes
-    /// cost the same in all. `seed` is for what is random in the classifier.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::External`] where the classifier fails.
-    fn fit(&self, seed: u64, rows: &[u32], costs: &[f64]) -> Result<(usize, Vec<bool>), RankError>;
-
-    /// These classifiers are not needed any more.
-    fn forget(&self, classifiers: &[usize]);
-
-    /// At the end of a fit: the classifiers of the tree, in the order of their new numbers 0, 1, ...
-    fn keep(&self, classifiers: &[usize]);
-}
 
 /// The rule: what stands for [`SplitRule::Classifier`](crate::tree::SplitRule).
 #[derive(Debug)]
@@ -193,8 +173,8 @@ mod tests {
     use super::*;
     use crate::data::Columns;
     use crate::tree::{
-        CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, TreeRankParams,
-        fit, fit_by_classifiers,
+        CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, RowDecider, SplitRule,
+        TreeRankParams, fit, fit_by_classifiers,
     };
 
     /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.

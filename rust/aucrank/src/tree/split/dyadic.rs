@@ -14,8 +14,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::classifier::RowSplitter;
 use super::partition::best_prefix;
+use super::row_splitter::RowSplitter;
 use super::rule::{PreparedRule, Rule};
 use crate::data::{Binned, CellId, ClassSums, RowTally, SumSource};
 use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};

@@ -1,20 +1,23 @@
 //! Split rules, one a file.
 //!
-//! - `rule`: the list of rules, and what a fit asks of each;
+//! - `rule`: what a fit asks of a rule; `split_rule`: the list of rules;
 //! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
 //!   which merges cells into two sides (paper 2 Fig. 4);
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
-//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
+//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6),
+//!   which a `row_splitter` fits.
 
 mod classifier;
 mod dyadic;
 mod leafrank;
 mod partition;
+mod row_splitter;
 mod rule;
+mod split_rule;
 mod stump;
 
-pub use classifier::RowSplitter;
 pub use dyadic::DyadicParams;
 pub use leafrank::LeafRankParams;
-pub(super) use rule::AnyPrepared;
-pub use rule::SplitRule;
+pub use row_splitter::RowSplitter;
+pub(super) use split_rule::AnyPrepared;
+pub use split_rule::SplitRule;

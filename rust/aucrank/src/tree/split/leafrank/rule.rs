@@ -9,7 +9,7 @@ use crate::tree::grow::Missing;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{Complexity, CvParams};
 use crate::tree::sample::Sample;
-use crate::tree::split::classifier::RowSplitter;
+use crate::tree::split::row_splitter::RowSplitter;
 use crate::tree::split::rule::{PreparedRule, Rule};
 use crate::tree::split::stump::{CellMeans, StumpTerms};
 use crate::{Interrupt, RankError};
