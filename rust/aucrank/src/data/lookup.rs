@@ -241,8 +241,8 @@ impl<'a> Lookups<'a> {
         self.by_part(columns, parts.collect(), work)
     }
 
-    /// As [`Lookups::by_tile`], with one item of `parts` per tile in place of `out`; each has at
-    /// most `TILE_ROWS` rows, and together they cover all rows.
+    /// As [`Lookups::by_tile`], for given ranges of rows, each with a value that is passed to `work`
+    /// in place of `out`. Each has at most `TILE_ROWS` rows, and together they cover all rows.
     pub fn by_part<M: Default, P: Send>(
         &self,
         columns: &Columns<'_>,
