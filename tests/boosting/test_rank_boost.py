@@ -462,7 +462,7 @@ def test_terms_over_several_features_are_told_but_not_taken_apart():
     ]
     assert rounds["high"].tolist() == [1, 3, 2, 2, 2]
     assert rounds["low"].tolist() == [0, 1, -1, -1, 0]
-    for ask in (model.terms, model.to_sql, model.plot_terms, lambda: model.explain([[1.0]])):
+    for ask in (model.terms, model.plot_terms, lambda: model.explain([[1.0]])):
         with pytest.raises(ValueError, match="round 2 of this RankBoost has added a tree, which"):
             ask()
 

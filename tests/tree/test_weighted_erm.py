@@ -354,7 +354,7 @@ def test_the_tree_and_its_subtrees_ask_the_classifiers(fitted):
         assert roc_auc_score(Y, scores) == pytest.approx(small.auc, abs=1e-14)
     assert "Pipeline #0 says negative" in tree.to_text()
     assert "Pipeline #0 says positive" in tree.to_dot()
-    with pytest.raises(ValueError, match="classifiers, which SQL cannot ask"):
+    with pytest.raises(ValueError, match="has no form in SQL: its splits are classifiers"):
         tree.to_sql()
     with pytest.raises(AttributeError, match="permutation_importance"):
         _ = fitted.feature_importances_
