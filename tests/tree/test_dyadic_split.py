@@ -270,7 +270,9 @@ def test_rules_in_words_and_what_cubes_do_not_have():
         f"`-- {right}: 0 of 30 positive (0.0%)  #2",
     ]
     assert left in tree.to_dot()
-    with pytest.raises(ValueError, match="has no form in SQL: each split of a DyadicSplit is a list"):
+    with pytest.raises(
+        ValueError, match="has no form in SQL: each split of a DyadicSplit is a list"
+    ):
         tree.to_sql()
     assert not hasattr(model, "feature_importances_")
     with pytest.raises(AttributeError, match="not defined for a DyadicSplit"):

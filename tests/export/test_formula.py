@@ -1,0 +1,170 @@
+"""Formulas of all families: evaluated plainly by the core, and by databases, to the last bit."""
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+)
+from aucrank._export.formula import read_formula
+from aucrank.tree import DyadicSplit, LeafRank, WeightedERM
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.common.loans import loans
+
+duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("pandas")
+
+#: Every family, and every form of its score that differs in its formula.
+WITH_CATEGORIES = {
+    "stumps": TreeRank(pruning=None, max_depth=5),
+    "small trees": TreeRank(split="leafrank", pruning=None, max_depth=4),
+    "cell means": TreeRank(missing="cell_mean"),
+    "forest": RankingForest(n_estimators=7, max_depth=6, random_state=0),
+    "forest of small trees": RankingForest(
+        n_estimators=4, max_depth=3, split=LeafRank(max_depth=2), random_state=0
+    ),
+    "mean ranks": RankingForest(
+        n_estimators=6, max_depth=4, aggregation="rank_mean", random_state=0
+    ),
+    "features": AUCBoost(n_rounds=20),
+    "signs": AUCBoost(n_rounds=9, output="sign"),
+    "thresholds": RankBoost(n_rounds=20),
+    "boosted trees": RankBoost(n_rounds=6, weak_ranker="tree"),
+    "rates of nodes": MartiRank(n_rounds=6),
+    "votes": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
+    "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
+    "means": RIMARC(),
+    "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
+    "means of special values": RIMARC(special_values={"months": [-1.0]}),
+    "terms": AURORA(radius=1.5, depth="shallow", max_features=12, selection=None),
+}
+OF_NUMBERS = {
+    "weights": RankOpt(radii=(1.0,)),
+    "lines": RankBoost(n_rounds=8, weak_ranker="linear"),
+    "program of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
+}
+#: Scores whose formula SQL has no word for, or whose SQL is that of something else.
+NOT_IN_SQL = {
+    "medians": RankingForest(
+        n_estimators=4, max_depth=4, aggregation="rank_median", random_state=0
+    ),
+    "card": Scorecard(special_values={"months": [-1.0]}),
+    "card of a bank": Scorecard(high_points="negative"),
+}
+
+
+def fitted(name):
+    """Return a model of a name, and new rows with values and gaps that it has not seen."""
+    X, y = loans(1200, 0)
+    new, _ = loans(400, 1)
+    if name in OF_NUMBERS:
+        X, new = (frame.drop(columns="trade") for frame in (X, new))
+    else:
+        new["trade"] = new["trade"].astype(object).where(np.arange(400) % 40 > 0, "never seen")
+    if name == "weights":
+        X, new = X.fillna(X.median()), new.fillna(X.median())
+    else:
+        new = new.assign(age=new["age"].where(np.arange(400) % 30 > 0))
+    models = WITH_CATEGORIES | OF_NUMBERS | NOT_IN_SQL
+    return clone(models[name]).fit(X, y), new
+
+
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS, *NOT_IN_SQL])
+def test_the_formula_of_a_model_is_its_score_to_the_last_bit(name):
+    model, new = fitted(name)
+    assert read_formula(model._model.formula(), name, "a test") is not None
+    scores = model.decision_function(new)
+    assert len(np.unique(scores)) > 1
+    assert_array_equal(model._query("evaluate_formula", new), scores)
+
+
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
+def test_two_databases_give_the_score_to_the_last_bit(name):
+    model, new = fitted(name)
+    # A database has no categories, and counts whole numbers in its own way.
+    stored = new.astype({c: float for c in new.columns if c != "trade"})
+    if "trade" in stored:
+        stored["trade"] = stored["trade"].astype(object)
+    sql = f"SELECT {model.to_sql()} FROM stored"
+    scores = model.decision_function(new)
+    with closing(sqlite3.connect(":memory:")) as database:
+        stored.to_sql("stored", database, index=False)
+        assert_array_equal([score for (score,) in database.execute(sql)], scores)
+    with closing(duckdb.connect()) as database:
+        # What pandas takes for missing is NULL.
+        database.execute("CREATE TABLE stored AS SELECT * FROM stored")
+        for column in stored:
+            if column != "trade":
+                database.execute(f"UPDATE stored SET {column} = NULL WHERE isnan({column})")
+        found = [score for (score,) in database.execute(sql).fetchall()]
+        assert_array_equal(np.array(found, dtype=float), scores)
+
+
+@given(st.data())
+def test_the_formula_of_a_small_model_is_its_score_to_the_last_bit(data):
+    n_rows = data.draw(st.integers(4, 30))
+    numbers = st.sampled_from([-2.5, -0.0, 0.0, 0.1, 1.0, 1e9, 1 / 3, np.nan])
+    X = np.array([[data.draw(numbers) for _ in range(2)] for _ in range(n_rows)])
+    y = np.array([data.draw(st.booleans()) for _ in range(n_rows)])
+    y[:2] = [True, False]
+    weight = np.array([data.draw(st.sampled_from([1.0, 0.5, 3.0])) for _ in range(n_rows)])
+    settings = WITH_CATEGORIES | NOT_IN_SQL
+    names = sorted(name for name in settings if "special" not in name and name != "card")
+    model = clone(settings[data.draw(st.sampled_from(names))])
+    model.fit(X, y, sample_weight=weight)
+    new = np.array([[data.draw(numbers) for _ in range(2)] for _ in range(6)])
+    assert_array_equal(model._query("evaluate_formula", new), model.decision_function(new))
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (TreeRank(split=DyadicSplit(level=2)), "each split of a DyadicSplit is a list of cubes"),
+        (
+            TreeRank(split=WeightedERM(DecisionTreeClassifier(max_depth=1))),
+            "its splits are classifiers, which live outside the model",
+        ),
+        (
+            RankBoost(n_rounds=2, weak_ranker=DecisionTreeClassifier(max_depth=1)),
+            "its weak rankers are estimators, which live outside the model",
+        ),
+        (
+            RankingForest(n_estimators=3, aggregation="kendall"),
+            "a consensus of rankings compares a row with the reference rows of the fit",
+        ),
+        (
+            MartiRank(n_rounds=2, routing="sampled"),
+            "a row takes one random way through the program, by a hash of its values",
+        ),
+    ],
+    ids=["cubes", "classifiers", "estimators", "consensus", "random walk"],
+)
+def test_what_has_no_formula_is_refused_by_name(model, reason):
+    X, y = loans(300, 0)
+    model = clone(model).fit(X[["age", "noise"]], y)
+    with pytest.raises(
+        ValueError, match=rf"^this {type(model).__name__} has no form in SQL: {reason}$"
+    ):
+        model.to_sql()
+
+
+def test_a_median_has_a_formula_but_no_sql():
+    model, _ = fitted("medians")
+    with pytest.raises(ValueError, match="^SQL has no form for a median of several scores$"):
+        model.to_sql()
