@@ -1,6 +1,7 @@
 """PMML read as its schema and its rules say, in plain Python."""
 
 import math
+import operator
 from xml.etree import ElementTree
 
 PMML = "{http://www.dmg.org/PMML-4_4}"
@@ -13,10 +14,30 @@ DATA_TYPES = {"string", "integer", "float", "double", "boolean", "date", "time",
 OPTYPES = {"categorical", "ordinal", "continuous"}
 PREDICATE = {"SimplePredicate", "CompoundPredicate", "SimpleSetPredicate", "True", "False"}
 EXPRESSION = {"Constant", "FieldRef", "Apply"}
+#: Functions of expressions that are used. None is a missing value, which makes a result missing
+#: where nothing else is said.
+FUNCTIONS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "exp": math.exp,
+    "min": min,
+    "max": max,
+    "equal": operator.eq,
+    "lessThan": operator.lt,
+    "greaterThan": operator.gt,
+    "greaterOrEqual": operator.ge,
+    "isIn": lambda value, *among: value in among,
+    "and": lambda *parts: all(parts),
+    "or": lambda *parts: any(parts),
+    "if": None,
+    "isMissing": None,
+}
 SCHEMA = {
     "PMML": (
         {"version!": {"4.4"}},
-        [("Header", ONE), ("DataDictionary", ONE), ("Scorecard", ANY)],
+        [("Header", ONE), ("DataDictionary", ONE), ({"Scorecard", "RegressionModel"}, ANY)],
     ),
     "Header": (
         {"copyright": None, "description": None, "modelVersion": None},
@@ -56,6 +77,25 @@ SCHEMA = {
             ("ModelVerification", MAYBE),
         ],
     ),
+    "RegressionModel": (
+        {"modelName": None, "functionName!": {"regression"}},
+        [
+            ("MiningSchema", ONE),
+            ("Output", MAYBE),
+            ("ModelStats", MAYBE),
+            ("ModelExplanation", MAYBE),
+            ("Targets", MAYBE),
+            ("LocalTransformations", MAYBE),
+            ("RegressionTable", MANY),
+        ],
+    ),
+    "LocalTransformations": ({}, [("DerivedField", ANY)]),
+    "DerivedField": (
+        {"name": None, "optype!": OPTYPES, "dataType!": DATA_TYPES},
+        [(EXPRESSION, ONE)],
+    ),
+    "RegressionTable": ({"intercept!": None}, [("NumericPredictor", ANY)]),
+    "NumericPredictor": ({"name!": None, "coefficient!": None}, []),
     "MiningSchema": ({}, [("MiningField", MANY)]),
     "MiningField": (
         {
@@ -77,7 +117,7 @@ SCHEMA = {
         },
         [(EXPRESSION, MAYBE)],
     ),
-    "Apply": ({"function!": {"+", "-", "*", "/", "exp"}}, [(EXPRESSION, ANY)]),
+    "Apply": ({"function!": set(FUNCTIONS)}, [(EXPRESSION, ANY)]),
     "Constant": ({"dataType": DATA_TYPES}, []),
     "FieldRef": ({"field!": None}, []),
     "Characteristics": ({}, [("Characteristic", MANY)]),
@@ -143,6 +183,8 @@ def check_pmml(text):
     outputs = [field.get("name") for field in root.iter(f"{PMML}OutputField")]
     assert len({*outputs, *fields}) == len(outputs) + len(fields)
     scorecard = root.find(f"{PMML}Scorecard")
+    if scorecard is None:
+        return root
     for characteristic in scorecard.iter(f"{PMML}Characteristic"):
         # Where reason codes are used, both are required here or on every attribute, or the card.
         assert characteristic.get("reasonCode") is not None
@@ -285,3 +327,60 @@ class PmmlScorecard:
             above = partial - float(characteristic.get("baselineScore"))
             reasons.append((-above if below else above, characteristic.get("reasonCode")))
         return total, reasons
+
+
+class PmmlRegression:
+    """Scores rows by the rules of PMML 4.4, from the document of a regression alone."""
+
+    def __init__(self, text):
+        self.root = check_pmml(text)
+        self.model = self.root.find(f"{PMML}RegressionModel")
+        self.valid = {
+            field.get("name"): [value.get("value") for value in field.iter(f"{PMML}Value")]
+            for field in self.root.iter(f"{PMML}DataField")
+        }
+
+    def score(self, row):
+        """Return the score of a row: a dictionary, in which None or NaN is a missing value."""
+        fields = {}
+        for name, valid in self.valid.items():
+            value = row.get(name)
+            is_missing = value is None or value != value
+            if valid and not is_missing:
+                is_missing = str(value) not in valid
+            fields[name] = None if is_missing else value
+        for field in self.model.iter(f"{PMML}DerivedField"):
+            # What a field refers to stands before it.
+            assert field.get("name") not in fields
+            fields[field.get("name")] = evaluate(field[0], fields)
+        (table,) = self.model.iter(f"{PMML}RegressionTable")
+        return float(table.get("intercept")) + math.fsum(
+            float(term.get("coefficient")) * fields[term.get("name")] for term in table
+        )
+
+
+def evaluate(expression, fields):
+    """Return the value of an expression, None if it is missing."""
+    match expression.tag.removeprefix(PMML):
+        case "Constant":
+            text = expression.text or ""
+            match expression.get("dataType"):
+                case "boolean":
+                    return {"true": True, "false": False}[text]
+                case "double":
+                    return float(text)
+                case "integer":
+                    return int(text)
+            return text
+        case "FieldRef":
+            return fields[expression.get("field")]
+    function = expression.get("function")
+    if function == "if":
+        condition, *sides = expression
+        holds = evaluate(condition, fields)
+        assert holds in (True, False)
+        return evaluate(sides[0 if holds else 1], fields)
+    parts = [evaluate(part, fields) for part in expression]
+    if function == "isMissing":
+        return parts == [None]
+    return None if None in parts else FUNCTIONS[function](*parts)

@@ -1,7 +1,9 @@
 """Formulas of all families: evaluated plainly by the core, and by databases, to the last bit."""
 
+import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -26,9 +28,10 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.common.loans import loans
+from tests.common.pmml import PmmlRegression
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
 
 #: Every family, and every form of its score that differs in its formula.
 WITH_CATEGORIES = {
@@ -116,6 +119,57 @@ def test_two_databases_give_the_score_to_the_last_bit(name):
         assert_array_equal(np.array(found, dtype=float), scores)
 
 
+def rows_for_an_engine(new):
+    """Rows as dictionaries, in which what is missing is None."""
+    return new.astype(object).where(new.notna(), None).to_dict("records")
+
+
+#: In a program masses are whole numbers, which PMML does not round.
+TOLERANCE = {"rates of nodes": 1e-8, "votes": 1e-8, "majority": 1e-8, "program of lines": 1e-8}
+
+
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
+def test_pmml_keeps_to_the_schema_and_gives_the_score(name):
+    model, new = fitted(name)
+    engine = PmmlRegression(
+        model.to_pmml(model_name="m", timestamp=datetime(2026, 1, 2, tzinfo=UTC))
+    )
+    found = [engine.score(row) for row in rows_for_an_engine(new.head(100))]
+    tolerance = TOLERANCE.get(name, 1e-14)
+    np.testing.assert_allclose(
+        found, model.decision_function(new.head(100)), rtol=tolerance, atol=tolerance
+    )
+
+
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
+def test_an_engine_gives_the_score_of_the_pmml(name, tmp_path):
+    jpmml = pytest.importorskip("jpmml_evaluator")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    model, new = fitted(name)
+    path = tmp_path / "model.pmml"
+    path.write_text(model.to_pmml(), encoding="utf-8")
+    engine = jpmml.make_evaluator(str(path)).verify()
+    found = [engine.evaluate(row)["score"] for row in rows_for_an_engine(new.head(100))]
+    tolerance = TOLERANCE.get(name, 1e-14)
+    np.testing.assert_allclose(
+        np.array(found, dtype=float),
+        model.decision_function(new.head(100)),
+        rtol=tolerance,
+        atol=tolerance,
+    )
+
+
+def test_hostile_categories_come_through_pmml():
+    levels = ["x", "", " ", "x ", "a\rb", "a\nb", "<&>\"'", "é", "\t"]
+    X = pd.DataFrame({"a<b>&": pd.Categorical(levels * 20)})
+    y = np.tile([0, 1, 0, 1, 1, 0, 1, 0, 1], 20)
+    model = RankBoost(n_rounds=3, level_rates="raw").fit(X, y)
+    engine = PmmlRegression(model.to_pmml())
+    found = [engine.score(row) for row in X.head(9).to_dict("records")]
+    np.testing.assert_allclose(found, model.decision_function(X.head(9)), rtol=1e-14)
+
+
 @given(st.data())
 def test_the_formula_of_a_small_model_is_its_score_to_the_last_bit(data):
     n_rows = data.draw(st.integers(4, 30))
@@ -158,13 +212,25 @@ def test_the_formula_of_a_small_model_is_its_score_to_the_last_bit(data):
 def test_what_has_no_formula_is_refused_by_name(model, reason):
     X, y = loans(300, 0)
     model = clone(model).fit(X[["age", "noise"]], y)
-    with pytest.raises(
-        ValueError, match=rf"^this {type(model).__name__} has no form in SQL: {reason}$"
-    ):
+    name = type(model).__name__
+    with pytest.raises(ValueError, match=rf"^this {name} has no form in SQL: {reason}$"):
         model.to_sql()
 
 
-def test_a_median_has_a_formula_but_no_sql():
+def test_a_median_has_a_formula_but_no_export():
     model, _ = fitted("medians")
-    with pytest.raises(ValueError, match="^SQL has no form for a median of several scores$"):
+    with pytest.raises(ValueError, match=r"^SQL has no form for a median of several scores$"):
         model.to_sql()
+    with pytest.raises(ValueError, match=r"^PMML has no form for a median of several scores$"):
+        model.to_pmml()
+
+
+def test_what_pmml_cannot_name_is_refused():
+    X, y = pd.DataFrame({"": [1.0, 2.0]}), [0, 1]
+    model = RankOpt(radii=(1.0,)).fit(X, y)
+    with pytest.raises(ValueError, match=r"^column 0 has an empty name, which PMML cannot write$"):
+        model.to_pmml()
+    with pytest.raises(TypeError, match=r"^model_name must be a string, got 3$"):
+        model.to_pmml(model_name=3)
+    with pytest.raises(TypeError, match=r"^timestamp must be a datetime or None, got 'now'$"):
+        model.to_pmml(timestamp="now")

@@ -1,5 +1,6 @@
 """What every ranker is built on: scores and labels from a core model."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
+from aucrank._export.formula import read_formula
+from aucrank._export.pmml.document import check_names
+from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import Dialect, sql_of
 
 
@@ -133,6 +137,62 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         check_is_fitted(self)
         return sql_of(self._model, type(self).__name__, self._schema, dialect)
+
+    def to_pmml(self, *, model_name: str = "ranker", timestamp: datetime | None = None) -> str:
+        """Return the score as a PMML 4.4 document.
+
+        PMML is the form in which decision engines take models. The document holds a
+        ``RegressionModel`` whose predictors are fields derived from the columns: one for each term
+        of the score.
+
+        Parameters
+        ----------
+        model_name : str, default="ranker"
+            Name of the model in the document.
+        timestamp : datetime, default=None
+            When the document is said to be written. None leaves it out, so that equal models make
+            equal documents.
+
+        Returns
+        -------
+        str
+            An XML document. Its output is ``score``, that of `decision_function` but for the
+            rounding of sums, and in branching programs of masses (1e-8).
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        TypeError
+            If ``model_name`` is no string, or ``timestamp`` no datetime.
+        ValueError
+            If a part of the model has no form in PMML, such as a split by a classifier of your
+            own; if a name is empty, or a name or a category holds a character that XML cannot (a
+            control character).
+
+        Notes
+        -----
+        Numbers are continuous fields of type double, and missing where the engine has no value.
+        Categories are listed, and any other value is treated as missing: booleans have the type
+        boolean, whole numbers integer, other numbers double, all else string.
+
+        Examples
+        --------
+        >>> from aucrank import RankOpt
+        >>> text = RankOpt(radii=[1.0]).fit([[0.0], [2.0]], [0, 1]).to_pmml()
+        >>> print(text[text.index("<RegressionTable"):text.index("</RegressionTable>")].rstrip())
+        <RegressionTable intercept="-1.0">
+              <NumericPredictor name="term_1" coefficient="1" />
+        """
+        check_is_fitted(self)
+        check_names(model_name, timestamp)
+        return write_formula(
+            read_formula(self._model.formula(), type(self).__name__, "PMML"),
+            self._schema,
+            model_name=model_name,
+            version=_core.__version__,
+            timestamp=None if timestamp is None else timestamp.isoformat(),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

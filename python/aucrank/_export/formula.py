@@ -507,19 +507,9 @@ def opaque_reasons(formula: Formula) -> Iterator[str]:
                     yield from _opaque_conditions(branch.condition)
         case Indicator(condition):
             yield from _opaque_conditions(condition)
-        case StepsOf(of) | Product(_, of):
-            yield from opaque_reasons(of)
-        case Sum(parts) | Median(parts):
-            for part in parts:
+        case _:
+            for part in _parts(formula):
                 yield from opaque_reasons(part)
-        case Quotient(numerator, denominator):
-            yield from opaque_reasons(numerator)
-            yield from opaque_reasons(denominator)
-        case Program(_, layers):
-            for layer in layers:
-                for node in layer:
-                    if not isinstance(node, End):
-                        yield from opaque_reasons(node)
 
 
 def _opaque_conditions(condition: Condition) -> Iterator[str]:
@@ -532,3 +522,34 @@ def _opaque_conditions(condition: Condition) -> Iterator[str]:
         case Fork(_, _, left, right):
             yield from _opaque_conditions(left)
             yield from _opaque_conditions(right)
+
+
+def features_of(formula: Formula) -> Iterator[int]:
+    """Yield the features that a formula asks, some of them more than once."""
+    match formula:
+        case NumberSteps() | LevelSteps():
+            yield formula.feature
+        case Tree(branches):
+            for branch in branches:
+                if isinstance(branch, Branch):
+                    yield from (test.feature for test in tests_of(branch.condition))
+        case Indicator(condition):
+            yield from (test.feature for test in tests_of(condition))
+        case Linear(terms):
+            yield from (term.feature for term in terms)
+        case _:
+            for part in _parts(formula):
+                yield from features_of(part)
+
+
+def _parts(formula: Formula) -> Iterator[Formula]:
+    """Yield the formulas that a formula is made of."""
+    match formula:
+        case StepsOf(of) | Product(_, of):
+            yield of
+        case Sum(parts) | Median(parts):
+            yield from parts
+        case Quotient(numerator, denominator):
+            yield from (numerator, denominator)
+        case Program(_, layers):
+            yield from (node for layer in layers for node in layer if not isinstance(node, End))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from aucrank import _core
 from aucrank._export.bins import CardBin, CardFeature, Kind
-from aucrank._export.pmml import PmmlCard, write_pmml
+from aucrank._export.pmml.card import PmmlCard, write_pmml
 from aucrank.additive._scorecard.card import Card
 
 #: What `to_json` says of its form.

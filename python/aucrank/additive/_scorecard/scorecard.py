@@ -18,6 +18,7 @@ from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
 from aucrank._export.formula import read_formula
+from aucrank._export.pmml.document import check_names
 from aucrank._export.sql import Dialect, SqlWriter
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
@@ -902,12 +903,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
                   <SimplePredicate field="x0" operator="isMissing" />
                 </Attribute>
         """
-        if not isinstance(model_name, str):
-            raise TypeError(f"model_name must be a string, got {model_name!r}")
+        check_names(model_name, timestamp)
         check_choice(why, "why", ("few", "many"))
         check_int(n_reasons, "n_reasons", low=0)
-        if timestamp is not None and not isinstance(timestamp, datetime):
-            raise TypeError(f"timestamp must be a datetime or None, got {timestamp!r}")
         return export.to_pmml(
             self._card,
             model_name,

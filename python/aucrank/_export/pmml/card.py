@@ -1,17 +1,21 @@
 """A scorecard as PMML 4.4, which the decision systems of banks read."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from xml.etree import ElementTree
 
 from aucrank._data.schema import Level
 from aucrank._export.bins import CardBin, CardFeature, Kind
-
-NAMESPACE = "http://www.dmg.org/PMML-4_4"
-
-# Characters that XML 1.0 cannot hold, escaped or not, are those outside these ranges.
-_XML_RANGES = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
+from aucrank._export.pmml.document import (
+    add,
+    add_field,
+    constant,
+    end_document,
+    free_name,
+    start_document,
+    text_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +68,19 @@ def write_pmml(card: PmmlCard) -> str:
     ValueError
         If a name or a category holds a character that XML cannot.
     """
-    for feature in card.features:
-        for text in (feature.name, *map(_text, _levels(feature))):
-            _check_characters(text, f"column {feature.name!r}: ")
     names = [feature.name for feature in card.features] or [card.columns[0]]
-    target = _free_name("total_points", names)
-    root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
-    header = _add(root, "Header", description="Scorecard: whole points that add up to a score")
-    _add(header, "Application", name="aucrank", version=card.version)
-    if card.timestamp is not None:
-        _add(header, "Timestamp").text = card.timestamp
-
-    dictionary = _add(root, "DataDictionary", numberOfFields=str(len(names) + 1))
+    target = free_name("total_points", names)
+    description = "Scorecard: whole points that add up to a score"
+    root = start_document(description, card.version, card.timestamp)
+    dictionary = add(root, "DataDictionary", numberOfFields=str(len(names) + 1))
     for feature in card.features:
-        _add_field(dictionary, feature)
+        add_field(dictionary, feature.name, None if feature.is_numeric else _levels(feature))
     if not card.features:
-        _add(dictionary, "DataField", name=names[0], optype="categorical", dataType="string")
-    _add(dictionary, "DataField", name=target, optype="continuous", dataType="double")
+        add(dictionary, "DataField", name=names[0], optype="categorical", dataType="string")
+    add(dictionary, "DataField", name=target, optype="continuous", dataType="double")
 
     few = card.why == "few"
-    scorecard = _add(
+    scorecard = add(
         root,
         "Scorecard",
         modelName=card.model_name,
@@ -93,9 +90,9 @@ def write_pmml(card: PmmlCard) -> str:
         reasonCodeAlgorithm="pointsBelow" if few else "pointsAbove",
         baselineMethod="max" if few else "min",
     )
-    schema = _add(scorecard, "MiningSchema")
+    schema = add(scorecard, "MiningSchema")
     for name in names:
-        _add(
+        add(
             schema,
             "MiningField",
             name=name,
@@ -103,64 +100,20 @@ def write_pmml(card: PmmlCard) -> str:
             # A category that was not seen in fit counts as missing.
             invalidValueTreatment="asMissing",
         )
-    _add(schema, "MiningField", name=target, usageType="target")
+    add(schema, "MiningField", name=target, usageType="target")
     _add_output(scorecard, card, [*names, target])
     _add_characteristics(scorecard, card, names)
-    for element in root.iter():
-        for text in (*element.attrib.values(), element.text or ""):
-            _check_characters(text)
-    ElementTree.indent(root)
-    body = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
-
-
-def _add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
-    return ElementTree.SubElement(parent, tag, attributes)
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _add_field(dictionary: ElementTree.Element, feature: CardFeature) -> None:
-    if feature.is_numeric:
-        _add(dictionary, "DataField", name=feature.name, optype="continuous", dataType="double")
-        return
-    levels = _levels(feature)
-    data_type = _data_type(levels)
-    field = _add(
-        dictionary, "DataField", name=feature.name, optype="categorical", dataType=data_type
-    )
-    # Those that are listed are valid, and all others are not.
-    for level in levels:
-        _add(field, "Value", value=_text(level), property="valid")
+    return end_document(root)
 
 
 def _levels(feature: CardFeature) -> list[Level]:
     return [level for bin_ in feature.of_kind("category") for level in bin_.levels]
 
 
-def _data_type(levels: Collection[Level]) -> str:
-    kinds = {type(level) for level in levels}
-    if kinds == {bool}:
-        return "boolean"
-    if kinds == {int}:
-        return "integer"
-    return "double" if kinds <= {int, float} else "string"
-
-
-def _text(level: Level) -> str:
-    if isinstance(level, bool):
-        return "true" if level else "false"
-    return str(level)
-
-
 def _add_output(scorecard: ElementTree.Element, card: PmmlCard, taken: list[str]) -> None:
-    output = _add(scorecard, "Output")
-    points = _free_name("points", taken)
-    _add(
+    output = add(scorecard, "Output")
+    points = free_name("points", taken)
+    add(
         output,
         "OutputField",
         name=points,
@@ -169,48 +122,44 @@ def _add_output(scorecard: ElementTree.Element, card: PmmlCard, taken: list[str]
         feature="predictedValue",
     )
     for rank in range(1, min(card.n_reasons, len(card.features)) + 1):
-        _add(
+        add(
             output,
             "OutputField",
-            name=_free_name(f"reason_{rank}", taken),
+            name=free_name(f"reason_{rank}", taken),
             optype="categorical",
             dataType="string",
             feature="reasonCode",
             rank=str(rank),
         )
     # 1 / (1 + exp((offset - points) / factor)), the sign turned where many points speak against.
-    field = _add(
+    field = add(
         output,
         "OutputField",
-        name=_free_name("probability", taken),
+        name=free_name("probability", taken),
         displayName=f"probability of {card.positive}",
         optype="continuous",
         dataType="double",
         feature="transformedValue",
     )
-    share = _add(field, "Apply", function="/")
-    _constant(share, "1")
-    whole = _add(share, "Apply", function="+")
-    _constant(whole, "1")
-    odds_against = _add(whole, "Apply", function="exp")
-    steps = _add(odds_against, "Apply", function="/")
-    distance = _add(steps, "Apply", function="-")
+    share = add(field, "Apply", function="/")
+    constant(share, "1")
+    whole = add(share, "Apply", function="+")
+    constant(whole, "1")
+    odds_against = add(whole, "Apply", function="exp")
+    steps = add(odds_against, "Apply", function="/")
+    distance = add(steps, "Apply", function="-")
     if card.high_positive:
-        _constant(distance, repr(card.offset))
-    _add(distance, "FieldRef", field=points)
+        constant(distance, repr(card.offset))
+    add(distance, "FieldRef", field=points)
     if not card.high_positive:
-        _constant(distance, repr(card.offset))
-    _constant(steps, repr(card.factor))
-
-
-def _constant(parent: ElementTree.Element, value: str) -> None:
-    _add(parent, "Constant", dataType="double").text = value
+        constant(distance, repr(card.offset))
+    constant(steps, repr(card.factor))
 
 
 def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: list[str]) -> None:
-    characteristics = _add(scorecard, "Characteristics")
+    characteristics = add(scorecard, "Characteristics")
     for place, feature in enumerate(card.features):
-        characteristic = _add(
+        characteristic = add(
             characteristics,
             "Characteristic",
             name=feature.name,
@@ -220,18 +169,18 @@ def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: 
         # The first that is true counts, so what stands apart comes before the interval around it.
         kinds: tuple[Kind, ...] = ("special", "interval", "category", "missing")
         for bin_ in (bin_ for kind in kinds for bin_ in feature.of_kind(kind)):
-            attribute = _add(characteristic, "Attribute", partialScore=str(bin_.points))
+            attribute = add(characteristic, "Attribute", partialScore=str(bin_.points))
             _add_predicate(attribute, feature.name, bin_)
     if not card.features:
         # The schema asks for one at least.
-        characteristic = _add(
+        characteristic = add(
             characteristics,
             "Characteristic",
             name=names[0],
             reasonCode=names[0],
             baselineScore="0",
         )
-        _add(_add(characteristic, "Attribute", partialScore="0"), "True")
+        add(add(characteristic, "Attribute", partialScore="0"), "True")
 
 
 def _baseline_score(card: PmmlCard, place: int) -> str:
@@ -260,13 +209,13 @@ def _add_predicate(attribute: ElementTree.Element, field: str, bin_: CardBin) ->
         case "interval":
             _add_interval(attribute, field, bin_)
         case "category":
-            _add_levels(attribute, field, [_text(level) for level in bin_.levels])
+            _add_levels(attribute, field, [text_of(level) for level in bin_.levels])
 
 
 def _simple(
     parent: ElementTree.Element, field: str, operator: str, value: str | None = None
 ) -> None:
-    predicate = _add(parent, "SimplePredicate", field=field, operator=operator)
+    predicate = add(parent, "SimplePredicate", field=field, operator=operator)
     if value is not None:
         predicate.set("value", value)
 
@@ -282,7 +231,7 @@ def _add_interval(attribute: ElementTree.Element, field: str, bin_: CardBin) -> 
         return
     parent = attribute
     if len(ends) > 1:
-        parent = _add(attribute, "CompoundPredicate", booleanOperator="and")
+        parent = add(attribute, "CompoundPredicate", booleanOperator="and")
     for operator, end in ends:
         _simple(parent, field, operator, repr(end))
 
@@ -291,8 +240,8 @@ def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -
     if len(values) == 1:
         _simple(attribute, field, "equal", values[0])
     elif all("\\" not in value and value.isprintable() for value in values):
-        array = _add(
-            _add(attribute, "SimpleSetPredicate", field=field, booleanOperator="isIn"),
+        array = add(
+            add(attribute, "SimpleSetPredicate", field=field, booleanOperator="isIn"),
             "Array",
             type="string",
             n=str(len(values)),
@@ -302,15 +251,6 @@ def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -
     else:
         # An array has no way to write a backslash before its closing quote, nor a line end that an
         # XML reader keeps as it is; attributes have.
-        parent = _add(attribute, "CompoundPredicate", booleanOperator="or")
+        parent = add(attribute, "CompoundPredicate", booleanOperator="or")
         for value in values:
             _simple(parent, field, "equal", value)
-
-
-def _check_characters(text: str, where: str = "") -> None:
-    for character in text:
-        code = ord(character)
-        if character not in "\t\n\r" and not any(low <= code <= high for low, high in _XML_RANGES):
-            raise ValueError(
-                f"{where}{text!r} holds the character {character!r}, which XML and so PMML cannot"
-            )

@@ -1,0 +1,1 @@
+"""Models in PMML 4.4, which the decision systems of banks read."""

@@ -1,0 +1,112 @@
+"""What every PMML document has: its frame, its fields, texts that XML can hold."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from xml.etree import ElementTree
+
+from aucrank._data.schema import Level
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+
+# Characters that XML 1.0 cannot hold, escaped or not, are those outside these ranges.
+_XML_RANGES = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
+
+
+def start_document(description: str, version: str, timestamp: str | None) -> ElementTree.Element:
+    """Return the root of a document with its header."""
+    root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
+    header = add(root, "Header", description=description)
+    add(header, "Application", name="aucrank", version=version)
+    if timestamp is not None:
+        add(header, "Timestamp").text = timestamp
+    return root
+
+
+def end_document(root: ElementTree.Element) -> str:
+    """Return the text of a document.
+
+    Raises
+    ------
+    ValueError
+        If a text in it holds a character that XML cannot.
+    """
+    for element in root.iter():
+        for text in (*element.attrib.values(), element.text or ""):
+            check_characters(text)
+    ElementTree.indent(root)
+    # A reader of XML turns a carriage return that is no reference into a line feed.
+    body = ElementTree.tostring(root, encoding="unicode").replace("\r", "&#13;")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def check_names(model_name: object, timestamp: object) -> None:
+    """Raise TypeError if a model cannot have this name, or a document this date."""
+    if not isinstance(model_name, str):
+        raise TypeError(f"model_name must be a string, got {model_name!r}")
+    if timestamp is not None and not isinstance(timestamp, datetime):
+        raise TypeError(f"timestamp must be a datetime or None, got {timestamp!r}")
+
+
+def add_field(dictionary: ElementTree.Element, name: str, levels: Sequence[Level] | None) -> None:
+    """Add a column: a number, or one of some categories.
+
+    Raises
+    ------
+    ValueError
+        If the name is empty, or a text holds a character that XML cannot.
+    """
+    for text in (name, *map(text_of, levels or ())):
+        check_characters(text, f"column {name!r}: ")
+    if levels is None:
+        add(dictionary, "DataField", name=name, optype="continuous", dataType="double")
+        return
+    field = add(
+        dictionary, "DataField", name=name, optype="categorical", dataType=data_type(levels)
+    )
+    # Those that are listed are valid, and all others are not.
+    for level in levels:
+        add(field, "Value", value=text_of(level), property="valid")
+
+
+def add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
+    """Add an element."""
+    return ElementTree.SubElement(parent, tag, attributes)
+
+
+def constant(parent: ElementTree.Element, value: str) -> None:
+    """Add a number."""
+    add(parent, "Constant", dataType="double").text = value
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken, with underscores at its end."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def check_characters(text: str, where: str = "") -> None:
+    """Raise ValueError for a character that XML cannot hold."""
+    for character in text:
+        code = ord(character)
+        if character not in "\t\n\r" and not any(low <= code <= high for low, high in _XML_RANGES):
+            raise ValueError(
+                f"{where}{text!r} holds the character {character!r}, which XML and so PMML cannot"
+            )
+
+
+def text_of(level: Level) -> str:
+    """Return a category as PMML writes it."""
+    if isinstance(level, bool):
+        return "true" if level else "false"
+    return str(level)
+
+
+def data_type(levels: Collection[Level]) -> str:
+    """Return the PMML type of some categories."""
+    kinds = {type(level) for level in levels}
+    if kinds == {bool}:
+        return "boolean"
+    if kinds == {int}:
+        return "integer"
+    return "double" if kinds <= {int, float} else "string"

@@ -1,0 +1,394 @@
+"""Formulas as PMML: a regression whose predictors are fields derived from the columns."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from aucrank._data.schema import Schema
+from aucrank._export.formula import (
+    All,
+    Always,
+    AnyOf,
+    Below,
+    Branch,
+    Condition,
+    Constant,
+    End,
+    Fork,
+    Formula,
+    Indicator,
+    Known,
+    Leaf,
+    LevelSteps,
+    Linear,
+    LinearTerm,
+    NumberSteps,
+    Product,
+    Program,
+    Quotient,
+    StepsOf,
+    Sum,
+    Test,
+    Tree,
+    features_of,
+)
+from aucrank._export.pmml.document import (
+    add,
+    add_field,
+    constant,
+    data_type,
+    end_document,
+    free_name,
+    start_document,
+    text_of,
+)
+
+Element = ElementTree.Element
+
+
+def write_formula(
+    formula: Formula, schema: Schema, *, model_name: str, version: str, timestamp: str | None
+) -> str:
+    """Return a formula as a PMML document.
+
+    Each term of a sum is a derived field, and the score is the sum of these and of a constant. A
+    missing value is a value that the engine does not have.
+
+    Parameters
+    ----------
+    formula : Formula
+        What is computed; no part of it opaque.
+    schema : Schema
+        Of the columns that it asks.
+    model_name, version : str
+        Name of the model, and version of the application that writes it.
+    timestamp : str or None
+        When the document is said to be written; None leaves it out.
+
+    Raises
+    ------
+    ValueError
+        If a name or a category holds a character that XML cannot, or a name is empty.
+    """
+    asked = sorted(set(features_of(formula))) or [0]
+    names = [schema.shown_name(feature) for feature in asked]
+    for feature in asked:
+        if schema.features[feature].name == "":
+            raise ValueError(f"column {feature} has an empty name, which PMML cannot write")
+    description = "A score that ranks rows: the higher, the more positive"
+    root = start_document(description, version, timestamp)
+    dictionary = add(root, "DataDictionary", numberOfFields=str(len(asked) + 1))
+    for feature, name in zip(asked, names, strict=True):
+        add_field(dictionary, name, schema.features[feature].levels)
+    target = free_name("score_of_row", names)
+    add(dictionary, "DataField", name=target, optype="continuous", dataType="double")
+
+    model = add(root, "RegressionModel", modelName=model_name, functionName="regression")
+    mining = add(model, "MiningSchema")
+    for name in names:
+        # A category that was not seen in fit counts as missing.
+        add(mining, "MiningField", name=name, usageType="active", invalidValueTreatment="asMissing")
+    add(mining, "MiningField", name=target, usageType="target")
+    output = add(model, "Output")
+    add(
+        output,
+        "OutputField",
+        name=free_name("score", [*names, target]),
+        optype="continuous",
+        dataType="double",
+        feature="predictedValue",
+    )
+    derived = add(model, "LocalTransformations")
+    writer = _Writer(schema, derived, [*names, target])
+    terms, intercept = _terms(formula)
+    predictors = [writer.field("term", term) for term in terms]
+    if not predictors:
+        model.remove(derived)
+    table = add(model, "RegressionTable", intercept=repr(intercept))
+    for predictor in predictors:
+        add(table, "NumericPredictor", name=predictor, coefficient="1")
+    return end_document(root)
+
+
+def _terms(formula: Formula) -> tuple[list[Formula], float]:
+    """Return a formula as a sum of terms and a constant."""
+    match formula:
+        case Constant(value):
+            return [], value
+        case Sum(parts):
+            terms: list[Formula] = [part for part in parts if not isinstance(part, Constant)]
+            return terms, sum((part.value for part in parts if isinstance(part, Constant)), 0.0)
+        case Linear(linear, intercept):
+            return [*(Linear((term,), 0.0) for term in linear)], intercept
+    return [formula], 0.0
+
+
+class _Writer:
+    """Writes expressions, and fields that expressions refer to."""
+
+    def __init__(self, schema: Schema, derived: Element, taken: Sequence[str]) -> None:
+        self._schema = schema
+        self._derived = derived
+        self._taken = set(taken)
+
+    def field(self, name: str, formula: Formula) -> str:
+        """Add a derived field of a formula, and return its name."""
+        element = ElementTree.Element("DerivedField", optype="continuous", dataType="double")
+        self.expression(element, formula)
+        return self._append(element, name)
+
+    def _append(self, element: Element, name: str) -> str:
+        """Add a field behind those that it refers to, and return its name."""
+        name = free_name(f"{name}_{len(self._derived) + 1}", self._taken)
+        self._taken.add(name)
+        element.set("name", name)
+        self._derived.append(element)
+        return name
+
+    def expression(self, parent: Element, formula: Formula) -> None:
+        """Add the expression of a formula."""
+        match formula:
+            case Constant(value):
+                constant(parent, repr(value))
+            case Tree(nodes):
+                self._tree(parent, nodes, 0)
+            case NumberSteps():
+                self._number_steps(parent, formula)
+            case LevelSteps():
+                self._level_steps(parent, formula)
+            case StepsOf(of, thresholds, values):
+                self._halved(parent, self.field("argument", of), thresholds, values)
+            case Linear(terms, intercept):
+                self._sum(parent, [*terms, *([Constant(intercept)] if intercept else [])])
+            case Indicator(condition, value):
+                choice = add(parent, "Apply", function="if")
+                self._condition(choice, condition)
+                constant(choice, repr(value))
+                constant(choice, "0.0")
+            case Sum(terms):
+                self._sum(parent, terms)
+            case Product(factor, of):
+                product = add(parent, "Apply", function="*")
+                constant(product, repr(factor))
+                self.expression(product, of)
+            case Quotient(numerator, denominator, otherwise):
+                self._quotient(parent, numerator, denominator, otherwise)
+            case Program():
+                self._program(parent, formula)
+            case _:
+                # Engines lack the median that the standard has.
+                what = type(formula).__name__.lower()
+                raise ValueError(f"PMML has no form for a {what} of several scores")
+
+    def _field_ref(self, parent: Element, feature: int) -> None:
+        add(parent, "FieldRef", field=self._schema.shown_name(feature))
+
+    def _tree(self, parent: Element, nodes: Sequence[Branch | Leaf], place: int) -> None:
+        node = nodes[place]
+        if isinstance(node, Leaf):
+            constant(parent, repr(node.value))
+            return
+        choice = add(parent, "Apply", function="if")
+        self._condition(choice, node.condition)
+        self._tree(choice, nodes, node.left)
+        self._tree(choice, nodes, node.right)
+
+    def _unless_missing(self, parent: Element, feature: int, missing: float) -> Element:
+        """Add the choice of a value where a feature is missing; the other side is still to come."""
+        choice = add(parent, "Apply", function="if")
+        self._field_ref(add(choice, "Apply", function="isMissing"), feature)
+        constant(choice, repr(missing))
+        return choice
+
+    def _number_steps(self, parent: Element, steps: NumberSteps) -> None:
+        parent = self._unless_missing(parent, steps.feature, steps.missing)
+        for special, value in steps.special:
+            parent = add(parent, "Apply", function="if")
+            test = add(parent, "Apply", function="equal")
+            self._field_ref(test, steps.feature)
+            constant(test, repr(special))
+            constant(parent, repr(value))
+        name = self._schema.shown_name(steps.feature)
+        self._halved(parent, name, steps.thresholds, steps.values)
+
+    def _halved(
+        self, parent: Element, field: str, thresholds: Sequence[float], values: Sequence[float]
+    ) -> None:
+        """Add the value of the step of a field, found by halves: no deeper than it must be."""
+        if not thresholds:
+            constant(parent, repr(values[0]))
+            return
+        middle = len(thresholds) // 2
+        choice = add(parent, "Apply", function="if")
+        below = add(choice, "Apply", function="lessThan")
+        add(below, "FieldRef", field=field)
+        constant(below, repr(thresholds[middle]))
+        self._halved(choice, field, thresholds[:middle], values[: middle + 1])
+        self._halved(choice, field, thresholds[middle + 1 :], values[middle + 1 :])
+
+    def _level_steps(self, parent: Element, steps: LevelSteps) -> None:
+        parent = self._unless_missing(parent, steps.feature, steps.missing)
+        for codes, value in steps.by_value():
+            if value == steps.missing:
+                continue
+            parent = add(parent, "Apply", function="if")
+            self._among(parent, steps.feature, codes)
+            constant(parent, repr(value))
+        constant(parent, repr(steps.missing))
+
+    def _sum(self, parent: Element, terms: Sequence[Formula | LinearTerm]) -> None:
+        """Add a sum; in halves, so that a long one is not deep."""
+        if not terms:
+            constant(parent, "0.0")
+        elif len(terms) == 1:
+            (term,) = terms
+            if isinstance(term, LinearTerm):
+                self._weighted(parent, term)
+            else:
+                self.expression(parent, term)
+        else:
+            half = len(terms) // 2
+            total = add(parent, "Apply", function="+")
+            self._sum(total, terms[:half])
+            self._sum(total, terms[half:])
+
+    def _weighted(self, parent: Element, term: LinearTerm) -> None:
+        if term.scale is None:
+            product = add(parent, "Apply", function="*")
+            constant(product, repr(term.weight))
+            self._field_ref(product, term.feature)
+            return
+        scale = term.scale
+        parent = self._unless_missing(parent, term.feature, 0.0)
+        product = add(parent, "Apply", function="*")
+        constant(product, repr(term.weight))
+        least = add(product, "Apply", function="max")
+        constant(least, repr(-scale.limit))
+        most = add(least, "Apply", function="min")
+        constant(most, repr(scale.limit))
+        deviations = add(most, "Apply", function="/")
+        from_mean = add(deviations, "Apply", function="-")
+        self._field_ref(from_mean, term.feature)
+        constant(from_mean, repr(scale.mean))
+        constant(deviations, repr(scale.deviation))
+
+    def _quotient(
+        self, parent: Element, numerator: Formula, denominator: Formula, otherwise: float
+    ) -> None:
+        if isinstance(denominator, Constant) and denominator.value > 0.0:
+            quotient = add(parent, "Apply", function="/")
+            self.expression(quotient, numerator)
+            constant(quotient, repr(denominator.value))
+            return
+        below = self.field("denominator", denominator)
+        choice = add(parent, "Apply", function="if")
+        is_above = add(choice, "Apply", function="greaterThan")
+        add(is_above, "FieldRef", field=below)
+        constant(is_above, "0.0")
+        quotient = add(choice, "Apply", function="/")
+        self.expression(quotient, numerator)
+        add(quotient, "FieldRef", field=below)
+        constant(choice, repr(otherwise))
+
+    def _program(self, parent: Element, program: Program) -> None:
+        """Add the mean worth of the ends.
+
+        Masses are parts of 1, and not rounded to whole numbers as in the core.
+        """
+        worths = []
+        masses: list[str | None] = [self.field("mass", Constant(1.0))]
+        for layer in program.layers:
+            arriving: list[list[tuple[str, str, bool]]] = [[] for _ in range(len(layer) + 1)]
+            for place, (node, mass) in enumerate(zip(layer, masses, strict=True)):
+                if mass is None:
+                    continue
+                if isinstance(node, End):
+                    worths.append((mass, node.worth))
+                    continue
+                share = self.field("share", node)
+                arriving[place].append((mass, share, False))
+                arriving[place + 1].append((mass, share, True))
+            masses = [self._mass(parts) if parts else None for parts in arriving]
+        self._weighted_sum(parent, worths)
+
+    def _mass(self, parts: Sequence[tuple[str, str, bool]]) -> str:
+        """Add the mass that reaches a node, of up to two others, and return its name."""
+        element = ElementTree.Element("DerivedField", optype="continuous", dataType="double")
+        total = add(element, "Apply", function="+") if len(parts) > 1 else element
+        for mass, share, goes_on in parts:
+            product = add(total, "Apply", function="*")
+            add(product, "FieldRef", field=mass)
+            if not goes_on:
+                product = add(product, "Apply", function="-")
+                constant(product, "1.0")
+            add(product, "FieldRef", field=share)
+        return self._append(element, "mass")
+
+    def _weighted_sum(self, parent: Element, parts: Sequence[tuple[str, int]]) -> None:
+        """Add a sum of fields, each times a number."""
+        if len(parts) > 1:
+            half = len(parts) // 2
+            parent = add(parent, "Apply", function="+")
+            self._weighted_sum(parent, parts[:half])
+            self._weighted_sum(parent, parts[half:])
+            return
+        ((field, weight),) = parts
+        product = add(parent, "Apply", function="*")
+        constant(product, repr(float(weight)))
+        add(product, "FieldRef", field=field)
+
+    # Conditions -----------------------------------------------------------------------------------
+
+    def _condition(self, parent: Element, condition: Condition) -> None:
+        """Add a condition, which is true or false also where a feature is missing."""
+        match condition:
+            case Test():
+                self._test(parent, condition)
+            case Always(holds):
+                _truth(parent, holds=holds)
+            case All(parts):
+                self._joined(parent, "and", parts)
+            case AnyOf(parts):
+                self._joined(parent, "or", parts)
+            case Fork(test, _, left, right):
+                choice = add(parent, "Apply", function="if")
+                self._test(choice, test)
+                self._condition(choice, left)
+                self._condition(choice, right)
+            case _:
+                raise ValueError(f"PMML has no form for a {type(condition).__name__}")
+
+    def _joined(self, parent: Element, function: str, parts: Sequence[Condition]) -> None:
+        joined = add(parent, "Apply", function=function)
+        for part in parts:
+            self._condition(joined, part)
+
+    def _test(self, parent: Element, test: Test) -> None:
+        choice = add(parent, "Apply", function="if")
+        self._field_ref(add(choice, "Apply", function="isMissing"), test.feature)
+        _truth(choice, holds=test.missing_left)
+        match test.rule:
+            case Below(threshold, is_reversed):
+                known = add(
+                    choice, "Apply", function="greaterOrEqual" if is_reversed else "lessThan"
+                )
+                self._field_ref(known, test.feature)
+                constant(known, repr(threshold))
+            case Known(goes_left):
+                _truth(choice, holds=goes_left)
+            case rule:
+                levels = self._schema.features[test.feature].levels or ()
+                self._among(choice, test.feature, sorted(rule.left(len(levels))))
+
+    def _among(self, parent: Element, feature: int, codes: Sequence[int]) -> None:
+        levels = self._schema.features[feature].levels or ()
+        if not codes:
+            _truth(parent, holds=False)
+            return
+        known = add(parent, "Apply", function="isIn")
+        self._field_ref(known, feature)
+        for code in codes:
+            add(known, "Constant", dataType=data_type(levels)).text = text_of(levels[code])
+
+
+def _truth(parent: Element, *, holds: bool) -> None:
+    add(parent, "Constant", dataType="boolean").text = "true" if holds else "false"
