@@ -97,6 +97,8 @@ class AUCBoost(BoostedRanker):
     threshold_ : float
         The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest;
         0 for ``output="sign"``.
+    base_score_ : float
+        ``-threshold_``: what a row of `explain` is to be added to.
     validation_path_ : Table or None
         The AUC of the rows held out, by ``round``; None where none were held out.
     feature_importances_ : ndarray of shape (n_features,)

@@ -236,6 +236,17 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         return self._fitted_model.threshold
 
     @property
+    def base_score_(self) -> float:
+        """Return what the parts of a row are to be added to.
+
+        Returns
+        -------
+        float
+            A row of `explain` and this add up to `decision_function`: ``-threshold_``.
+        """
+        return -self.threshold_
+
+    @property
     def validation_path_(self) -> Table | None:
         """Return the AUC of the rows held out, round by round.
 

@@ -106,10 +106,10 @@ class TermsMixin:
         -------
         ndarray of float64, shape (n, n_features)
             The step function of each feature at the row, as `terms` lists them; 0 for features
-            that no round has asked. A row adds up to its `decision_function` plus ``threshold_``,
-            which belongs to no feature: to the last bit, in any order, since all values are
-            multiples of a power of two. Where the score is a sign (``output="sign"``), it adds up
-            to the sum whose sign that is.
+            that no round has asked. A row and ``base_score_`` add up to its `decision_function`:
+            to the last bit, in any order, since all values are multiples of a power of two.
+            Where the score is a sign (``output="sign"``), a row adds up to the sum whose sign
+            that is.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class TermsMixin:
         >>> parts = model.explain(X)
         >>> parts.shape
         (569, 30)
-        >>> np.array_equal(parts.sum(axis=1) - model.threshold_, model.decision_function(X))
+        >>> np.array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(X))
         True
         """
         check_is_fitted(self)

@@ -123,6 +123,8 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         Number of terms of the score.
     threshold_ : float
         The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest.
+    base_score_ : float
+        ``-threshold_``: what a row of `explain` is to be added to.
     radius_ : float
         Length of the vector of coefficients.
     radii_ : Table
@@ -410,6 +412,17 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             `decision_function` is the sum less this.
         """
         return self._fitted_model.threshold
+
+    @property
+    def base_score_(self) -> float:
+        """Return what the parts of a row are to be added to.
+
+        Returns
+        -------
+        float
+            A row of `explain` and this add up to `decision_function`: ``-threshold_``.
+        """
+        return -self.threshold_
 
     @property
     def radius_(self) -> float:

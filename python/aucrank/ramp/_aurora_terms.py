@@ -170,7 +170,7 @@ class AuroraTermsMixin:
         -------
         ndarray of float64, shape (n, n_terms)
             The coefficient of each term, in the order of `terms`, where it is on, and 0 where it
-            is not. A row adds up to its `decision_function` plus ``threshold_``: to the last bit,
+            is not. A row and ``base_score_`` add up to its `decision_function`: to the last bit,
             in any order, since all coefficients are multiples of a power of two.
 
         Raises
@@ -190,7 +190,7 @@ class AuroraTermsMixin:
         >>> parts = model.explain(X)
         >>> parts.shape == (569, model.n_terms_)
         True
-        >>> np.array_equal(parts.sum(axis=1) - model.threshold_, model.decision_function(X))
+        >>> np.array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(X))
         True
         """
         n_terms = self._fitted_model.n_terms

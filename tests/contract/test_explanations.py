@@ -1,0 +1,46 @@
+"""Explanations mean one thing: the parts of a row and the base score add up to its score."""
+
+import numpy as np
+import pytest
+from aucrank import AURORA, RIMARC, AUCBoost, RankBoost, RankOpt, Scorecard
+from aucrank._base.registry import public_estimators
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+
+X, Y = load_breast_cancer(return_X_y=True)
+
+#: Sums of multiples of a power of two: exact in any order.
+EXACT = {
+    "AUCBoost": AUCBoost(n_rounds=20),
+    "RankBoost": RankBoost(n_rounds=30),
+    "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
+}
+#: A quotient, points over a factor, products: their parts are rounded.
+ROUNDED = {
+    "RIMARC": RIMARC(),
+    "Scorecard": Scorecard(),
+    "Scorecard of bad luck": Scorecard(estimator=RankBoost(n_rounds=20), high_points="negative"),
+    "RankOpt": RankOpt(radii=(1.0,)),
+}
+
+
+def explained(model):
+    model = clone(model).fit(X, Y)
+    return model.explain(X).sum(axis=1) + model.base_score_, model.decision_function(X)
+
+
+def test_all_estimators_that_explain_are_here():
+    explaining = {name for name, cls in public_estimators().items() if hasattr(cls, "explain")}
+    assert explaining == {type(model).__name__ for model in (EXACT | ROUNDED).values()}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_parts_and_base_score_are_the_score_to_the_last_bit(name):
+    found, scores = explained(EXACT[name])
+    np.testing.assert_array_equal(found, scores)
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_parts_and_base_score_are_the_score_but_for_rounding(name):
+    found, scores = explained(ROUNDED[name])
+    np.testing.assert_allclose(found, scores, rtol=0, atol=4e-14 * max(1, np.abs(scores).max()))
