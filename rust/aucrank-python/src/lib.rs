@@ -9,6 +9,7 @@ mod boost;
 mod callbacks;
 mod classifiers;
 mod columns;
+mod document;
 mod forest;
 mod inference;
 mod marti;
@@ -40,6 +41,8 @@ mod _core {
         score_by_classifiers,
     };
     #[pymodule_export]
+    use super::document::{ModelFormatError, read_document, write_document};
+    #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
     use super::inference::{
@@ -48,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use super::marti::{PyBranchingProgram, fit_marti_rank};
     #[pymodule_export]
-    use super::model::{ModelFormatError, PyModel, read_document, write_document};
+    use super::model::PyModel;
     #[pymodule_export]
     use super::ramp::{ramp_auc, ramp_auc_gradient};
     #[pymodule_export]

@@ -1,0 +1,86 @@
+//! Saved models as Python functions, and the one list of the classes of families.
+
+use std::sync::Arc;
+
+use aucrank::Interrupt;
+use aucrank::additive::{Mad2c, Rimarc, Scorecard};
+use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
+use aucrank::boost::{BoostedModel, BranchingProgram};
+use aucrank::model::{Document, Header, Model, ModelError};
+use aucrank::tree::{RankingForest, TreeRankModel};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
+use crate::aurora::PyAurora;
+use crate::binarizer::PyThresholdBinarizer;
+use crate::boost::PyBoostedModel;
+use crate::forest::PyRankingForest;
+use crate::marti::PyBranchingProgram;
+use crate::model::{PyModel, hand_over};
+use crate::rank_opt::PyRankOpt;
+use crate::run::on_pool_or;
+use crate::tree::PyTreeRankModel;
+
+pyo3::create_exception!(
+    aucrank,
+    ModelFormatError,
+    PyValueError,
+    "A model file that is corrupt, truncated, foreign, or newer than this version of aucrank."
+);
+
+fn to_format_error(err: ModelError) -> PyErr {
+    match err {
+        ModelError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        err => ModelFormatError::new_err(err.to_string()),
+    }
+}
+
+/// Declares the Python class of each family.
+macro_rules! classes {
+    ($($family:ident($model:ty) => $class:ident,)*) => {
+        $(impl From<Arc<$model>> for $class {
+            fn from(model: Arc<$model>) -> Self {
+                Self(model)
+            }
+        })*
+
+        /// A model as an object of the class of its family.
+        fn hand_over_any(py: Python<'_>, model: Model) -> PyResult<Py<PyAny>> {
+            match model {
+                $(Model::$family(model) => Ok(hand_over::<_, $class>(py, model)?.into_any()),)*
+            }
+        }
+    };
+}
+
+classes! {
+    TreeRank(TreeRankModel) => PyTreeRankModel,
+    RankingForest(RankingForest) => PyRankingForest,
+    Boosted(BoostedModel) => PyBoostedModel,
+    BranchingProgram(BranchingProgram) => PyBranchingProgram,
+    Mad2c(Mad2c) => PyMad2c,
+    Rimarc(Rimarc) => PyRimarc,
+    Scorecard(Scorecard) => PyScorecard,
+    Aurora(Aurora) => PyAurora,
+    ThresholdBinarizer(ThresholdBinarizer) => PyThresholdBinarizer,
+    RankOpt(RankOpt) => PyRankOpt,
+}
+
+/// Joins a header (JSON text of estimator, classes and features) and a model into a document.
+#[pyfunction]
+pub fn write_document(py: Python<'_>, header: &str, model: PyRef<'_, PyModel>) -> PyResult<String> {
+    let model = model.as_model();
+    let write =
+        |interrupt: &Interrupt| model.to_json_heeding(&Header::from_json(header)?, interrupt);
+    on_pool_or(py, 1, write, to_format_error)
+}
+
+/// Header (JSON text) and model of a document.
+#[pyfunction]
+pub fn read_document(py: Python<'_>, text: &str) -> PyResult<(String, Py<PyAny>)> {
+    let read = |interrupt: &Interrupt| Document::from_json_heeding(text, interrupt);
+    let document = on_pool_or(py, 1, read, to_format_error)?;
+    let header = document.header.to_json().map_err(to_format_error)?;
+    Ok((header, hand_over_any(py, document.model)?))
+}
