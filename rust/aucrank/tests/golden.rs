@@ -72,13 +72,12 @@ fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
             let expected: Vec<u64> = answers.map(|v| v.as_f64().unwrap().to_bits()).collect();
             assert_eq!(found, expected, "{name}");
             let formula = document.model.family().formula();
-            match formula.opaque() {
-                Some(opaque) => opaque_parts.push((name.clone(), opaque)),
-                None => {
-                    let values = formula.values(&columns).unwrap();
-                    let values: Vec<u64> = values.into_iter().map(f64::to_bits).collect();
-                    assert_eq!(values, expected, "the formula of {name}");
-                }
+            if let Some(opaque) = formula.opaque() {
+                opaque_parts.push((name.clone(), opaque));
+            } else {
+                let values = formula.values(&columns).unwrap();
+                let values: Vec<u64> = values.into_iter().map(f64::to_bits).collect();
+                assert_eq!(values, expected, "the formula of {name}");
             }
         }
         families.insert(format!("{:?}", std::mem::discriminant(&document.model)));

@@ -364,17 +364,18 @@ fn reading_and_writing_end_once_they_are_interrupted() {
         let text = document.to_json().unwrap();
         let found = Document::from_json_heeding(&text, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
-        let found = document.model.borrow().to_json_heeding(&document.header, &interrupt);
+        let found =
+            document.model.family().as_model().to_json_heeding(&document.header, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
         // Behind the check of the text.
-        let model = serde_json::to_string(&document.model.borrow()).unwrap();
+        let model = serde_json::to_string(&document.model.family().as_model()).unwrap();
         assert_eq!(Model::from_json(&model, &interrupt), Err(ModelError::Interrupted));
     }
 }
 
 #[test]
 fn long_texts_are_read_piece_by_piece_to_the_same_end() {
-    let model = serde_json::to_string(&document().model.borrow()).unwrap();
+    let model = serde_json::to_string(&document().model.family().as_model()).unwrap();
     let long = model.replacen('{', &("{".to_owned() + &" ".repeat(9 << 20)), 1);
     let (stopped, interrupt) = (Interrupt::default(), Interrupt::default());
     stopped.stop();

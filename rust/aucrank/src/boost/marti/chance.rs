@@ -59,6 +59,21 @@ impl Chance {
     }
 }
 
+/// Splits masses by the probabilities that `chance` returns.
+#[inline]
+pub(super) fn split_mass<T: Copy>(
+    here: &mut [u32],
+    next: &mut [u32],
+    of: &[T],
+    chance: impl Fn(T) -> Chance,
+) {
+    for ((here, next), &of) in here.iter_mut().zip(next).zip(of) {
+        let right = chance(of).right_of(*here);
+        *here -= right;
+        *next += right;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use super::chance::MOST_ROW_BITS;
 use super::params::{MOST_ROUNDS, ProgramScore, Routing};
 use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
-use crate::data::{ClassMasses, times_power_of_two};
+use crate::data::{ClassMasses, mix, times_power_of_two};
 
 /// Maximum mass of a class, up to which sums are exact in `f64`.
 const MOST_MASS: u64 = 1 << 53;
@@ -71,6 +71,12 @@ pub enum NodeKind {
 /// Index of a node: layers count from 1, nodes of a layer from 0.
 pub(super) fn place(layer: usize, index: usize) -> usize {
     layer * (layer - 1) / 2 + index
+}
+
+/// The coin of a row at a node, from the hash of its content.
+#[inline]
+pub(super) fn coin_at(content: u64, layer: usize, node: usize) -> u64 {
+    mix(content ^ mix(place(layer, node) as u64))
 }
 
 impl BranchingProgram {

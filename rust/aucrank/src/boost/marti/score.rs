@@ -9,10 +9,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::chance::Chance;
+use super::chance::{Chance, split_mass};
 use super::params::{ProgramScore, Routing};
-use super::program::{BranchingProgram, Node, NodeKind, place};
-use super::walk::coin_at;
+use super::program::{BranchingProgram, Node, NodeKind, coin_at, place};
 use crate::RankError;
 use crate::boost::term::Term;
 use crate::boost::weak::external::RowScores;
@@ -167,23 +166,23 @@ impl<'p> Scorer<'p> {
                         if tile.has_missing[*asked] {
                             let chance =
                                 |value: f64| if value.is_nan() { *missing } else { side(value) };
-                            part(here, next, values, chance);
+                            split_mass(here, next, values, chance);
                         } else {
-                            part(here, next, values, side);
+                            split_mass(here, next, values, side);
                         }
                     }
                     Step::Feature { column: asked, term } => {
                         for (chance, &value) in chances.iter_mut().zip(column(*asked)) {
                             *chance = Chance::new(term.value(value));
                         }
-                        part(here, next, chances, |chance| chance);
+                        split_mass(here, next, chances, |chance| chance);
                     }
                     Step::Rows(of_row) => {
-                        part(here, next, &of_row[rows.clone()], |chance| chance);
+                        split_mass(here, next, &of_row[rows.clone()], |chance| chance);
                     }
                     Step::Coin => {
                         chances.fill(Chance::HALF);
-                        part(here, next, chances, |chance| chance);
+                        split_mass(here, next, chances, |chance| chance);
                     }
                     Step::End(worth) => {
                         for (sum, mass) in sums.iter_mut().zip(here) {
@@ -222,21 +221,6 @@ impl<'p> Scorer<'p> {
             node += usize::from(chance.falls_right(coin_at(coin, layer, node)));
         }
         unreachable!("in the last layer ways end")
-    }
-}
-
-/// Splits masses by the probabilities that `chance` returns.
-#[inline]
-pub(super) fn part<T: Copy>(
-    here: &mut [u32],
-    next: &mut [u32],
-    of: &[T],
-    chance: impl Fn(T) -> Chance,
-) {
-    for ((here, next), &of) in here.iter_mut().zip(next).zip(of) {
-        let right = chance(of).right_of(*here);
-        *here -= right;
-        *next += right;
     }
 }
 

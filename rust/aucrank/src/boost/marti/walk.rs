@@ -5,12 +5,11 @@
 //! classifiers can be evaluated on all rows, masses are not stored: in each layer they are
 //! recomputed from the root, tile by tile, which takes about as long as reading stored ones.
 
-use super::chance::Chance;
+use super::chance::{Chance, split_mass};
 use super::marti_boost::{Outcome, RowChance, TwoSidedLearner};
-use super::program::place;
-use super::score::part;
+use super::program::{coin_at, place};
 use super::start::Start;
-use crate::data::{ClassMasses, Columns, Labels, MassHistogram, content_hash, mix};
+use crate::data::{ClassMasses, Columns, Labels, MassHistogram, content_hash};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows that step together: their masses stay in the first-level cache.
@@ -289,7 +288,7 @@ fn spread<'o, C: RowChance + 'o>(
                 continue;
             }
         }
-        part(here, next, chances, |chance| chance);
+        split_mass(here, next, chances, |chance| chance);
     }
 }
 
@@ -312,12 +311,6 @@ fn move_on<C: RowChance>(before: &[Outcome<C>], first: usize, nodes: &mut [u32],
         };
         *node += u32::from(chance.falls_right(coin_at(coin, before.len(), *node as usize)));
     }
-}
-
-/// The coin of a row at a node, from the hash of its content.
-#[inline]
-pub(super) fn coin_at(content: u64, layer: usize, node: usize) -> u64 {
-    mix(content ^ mix(place(layer, node) as u64))
 }
 
 impl MassTile<'_> {
