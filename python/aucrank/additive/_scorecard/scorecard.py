@@ -660,7 +660,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         x0       x0 >= 1.5         2    0.4      2     1      72
         x0       x0 is missing     1    0.2      0     0       0
         """
-        return sheet.card_table(self._card)
+        return self._sheet().table()
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return the card as a data frame, with the columns of `card`.
@@ -775,7 +775,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         <BLANKLINE>
         """
         check_bool(excel, "excel")
-        text = sheet.to_csv(self._card, excel=excel)
+        text = sheet.to_csv(self._sheet(), excel=excel)
         if path is None:
             return text
         write_atomically(path, text.encode("utf-8-sig" if excel else "utf-8"))

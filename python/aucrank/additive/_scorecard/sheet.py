@@ -32,40 +32,6 @@ _UNSEEN = "Points of what no training row had"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def card_table(card: Card) -> Table:
-    """Return the card as a table."""
-    lines = [(feature.name, bin_) for feature in card.features for bin_ in feature.bins]
-    size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
-    n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)
-    return Table(
-        feature=np.array([name for name, _ in lines], dtype=np.str_),
-        rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
-        size=whole(size),
-        share=size / float(card.distribution.masses.sum()),
-        n_pos=whole(n_pos),
-        rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
-        points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
-    )
-
-
-def to_csv(card: Card, *, excel: bool) -> str:
-    """Return the card as comma-separated values, without a byte order mark."""
-    sums = card.distribution.masses.sum()
-    total = np.array([sums, card.distribution.masses[:, 0].sum()])
-    size, n_pos = whole(total).tolist()
-    rate = float(total[1]) / float(total[0])
-    first = ["initial points", "every row", size, 1.0, n_pos, rate, card.initial_points]
-    table = card_table(card)
-    out = StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
-    writer.writerow(table)
-    columns = (column.tolist() for column in table.values())
-    for row in [first, *zip(*columns, strict=True)]:
-        writer.writerow([_cell(value, excel=excel) for value in row])
-    # The writer quotes an empty text, which would be one.
-    return out.getvalue().replace(_NOTHING, "")
-
-
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """All that a person is shown of a card.
@@ -102,9 +68,29 @@ class Sheet:
         return float(self.card.distribution.masses.sum())
 
     @property
+    def n_pos(self) -> float:
+        """Weight of the positive ones."""
+        return float(self.card.distribution.masses[:, 0].sum())
+
+    @property
     def wanted(self) -> str:
         """The class that many points speak for."""
         return self.positive if self.card.sign > 0 else _plain(self.card.classes[0])
+
+    def table(self) -> Table:
+        """Return the card as a table."""
+        lines = [(feature.name, bin_) for feature in self.features for bin_ in feature.bins]
+        size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
+        n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)
+        return Table(
+            feature=np.array([name for name, _ in lines], dtype=np.str_),
+            rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
+            size=whole(size),
+            share=size / self.size,
+            n_pos=whole(n_pos),
+            rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
+            points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
+        )
 
     def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
         """Lines of a block: what no training row had stands below the card."""
@@ -166,6 +152,22 @@ class Sheet:
             f"AUC of the {_count(self.size)} training rows: {auc:.4f} by points, {exact:.4f} before"
             f" rounding, {ranker:.4f} by the ranker."
         )
+
+
+def to_csv(sheet: Sheet, *, excel: bool) -> str:
+    """Return the card as comma-separated values, without a byte order mark."""
+    table = sheet.table()
+    size, n_pos = whole(np.array([sheet.size, sheet.n_pos])).tolist()
+    rate = sheet.n_pos / sheet.size
+    first = ["initial points", "every row", size, 1.0, n_pos, rate, sheet.initial_points]
+    out = StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+    writer.writerow(table)
+    columns = (column.tolist() for column in table.values())
+    for row in [first, *zip(*columns, strict=True)]:
+        writer.writerow([_cell(value, excel=excel) for value in row])
+    # The writer quotes an empty text, which would be one.
+    return out.getvalue().replace(_NOTHING, "")
 
 
 def to_text(sheet: Sheet) -> str:
