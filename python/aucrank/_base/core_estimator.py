@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from aucrank._base.persistence import (
     is_public,
     read_document,
 )
+from aucrank._base.summary import Section
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
@@ -216,6 +217,23 @@ class CoreEstimator(BaseEstimator, ABC):
                 f"{type(self).__name__} is not an estimator of aucrank, so `load` could not read"
                 " it back; use pickle"
             )
+
+    def _size(self) -> str:
+        """Return how large the fitted model is, in words; "" where nothing is to be said."""
+        return ""
+
+    def _does(self) -> str:
+        """Return what the fitted model does to rows, in words."""
+        return "ranks"
+
+    def _of_features(self) -> Mapping[str, Iterable[Any]]:
+        """Return what the model says of each feature: columns by name."""
+        importances = getattr(self, "feature_importances_", None)
+        return {} if importances is None else {"importance": importances}
+
+    def _summary(self) -> list[Section]:
+        """Return what the model is, for a person to read."""
+        return []
 
     def _query(self, question: str, X: Any) -> Any:
         """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""

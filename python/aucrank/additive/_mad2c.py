@@ -1,6 +1,7 @@
 """MAD2C: every feature in the bins that reach its largest AUC."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
 from aucrank._base.monotonic import check_monotonic_cst
+from aucrank._base.summary import Section
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._export.rules import distinct_numbers
 from aucrank._utils.params import check_choice
+from aucrank._utils.words import plural
 from aucrank.additive._bin_table import (
     BinsMixin,
     RankedFeature,
@@ -168,6 +171,15 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     ) -> _core.Mad2c:
         params = json.dumps(bin_params(self.special_values, self.monotonic_cst, sample.schema))
         return _core.fit_mad2c(sample.core, params, n_threads)
+
+    def _does(self) -> str:
+        return "puts values into bins by how they rank"
+
+    def _of_features(self) -> Mapping[str, Iterable[Any]]:
+        return {"bins": self.n_bins_, "AUC": self.aucs_}
+
+    def _summary(self) -> list[Section]:
+        return [Section(f"Bins ({plural(self.n_bins_.sum(), 'bin')})", table=self.bins())]
 
     def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: _core.Model) -> None:
         super()._set_fitted(classes, schema, model)

@@ -13,14 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.summary import Section
 from aucrank._data.sample import Sample
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin
 from aucrank._export.formula import LevelSteps, NumberSteps, Steps
+from aucrank._export.rules import number
 from aucrank._export.step_functions import terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
 from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.additive._bin_table import BinsMixin, RankedFeature, ranked_features
 from aucrank.additive._bins import bin_params
 
@@ -259,6 +262,14 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         """Return the parameter, which may have been set anew after the fit."""
         missing: str = check_choice(self.missing, "missing", ("ignore", "value"))
         return missing
+
+    def _summary(self) -> list[Section]:
+        size = plural(int((self.weights_ > 0).sum()), "feature")
+        text = (
+            "score: their mean over what is known, by the weights of the features, less 0.5; "
+            f"{number(self.base_score_)} where nothing is known"
+        )
+        return [Section(f"Scores of values ({size} of any weight)", text, self.scorecard())]
 
     def _fit_model(
         self,

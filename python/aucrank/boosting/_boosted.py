@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker
+from aucrank._base.summary import Section, less
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.as_frame import as_frame
@@ -28,6 +29,7 @@ from aucrank._utils.params import (
 )
 from aucrank._utils.threads import threads_for
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 
@@ -223,6 +225,26 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             At most ``n_rounds``.
         """
         return self._fitted_model.n_rounds
+
+    def _size(self) -> str:
+        return plural(self.n_iter_, "round")
+
+    def _summary(self) -> list[Section]:
+        """Return what is added up: by feature where that can be told apart, else by round."""
+        model = self._fitted_model
+        if self.n_iter_ == 0:
+            return [Section(f"Terms ({self._size()})", "all rows have the same score")]
+        if model.is_additive:
+            title, table, part = "Terms", self.terms(), "value for each feature"
+        else:
+            title, part = "Rounds", "value for each round, from low to high"
+            table = self.rounds_
+        score = f"the sum of one {part}"
+        if model.by_sign:
+            score = f"1 or -1, by the sign of {score}"
+        else:
+            score += less(self.threshold_)
+        return [Section(f"{title} ({self._size()})", f"score: {score}", table)]
 
     @property
     def threshold_(self) -> float:

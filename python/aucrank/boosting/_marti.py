@@ -8,10 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker
+from aucrank._base.summary import Section, less
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._utils.params import binning_params, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.boosting._branching_program import BranchingProgram
 from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
 
@@ -35,6 +37,24 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
         """The program: tables of its nodes and ways, in words, and as a picture."""
         check_is_fitted(self)
         return BranchingProgram(self._model, self._schema)
+
+    def _size(self) -> str:
+        program = self.program_
+        return f"{plural(program.n_layers, 'layer')}, {plural(program.n_nodes, 'node')}"
+
+    def _summary(self) -> list[Section]:
+        outputs = {
+            "votes": "votes",
+            "sign": "1 of a majority of votes, or -1,",
+            "node_rate": "share of positives",
+        }
+        text = (
+            f"score: the {outputs[self.output]} where the way of a row ends{less(self.threshold_)}",
+            "a row starts at #0 of layer 1; called positive, it goes from #i to #i+1, else to #i",
+            "",
+            self.program_.to_text(),
+        )
+        return [Section(f"The program ({self._size()})", "\n".join(text))]
 
     @property
     def threshold_(self) -> float:

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from itertools import zip_longest
 from numbers import Integral, Real
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from aucrank._base.summary import Section
 
 WIDTH = 100
 # Below this width a wrapped column reads worse than a line that is too long.
@@ -143,6 +146,11 @@ def _as_text(values: list[Any]) -> list[str]:
     return [text(value) for value in values]
 
 
-def plural(n: int, noun: str, plural: str = "") -> str:
-    """Write a count with its noun, as in "1 row" and "2,000 rows"."""
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+def laid_out(section: "Section") -> str:
+    """Lay out a section: its heading, its text, and a blank line before its table."""
+    parts = [heading(section.title)]
+    if section.text:
+        parts.append(section.text)
+    if section.table:
+        parts += ["", aligned(section.table)] if section.text else [aligned(section.table)]
+    return "\n".join(parts)

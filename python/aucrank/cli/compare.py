@@ -30,6 +30,7 @@ from aucrank._base.registry import public_estimators
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import warn_of_columns
 from aucrank._utils.files import write_atomically
+from aucrank._utils.words import plural
 from aucrank.cli._data import (
     Labelled,
     categorical_columns,
@@ -47,7 +48,7 @@ from aucrank.cli._errors import (
     writable,
 )
 from aucrank.cli._model import build_estimator
-from aucrank.cli._text import aligned, hanging, plural
+from aucrank.cli._text import aligned, hanging
 from aucrank.metrics import roc_auc_score
 
 

@@ -12,11 +12,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from aucrank._utils.words import plural
 from aucrank.cli._data import backend_for
 from aucrank.cli._errors import DataError, writable
 from aucrank.cli._model import save_model
-from aucrank.cli._text import aligned, plural
-from aucrank.cli.describe import describe_tree
+from aucrank.cli._text import aligned, laid_out
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import roc_auc_score
 from aucrank.tree import TreeRank
@@ -60,7 +60,8 @@ def run(args: argparse.Namespace) -> int:
     print(aligned(dict(zip(("model", "test AUC", "fit seconds"), columns, strict=True))))
     if not hasattr(tree, "feature_names_in_"):
         print("\n(Install pandas or polars to see the names of the columns below.)")
-    print(describe_tree(tree.tree_))
+    for section in tree._summary():
+        print(laid_out(section))
 
     print(f"\nSaved {out} ({n_bytes:,} bytes). Next:\n")
     print(f"  aucrank describe {out}")

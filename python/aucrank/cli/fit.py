@@ -5,10 +5,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from aucrank._utils.words import plural
 from aucrank.cli._data import count_kinds, read_labelled
 from aucrank.cli._errors import plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
-from aucrank.cli._text import plural
 from aucrank.metrics import roc_auc_score
 
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     print(f"data    {args.data}: {plural(len(data.is_positive), 'row')}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
-    print(f"model   {args.model}, fitted in {seconds:.3g} s{_size(estimator)}")
+    print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}")
     print(
         f"AUC     {auc:.4f} on the rows it learned from; `aucrank compare` estimates it on others"
     )
@@ -46,13 +46,6 @@ def _default_out(data: str) -> str:
     return Path(data).name.split(".")[0] + ".model.json"
 
 
-def _size(estimator: Any) -> str:
-    if hasattr(estimator, "tree_"):
-        tree = estimator.tree_
-        return f": {plural(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
-    if hasattr(estimator, "program_"):
-        program = estimator.program_
-        return f": {plural(program.n_layers, 'layer')}, {plural(program.n_nodes, 'node')}"
-    if hasattr(estimator, "n_iter_"):
-        return f": {plural(estimator.n_iter_, 'round')}"
-    return ""
+def _in_brief(estimator: Any) -> str:
+    size = estimator._size()
+    return f": {size}" if size else ""

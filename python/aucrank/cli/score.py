@@ -2,10 +2,10 @@
 
 import argparse
 
+from aucrank._utils.words import plural
 from aucrank.cli._data import backend_for, file_kind, write_scores
 from aucrank.cli._errors import DataError, plain_errors, writable
 from aucrank.cli._model import features_for, load_ranker, read_for, scores_of
-from aucrank.cli._text import plural
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,13 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._base.callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
 from aucrank._base.ranker import BaseRanker
+from aucrank._base.summary import Section
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._export.rules import number
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
 from aucrank.ramp._fit_progress import FitProgress
@@ -401,6 +404,15 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             At most ``max_features``.
         """
         return self._fitted_model.n_terms
+
+    def _summary(self) -> list[Section]:
+        size = f"{plural(self.n_terms_, 'term')}, radius {number(self.radius_)}"
+        # Rules say the features, too.
+        terms = {name: column for name, column in self.terms().items() if name != "features"}
+        return [
+            Section(f"Terms, as they were found ({size})", table=terms),
+            Section("The score in words", self.rules()),
+        ]
 
     @property
     def threshold_(self) -> float:

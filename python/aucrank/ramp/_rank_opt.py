@@ -13,10 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker
+from aucrank._base.summary import Section, less
 from aucrank._data.sample import Sample
 from aucrank._data.table import Table
+from aucrank._export.rules import number
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 
 _LARGEST_RADIUS = 100.0
 
@@ -153,6 +156,14 @@ class RankOpt(BaseRanker):
             "max_iterations": check_int(self.max_iter, "max_iter", low=1),
             "tolerance": check_real(self.tol, "tol", low=0.0, high_open=True),
         }
+
+    def _summary(self) -> list[Section]:
+        table = self.terms()
+        size = plural(table.n_rows, "feature")
+        if table.n_rows == 0:
+            return [Section(f"Weights ({size})", "all rows have the same score")]
+        score = f"score: the sum of coef times value{less(self.threshold_)}"
+        return [Section(f"Weights ({size}, radius {number(self.radius_)})", score, table)]
 
     def _fit_model(
         self,

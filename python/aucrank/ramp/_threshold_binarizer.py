@@ -1,7 +1,7 @@
 """ThresholdBinarizer: every feature as binary terms that a person can read."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import nan
 from typing import Any, ClassVar, Self
 
@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
+from aucrank._base.summary import Section
 from aucrank._data.input import Columns, KindsByColumn, count_rows
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
 from aucrank._utils.params import check_bool
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.ramp._binary_terms import (
     binarizer_params,
     category_of,
@@ -212,6 +214,16 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     ) -> _core.ThresholdBinarizer:
         params = binarizer_params(self, sample.schema)
         return _core.fit_threshold_binarizer(sample.core, json.dumps(params), n_threads)
+
+    def _does(self) -> str:
+        does = "turns features into binary terms"
+        return f"{does}, and tells how each ranks" if hasattr(self, "classes_") else does
+
+    def _of_features(self) -> Mapping[str, Iterable[Any]]:
+        return {"terms": np.bincount(self.feature_indices_, minlength=len(self._schema.features))}
+
+    def _summary(self) -> list[Section]:
+        return [Section(f"Terms ({plural(self.n_terms_, 'term')})", table=self.terms())]
 
     def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: _core.Model) -> None:
         super()._set_fitted(classes, schema, model)

@@ -15,6 +15,7 @@ from aucrank import _core
 from aucrank._base.monotonic import check_monotonic_cst, monotonic_directions
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.row_models import KeepsModels
+from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.input import Columns
 from aucrank._data.sample import Sample
@@ -28,6 +29,7 @@ from aucrank._utils.params import (
     check_real,
 )
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._ranking_tree import RankingTree, no_importances
@@ -294,6 +296,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             "pruning": None if rule is None else rule._core_params(seed),
             "seed": seed,
         }
+
+    def _size(self) -> str:
+        return f"{plural(self.tree_.n_leaves, 'leaf', 'leaves')}, depth {self.tree_.depth}"
+
+    def _summary(self) -> list[Section]:
+        tree = self.tree_
+        strata = f"Strata, best first ({self._size()}, training AUC {tree.auc:.4f})"
+        return [
+            Section(strata, table=tree.strata),
+            Section("The tree in words", tree.to_text().rstrip("\n")),
+        ]
 
     def _fit_model(
         self,

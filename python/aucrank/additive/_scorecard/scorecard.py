@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.summary import Section
 from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import count_rows
 from aucrank._data.sample import Sample, read_sample
@@ -245,6 +246,12 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         assert points is not None
         assert odds is not None
         return points, odds
+
+    def _summary(self) -> list[Section]:
+        return [
+            Section("The card", self.to_text().rstrip("\n")),
+            Section("Training rows by points", table=self.score_table()),
+        ]
 
     def _fit_model(
         self,

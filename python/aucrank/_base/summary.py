@@ -1,0 +1,31 @@
+"""What a fitted estimator tells of itself to a person: sections of text and tables."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aucrank._export.rules import number
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a summary.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    text : str
+        What stands below it.
+    table : mapping of str to iterable
+        Columns of a table that follows, by name; none for no table.
+    """
+
+    title: str
+    text: str = ""
+    table: Mapping[str, Iterable[Any]] = field(default_factory=dict)
+
+
+def less(threshold: float) -> str:
+    """Write a threshold as it is taken from a sum."""
+    return f", {'less' if threshold >= 0 else 'plus'} {number(abs(threshold))}"
