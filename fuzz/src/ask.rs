@@ -71,6 +71,9 @@ pub fn ask(text: &str, random: &mut Random) -> Result<bool, String> {
     asking.scores("score", |columns| document.score(columns))?;
     asking.about(&document.model)?;
     if text.len() < LONGEST_WRITTEN {
+        if !sample.has_strangers() {
+            agrees_with_its_formula(&document, &sample.columns())?;
+        }
         let written = document.to_json().map_err(|err| format!("it cannot be written: {err}"))?;
         match Document::from_json(&written) {
             Err(err) => return Err(format!("it is written, but not read again: {err}")),
@@ -81,6 +84,23 @@ pub fn ask(text: &str, random: &mut Random) -> Result<bool, String> {
         }
     }
     Ok(true)
+}
+
+/// Whether the formula of a model gives its scores bit for bit. Of weighted sums that overflow it says
+/// nothing.
+fn agrees_with_its_formula(document: &Document, columns: &Columns<'_>) -> Result<(), String> {
+    let formula = document.model.family().formula();
+    if formula.opaque().is_some() || matches!(document.model, Model::RankOpt(_)) {
+        return Ok(());
+    }
+    let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    let scores = document.score(columns).map(bits);
+    let values = formula.values(columns).map(bits);
+    if scores == values {
+        Ok(())
+    } else {
+        Err(format!("its scores are {scores:?}, and those of its formula {values:?}"))
+    }
 }
 
 /// Some numbers of the text with their neighbours, since models ask for thresholds.
@@ -115,6 +135,14 @@ struct Sample {
 }
 
 impl Sample {
+    /// Whether a code is none of its feature.
+    fn has_strangers(&self) -> bool {
+        self.features.iter().any(|values| match values {
+            Values::Codes { codes, n_levels } => codes.contains(n_levels),
+            Values::Wide(_) | Values::Narrow(_) => false,
+        })
+    }
+
     fn new(n_levels: &[Option<u32>], values: &[f64], random: &mut Random) -> Self {
         let n_rows = (MOST_VALUES / n_levels.len().max(1)).clamp(1, MOST_ROWS);
         let rows = 0..n_rows;
