@@ -3,6 +3,7 @@ from typing import Any, Final, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 _Columns = NDArray[np.float64] | NDArray[np.float32] | list[NDArray[Any]]
 _Sample = tuple[
@@ -18,6 +19,7 @@ class ColumnError(ValueError):
 
 class ModelFormatError(ValueError): ...
 
+@disjoint_base
 class Model:
     @property
     def family(self) -> str: ...
