@@ -75,8 +75,7 @@ impl OpaqueCondition {
 }
 
 impl Condition {
-    /// Whether it holds for a row, given as [`Columns::read_rows`](crate::data::Columns::read_rows)
-    /// gives it: codes for categories, NaN for what is missing.
+    /// Whether it holds for a row: numbers as they are, codes for categories, NaN for what is missing.
     ///
     /// # Errors
     ///

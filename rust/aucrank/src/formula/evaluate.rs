@@ -7,8 +7,8 @@ use crate::RankError;
 use crate::data::Columns;
 
 impl Formula {
-    /// Its value for a row, given as [`Columns::read_rows`] gives it: codes for categories, NaN for
-    /// what is missing. NaN where a weighted number is missing.
+    /// Its value for a row: numbers as they are, codes for categories, NaN for what is missing. NaN
+    /// where a weighted number is missing.
     ///
     /// # Errors
     ///
