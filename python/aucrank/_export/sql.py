@@ -169,7 +169,7 @@ class SqlWriter:
         self._dialect = dialect
         self._spelling = DIALECTS[dialect]
 
-    def formula(self, formula: Formula, indent: str = "") -> str:
+    def formula(self, formula: Formula) -> str:
         """Return an expression of the value of a formula.
 
         Raises
@@ -181,7 +181,7 @@ class SqlWriter:
             case Constant(value):
                 return self.double(value)
             case Tree(nodes):
-                return self._tree(nodes, 0, indent)
+                return self._tree(nodes, 0, "")
             case NumberSteps() | LevelSteps():
                 return self._steps(formula)
             case StepsOf(of, thresholds, values):

@@ -1,10 +1,10 @@
 """What every PMML document has: its frame, its fields, texts that XML can hold."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from xml.etree import ElementTree
 
-from aucrank._data.schema import Level
+from aucrank._data.schema import Level, Schema
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -47,13 +47,20 @@ def check_names(model_name: object, timestamp: object) -> None:
         raise TypeError(f"timestamp must be a datetime or None, got {timestamp!r}")
 
 
+def check_columns(schema: Schema, places: Iterable[int]) -> None:
+    """Raise ValueError if a column, by its place, has an empty name."""
+    for place in places:
+        if schema.features[place].name == "":
+            raise ValueError(f"column {place} has an empty name, which PMML cannot write")
+
+
 def add_field(dictionary: ElementTree.Element, name: str, levels: Sequence[Level] | None) -> None:
     """Add a column: a number, or one of some categories.
 
     Raises
     ------
     ValueError
-        If the name is empty, or a text holds a character that XML cannot.
+        If a text holds a character that XML cannot.
     """
     for text in (name, *map(text_of, levels or ())):
         check_characters(text, f"column {name!r}: ")

@@ -34,6 +34,7 @@ from aucrank._export.formula import (
 from aucrank._export.pmml.document import (
     add,
     add_field,
+    check_columns,
     constant,
     data_type,
     end_document,
@@ -70,10 +71,8 @@ def write_formula(
         If a name or a category holds a character that XML cannot, or a name is empty.
     """
     asked = sorted(set(features_of(formula))) or [0]
+    check_columns(schema, asked)
     names = [schema.shown_name(feature) for feature in asked]
-    for feature in asked:
-        if schema.features[feature].name == "":
-            raise ValueError(f"column {feature} has an empty name, which PMML cannot write")
     description = "A score that ranks rows: the higher, the more positive"
     root = start_document(description, version, timestamp)
     dictionary = add(root, "DataDictionary", numberOfFields=str(len(asked) + 1))

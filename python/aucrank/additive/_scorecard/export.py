@@ -7,6 +7,7 @@ from typing import Any, Literal
 from aucrank import _core
 from aucrank._export.bins import CardBin, CardFeature, Kind
 from aucrank._export.pmml.card import PmmlCard, write_pmml
+from aucrank._export.pmml.document import check_columns
 from aucrank.additive._scorecard.card import Card
 
 #: What `to_json` says of its form.
@@ -23,9 +24,7 @@ def to_pmml(
     timestamp: str | None,
 ) -> str:
     """Return a PMML document; raise ValueError for a name that it cannot hold."""
-    for place in (feature.place for feature in card.features):
-        if card.schema.features[place].name == "":
-            raise ValueError(f"column {place} has an empty name, which PMML cannot write")
+    check_columns(card.schema, (feature.place for feature in card.features))
     return write_pmml(
         PmmlCard(
             model_name=model_name,
