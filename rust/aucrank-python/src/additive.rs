@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_json};
+use crate::run::{fit_on_pool, on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
 /// Features in bins.
@@ -206,15 +206,17 @@ impl PyScorecard {
 
 /// Fits `MAD2C`; `params` is the JSON form of [`Mad2cParams`].
 #[pyfunction]
+#[pyo3(signature = (sample, params, n_threads, observer=None))]
 pub fn fit_mad2c<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyMad2c>> {
     let params: Mad2cParams = read_params(params)?;
     let sample = sample.borrow()?;
-    let table = on_pool(py, n_threads, |interrupt| {
+    let table = fit_on_pool(py, n_threads, observer, |interrupt| {
         additive::fit_mad2c(&sample.columns, &sample.labels()?, &params, interrupt)
     });
     hand_over(py, table?)
@@ -222,15 +224,17 @@ pub fn fit_mad2c<'py>(
 
 /// Fits `RIMARC`; `params` is the JSON form of [`RimarcParams`].
 #[pyfunction]
+#[pyo3(signature = (sample, params, n_threads, observer=None))]
 pub fn fit_rimarc<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyRimarc>> {
     let params: RimarcParams = read_params(params)?;
     let sample = sample.borrow()?;
-    let model = on_pool(py, n_threads, |interrupt| {
+    let model = fit_on_pool(py, n_threads, observer, |interrupt| {
         additive::fit_rimarc(&sample.columns, &sample.labels()?, &params, interrupt)
     });
     hand_over(py, model?)

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, Criterion, Observer, Progress};
+use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, Criterion};
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_json};
+use crate::run::{fit_on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
 /// A fitted `AURORA`.
@@ -121,10 +120,7 @@ impl PyAurora {
     }
 }
 
-/// Fits `AURORA`; `params` is the JSON form of [`AuroraParams`]. After each term the method
-/// `chosen` of `observer` is called with the radius, the fold, the number of terms, the ramp
-/// statistic and AUC of the training rows, and those of the held-out rows, or None; the search ends
-/// if it returns false.
+/// Fits `AURORA`; `params` is the JSON form of [`AuroraParams`].
 #[pyfunction]
 #[pyo3(signature = (sample, params, earlier, n_threads, observer=None))]
 pub fn fit_aurora<'py>(
@@ -138,27 +134,8 @@ pub fn fit_aurora<'py>(
     let params: AuroraParams = read_params(params)?;
     let sample = sample.borrow()?;
     let earlier = earlier.as_ref().map(|model| &*model.0);
-    let callbacks = observer.map(Callbacks::new);
-    let observer = callbacks.as_ref().map(|callbacks| callbacks as &dyn Observer);
-    let fitted = on_pool(py, n_threads, |interrupt| {
-        let (columns, labels) = (&sample.columns, sample.labels()?);
-        aurora::fit_aurora(columns, &labels, &params, earlier, observer, interrupt)
+    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
+        aurora::fit_aurora(&sample.columns, &sample.labels()?, &params, earlier, interrupt)
     });
-    hand_over(py, Callbacks::finish_any(callbacks.as_ref(), py, fitted)?)
-}
-
-impl Observer for Callbacks {
-    fn chosen(&self, progress: &Progress) -> Result<bool, aucrank::RankError> {
-        let pair = |found: aurora::Statistics| (found.ramp, found.auc);
-        self.call(|object| {
-            let arguments = (
-                progress.radius,
-                progress.fold,
-                progress.n_terms,
-                pair(progress.train),
-                progress.validation.map(pair),
-            );
-            object.call_method1("chosen", arguments)?.extract()
-        })
-    }
+    hand_over(py, fitted?)
 }

@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_json, to_py_err};
+use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
 
 /// A boosted sum of terms.
@@ -146,7 +146,7 @@ impl PyBoostedModel {
 
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None))]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None, observer=None))]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
@@ -155,17 +155,18 @@ pub fn fit_auc_boost<'py>(
     validation: Option<SampleArg<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBoostedModel>> {
     let params: AucBoostParams = read_params(params)?;
     let given = FitExtrasArgs { sample, earlier, validation, rankers };
-    given.fit(py, n_threads, |columns, labels, given, interrupt| {
+    given.fit(py, n_threads, observer, |columns, labels, given, interrupt| {
         boost::fit_auc_boost(columns, labels, &params, given, interrupt)
     })
 }
 
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None))]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None, observer=None))]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
@@ -174,10 +175,11 @@ pub fn fit_rank_boost<'py>(
     validation: Option<SampleArg<'py>>,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBoostedModel>> {
     let params: RankBoostParams = read_params(params)?;
     let given = FitExtrasArgs { sample, earlier, validation, rankers };
-    given.fit(py, n_threads, |columns, labels, given, interrupt| {
+    given.fit(py, n_threads, observer, |columns, labels, given, interrupt| {
         boost::fit_rank_boost(columns, labels, &params, given, interrupt)
     })
 }
@@ -195,6 +197,7 @@ impl FitExtrasArgs<'_> {
         self,
         py: Python<'_>,
         n_threads: usize,
+        observer: Option<Py<PyAny>>,
         fit_model: impl Fn(
             &Columns<'_>,
             &Labels<'_>,
@@ -209,7 +212,7 @@ impl FitExtrasArgs<'_> {
         let earlier = self.earlier.as_ref().map(|model| &*model.0);
         let rankers = self.rankers.map(Callbacks::new);
         let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
-        let fitted = on_pool(py, n_threads, |interrupt| {
+        let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
             let labels = sample.labels()?;
             let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
             let columns = validation.as_ref().map(|other| &other.columns);

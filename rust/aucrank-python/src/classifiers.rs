@@ -9,24 +9,26 @@ use pyo3::prelude::*;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::hand_over;
-use crate::run::{on_pool, read_params};
+use crate::run::{fit_on_pool, read_params};
 use crate::sample::SampleArg;
 use crate::tree::{PyRankingTree, PyTreeRankModel};
 
 /// Fits a ranking tree that is split by classifiers; `params` is the JSON form of
 /// [`TreeRankParams`].
 #[pyfunction]
+#[pyo3(signature = (sample, params, classifiers, n_threads, observer=None))]
 pub fn fit_tree_rank_by_classifiers<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     classifiers: Py<PyAny>,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyTreeRankModel>> {
     let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let classifiers = Callbacks::new(classifiers);
-    let fitted = on_pool(py, n_threads, |interrupt| {
+    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
         fit_by_classifiers(&sample.columns, &sample.labels()?, &params, &classifiers, interrupt)
     });
     hand_over(py, classifiers.finish(py, fitted)?)

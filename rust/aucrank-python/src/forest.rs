@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_py_err};
+use crate::run::{fit_on_pool, on_pool, read_params, to_py_err};
 use crate::sample::SampleArg;
 use crate::tree::PyRankingTree;
 
@@ -100,17 +100,19 @@ impl PyRankingForest {
 
 /// Fits a forest, or adds trees to an `earlier` one; `params` is the JSON form of [`ForestParams`].
 #[pyfunction]
+#[pyo3(signature = (sample, params, earlier, n_threads, observer=None))]
 pub fn fit_ranking_forest<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyRankingForest>>,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyRankingForest>> {
     let params: ForestParams = read_params(params)?;
     let sample = sample.borrow()?;
     let earlier = earlier.map(|forest| (*forest.0).clone());
-    let forest = on_pool(py, n_threads, |interrupt| {
+    let forest = fit_on_pool(py, n_threads, observer, |interrupt| {
         fit_forest(&sample.columns, &sample.labels()?, &params, earlier, interrupt)
     })?;
     hand_over(py, forest)

@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params};
+use crate::run::{fit_on_pool, on_pool, read_params};
 use crate::sample::SampleArg;
 
 /// A branching program, fitted by `MartiRank` or `SMartiRank`.
@@ -136,19 +136,20 @@ impl PyBranchingProgram {
 
 /// Fits `MartiRank` or `SMartiRank`; `params` is the JSON form of [`MartiParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, rankers=None))]
+#[pyo3(signature = (sample, params, n_threads, rankers=None, observer=None))]
 pub fn fit_marti_rank<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
     rankers: Option<Py<PyAny>>,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBranchingProgram>> {
     let params: MartiParams = read_params(params)?;
     let sample = sample.borrow()?;
     let rankers = rankers.map(Callbacks::new);
     let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
-    let program = on_pool(py, n_threads, |interrupt| {
+    let program = fit_on_pool(py, n_threads, observer, |interrupt| {
         let labels = sample.labels()?;
         boost::fit_marti_rank(&sample.columns, &labels, &params, external, interrupt)
     });

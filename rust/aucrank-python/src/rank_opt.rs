@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_json};
+use crate::run::{fit_on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
 /// A linear score.
@@ -62,15 +62,17 @@ impl PyRankOpt {
 
 /// Fits `RankOpt`; `params` is the JSON form of [`RankOptParams`].
 #[pyfunction]
+#[pyo3(signature = (sample, params, n_threads, observer=None))]
 pub fn fit_rank_opt<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyRankOpt>> {
     let params: RankOptParams = read_params(params)?;
     let sample = sample.borrow()?;
-    let model = on_pool(py, n_threads, |interrupt| {
+    let model = fit_on_pool(py, n_threads, observer, |interrupt| {
         aurora::fit_rank_opt(&sample.columns, &sample.labels()?, &params, interrupt)
     });
     hand_over(py, model?)

@@ -1,11 +1,13 @@
-//! Leave the interpreter, run on a pool of this call, poll for Ctrl-C, map the error.
+//! Leave the interpreter, run on a pool of this call, poll for Ctrl-C, pass on the progress, map the
+//! error.
 
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use aucrank::{Interrupt, RankError};
+use aucrank::{Interrupt, Part, RankError};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
 /// Interval at which signals are polled.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -55,6 +57,21 @@ where
     on_pool_or(py, n_threads, work, to_py_err)
 }
 
+/// As [`on_pool`], for a fit: the callable `observer` is told of each part that is done, as
+/// [`tell`] does, on the calling thread.
+pub fn fit_on_pool<T, F>(
+    py: Python<'_>,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+    work: F,
+) -> PyResult<T>
+where
+    T: Send,
+    F: FnOnce(&Interrupt) -> Result<T, RankError> + Send,
+{
+    run_once(py, n_threads, observer, work)?.map_err(to_py_err)
+}
+
 /// As [`on_pool`], for work with another error type, which `to_py_err` converts.
 pub fn on_pool_or<T, E, F>(
     py: Python<'_>,
@@ -67,15 +84,68 @@ where
     E: Send,
     F: FnOnce(&Interrupt) -> Result<T, E> + Send,
 {
+    run_once(py, n_threads, None, work)?.map_err(to_py_err)
+}
+
+fn run_once<T, F>(
+    py: Python<'_>,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+    work: F,
+) -> PyResult<T>
+where
+    T: Send,
+    F: FnOnce(&Interrupt) -> T + Send,
+{
     let mut work = Some(work);
     let mut outcome = None;
-    run_heeding_signals(py, n_threads, &mut |interrupt| {
+    run_heeding_signals(py, n_threads, observer, &mut |interrupt| {
         outcome = work.take().map(|work| work(interrupt));
     })?;
-    match outcome {
-        Some(outcome) => outcome.map_err(to_py_err),
-        None => Err(PyRuntimeError::new_err("a worker thread died")),
+    outcome.ok_or_else(|| PyRuntimeError::new_err("a worker thread died"))
+}
+
+/// What the working threads tell the one that waits.
+enum Message {
+    Done,
+    Part(PartDone, SyncSender<bool>),
+}
+
+/// Says [`Message::Done`] when it is dropped, also by a panic.
+struct SayDone(SyncSender<Message>);
+
+impl Drop for SayDone {
+    fn drop(&mut self) {
+        // The receiver outlives the scope of the work, so sending cannot fail.
+        let _ = self.0.send(Message::Done);
     }
+}
+
+/// A [`Part`] on its way to another thread.
+struct PartDone {
+    unit: &'static str,
+    number: usize,
+    most: Option<usize>,
+    figures: Vec<(&'static str, Option<f64>)>,
+}
+
+/// An interrupt that hands each part to the thread that waits, and waits for its answer.
+fn reporting_to(sender: SyncSender<Message>) -> Interrupt {
+    Interrupt::observed_by(move |part: &Part<'_>| {
+        let Part { unit, number, most, figures } = *part;
+        let (answer, answered) = sync_channel(1);
+        let done = PartDone { unit, number, most, figures: figures.to_vec() };
+        // Without an answer the fit is being interrupted.
+        sender.send(Message::Part(done, answer)).is_ok() && answered.recv().unwrap_or(false)
+    })
+}
+
+/// Calls `observer(unit, number, most, figures)`, which returns whether the fit goes on.
+fn tell(observer: &Py<PyAny>, part: PartDone) -> PyResult<bool> {
+    Python::attach(|py| {
+        let figures: Bound<'_, PyDict> = part.figures.into_py_dict(py)?;
+        observer.call1(py, (part.unit, part.number, part.most, figures))?.extract(py)
+    })
 }
 
 /// Runs `work` once on a pool of its own. Not generic, so that the pool, the wait and the signal
@@ -87,34 +157,47 @@ where
 fn run_heeding_signals(
     py: Python<'_>,
     n_threads: usize,
+    observer: Option<Py<PyAny>>,
     work: &mut (dyn FnMut(&Interrupt) + Send),
 ) -> PyResult<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|err| {
         PyRuntimeError::new_err(format!("cannot start {n_threads} threads: {err}"))
     })?;
-    let interrupt = &Interrupt::default();
+    let (sender, messages) = sync_channel(1);
+    let interrupt = &match observer {
+        Some(_) => reporting_to(sender.clone()),
+        None => Interrupt::default(),
+    };
     py.detach(move || {
-        let (done, end) = sync_channel(1);
         pool.in_place_scope(move |scope| {
             scope.spawn(move |_| {
+                let _done = SayDone(sender);
                 work(interrupt);
-                // The receiver outlives the scope, so sending cannot fail.
-                let _ = done.send(());
             });
-            let mut signal = None;
+            let mut raised = None;
             loop {
-                match end.recv_timeout(PATIENCE) {
+                let found = match messages.recv_timeout(PATIENCE) {
                     // If `work` panicked, leaving the scope resumes the panic here.
-                    Ok(()) | Err(RecvTimeoutError::Disconnected) => {
-                        return signal.map_or(Ok(()), Err);
+                    Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => {
+                        return raised.map_or(Ok(()), Err);
                     }
-                    Err(RecvTimeoutError::Timeout) if signal.is_none() => {
-                        if let Err(err) = Python::attach(|py| py.check_signals()) {
-                            interrupt.stop();
-                            signal = Some(err);
-                        }
+                    Ok(Message::Part(part, answer)) => {
+                        let told = match (&observer, &raised) {
+                            (Some(observer), None) => tell(observer, part),
+                            _ => Ok(false),
+                        };
+                        // Who waits for the answer cannot be gone.
+                        let _ = answer.send(*told.as_ref().unwrap_or(&false));
+                        told.map(drop)
                     }
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        Python::attach(|py| py.check_signals())
+                    }
+                    Err(RecvTimeoutError::Timeout) => Ok(()),
+                };
+                if let Err(err) = found {
+                    interrupt.stop();
+                    raised = Some(err);
                 }
             }
         })

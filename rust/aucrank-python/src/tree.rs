@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{on_pool, read_params, to_json, to_py_err};
+use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
 use crate::sample::SampleArg;
 
 /// A fitted ranking tree, and how its size was chosen.
@@ -250,18 +250,19 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
 
 /// Fits a ranking tree; `params` is the JSON form of [`TreeRankParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, validation=None))]
+#[pyo3(signature = (sample, params, n_threads, validation=None, observer=None))]
 pub fn fit_tree_rank<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
     validation: Option<SampleArg<'py>>,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyTreeRankModel>> {
     let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
-    let model = on_pool(py, n_threads, |interrupt| {
+    let model = fit_on_pool(py, n_threads, observer, |interrupt| {
         let labels = sample.labels()?;
         let Some(other) = validation else {
             return fit(&sample.columns, &labels, &params, interrupt);

@@ -1,18 +1,69 @@
-//! A flag by which a caller stops a long fit.
+//! How a caller follows a long fit, and stops it.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::RankError;
 
 /// Shared between the waiting thread, which may receive Ctrl-C, and the fit, which checks it every
-/// few milliseconds.
-#[derive(Debug, Default)]
-pub struct Interrupt(AtomicBool);
+/// few milliseconds and reports its parts.
+///
+/// # Examples
+///
+/// A fit that is observed:
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::Arc;
+/// use aucrank::boost::{FitExtras, RankBoostParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::{Interrupt, Part};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
+/// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+/// let n_rounds = Arc::new(AtomicUsize::new(0));
+/// let seen = Arc::clone(&n_rounds);
+/// let interrupt = Interrupt::observed_by(move |part: &Part<'_>| {
+///     seen.store(part.number, Ordering::Relaxed);
+///     part.number < 3
+/// });
+/// let (params, extras) = (RankBoostParams::default(), FitExtras::default());
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &interrupt).unwrap();
+/// assert_eq!(model.terms().len(), n_rounds.load(Ordering::Relaxed));
+/// ```
+#[derive(Default)]
+pub struct Interrupt {
+    is_stopped: AtomicBool,
+    observer: Option<Box<Observer>>,
+}
+
+/// Told of each part; `false` asks the fit to end with what it has.
+type Observer = dyn Fn(&Part<'_>) -> bool + Send + Sync;
+
+/// A part of a fit that is done, such as a round, a tree or a term.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part<'a> {
+    /// What it is, in the singular.
+    pub unit: &'static str,
+    /// How many are done. 1 begins a stage: a fit may have several, such as one for each fold.
+    pub number: usize,
+    /// How many the stage has at most, if that is known.
+    pub most: Option<usize>,
+    /// What the fit has reached, by name.
+    pub figures: &'a [(&'static str, Option<f64>)],
+}
 
 impl Interrupt {
+    /// With an observer that is told of each part of the fit, on the thread that has finished it.
+    /// Where it returns `false`, fits that can do with fewer parts end there.
+    pub fn observed_by(observer: impl Fn(&Part<'_>) -> bool + Send + Sync + 'static) -> Self {
+        Self { is_stopped: AtomicBool::default(), observer: Some(Box::new(observer)) }
+    }
+
     /// Requests a stop; the fit returns [`RankError::Interrupted`] soon after.
     pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 
     /// `Err` once [`Interrupt::stop`] was called.
@@ -21,6 +72,57 @@ impl Interrupt {
     ///
     /// [`RankError::Interrupted`].
     pub fn check(&self) -> Result<(), RankError> {
-        if self.0.load(Ordering::Relaxed) { Err(RankError::Interrupted) } else { Ok(()) }
+        if self.is_stopped.load(Ordering::Relaxed) { Err(RankError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Reports a part; whether the fit is to go on.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`].
+    pub(crate) fn part_done(&self, part: &Part<'_>) -> Result<bool, RankError> {
+        let goes_on = self.observer.as_ref().is_none_or(|observer| observer(part));
+        self.check()?;
+        Ok(goes_on)
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Interrupt");
+        shown.field("is_stopped", &self.is_stopped);
+        shown.field("is_observed", &self.observer.is_some()).finish()
+    }
+}
+
+/// Counts parts that are done in parallel.
+#[derive(Debug)]
+pub(crate) struct PartCounter<'a> {
+    interrupt: &'a Interrupt,
+    unit: &'static str,
+    most: usize,
+    n_done: Mutex<usize>,
+}
+
+impl<'a> PartCounter<'a> {
+    pub(crate) fn new(interrupt: &'a Interrupt, unit: &'static str, most: usize) -> Self {
+        Self { interrupt, unit, most, n_done: Mutex::default() }
+    }
+
+    /// Counts on from parts that were done before.
+    pub(crate) fn after(self, n_done: usize) -> Self {
+        Self { n_done: Mutex::new(n_done), ..self }
+    }
+
+    /// Reports one more part, in the order of the numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`].
+    pub(crate) fn add(&self) -> Result<(), RankError> {
+        let mut n_done = self.n_done.lock().unwrap_or_else(PoisonError::into_inner);
+        *n_done += 1;
+        let (unit, number, most) = (self.unit, *n_done, Some(self.most));
+        self.interrupt.part_done(&Part { unit, number, most, figures: &[] }).map(drop)
     }
 }

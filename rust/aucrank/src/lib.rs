@@ -33,7 +33,7 @@ mod interrupt;
 mod parallel;
 
 pub use error::RankError;
-pub use interrupt::Interrupt;
+pub use interrupt::{Interrupt, Part};
 
 /// Version of this crate, written into saved models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -11,6 +11,7 @@ use crate::data::{
     Bins, ClassSums, Column, Columns, CountedRows, Labels, Lookups, MISSING_CODE, RowTally,
     WeightedRows,
 };
+use crate::interrupt::PartCounter;
 use crate::roc::PARALLEL_FROM;
 use crate::{Interrupt, RankError, parallel};
 
@@ -135,6 +136,18 @@ pub fn fit_mad2c(
     params: &Mad2cParams,
     interrupt: &Interrupt,
 ) -> Result<Mad2c, RankError> {
+    let done = PartCounter::new(interrupt, "feature", columns.n_features());
+    bin_features(columns, labels, params, Some(&done), interrupt)
+}
+
+/// [`fit_mad2c`]; each feature is reported as a part where `done` is given.
+pub(super) fn bin_features(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &Mad2cParams,
+    done: Option<&PartCounter<'_>>,
+    interrupt: &Interrupt,
+) -> Result<Mad2c, RankError> {
     if columns.n_rows() != labels.n_rows() {
         let (found, expected) = (columns.n_rows(), labels.n_rows());
         return Err(RankError::LengthMismatch { name: "X", found, expected });
@@ -143,8 +156,8 @@ pub fn fit_mad2c(
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     params.validate(&n_levels)?;
     let features = match labels.weights() {
-        None => bin_all(columns, labels, &CountedRows(labels.positive()), params, interrupt),
-        Some(_) => bin_all(columns, labels, &WeightedRows(labels), params, interrupt),
+        None => bin_all(columns, labels, &CountedRows(labels.positive()), params, done, interrupt),
+        Some(_) => bin_all(columns, labels, &WeightedRows(labels), params, done, interrupt),
     };
     Ok(Mad2c { n_levels, total: labels.total(), exponent: labels.exponent(), features: features? })
 }
@@ -160,6 +173,7 @@ fn bin_all<R: RowTally>(
     labels: &Labels<'_>,
     rows: &R,
     params: &Mad2cParams,
+    done: Option<&PartCounter<'_>>,
     interrupt: &Interrupt,
 ) -> Result<Vec<BinnedFeature>, RankError> {
     let blocks = blocks(columns);
@@ -173,6 +187,9 @@ fn bin_all<R: RowTally>(
             copy(columns, block.clone(), copies, n_shares);
         }
         for feature in block.clone() {
+            if feature > block.start {
+                done.map_or(Ok(()), PartCounter::add)?;
+            }
             let special = params.special.get(feature).map_or(&[][..], Vec::as_slice);
             let direction = params.directions.get(feature).copied().flatten();
             let none: &[f64] = &[];
@@ -199,6 +216,7 @@ fn bin_all<R: RowTally>(
             let bins_of = Bins::Numeric { cuts, special: special.to_vec() };
             bins.push(BinnedFeature { bins: bins_of, sums, direction });
         }
+        done.map_or(Ok(()), PartCounter::add)?;
         Ok(bins)
     };
     let found: Result<Vec<Vec<BinnedFeature>>, RankError> =

@@ -12,11 +12,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::BinnedFeature;
-use super::mad2c::{Mad2c, Mad2cParams, fit_mad2c};
+use super::mad2c::{Mad2c, Mad2cParams, bin_features, fit_mad2c};
 use crate::data::{
     Bins, ClassMasses, ClassSums, Column, Columns, FeatureTerm, Folds, Labels, LevelRates, Lookups,
     NO_FOLD, RowUnits, Shrinkage, Steps, times_power_of_two,
 };
+use crate::interrupt::PartCounter;
 use crate::{Interrupt, RankError};
 
 /// No AUC of two classes of at most 2^53 units of weight is closer to one half, except one half
@@ -586,10 +587,11 @@ fn cross_fit(
             folds[usize::from(fold)].push(row);
         }
     }
+    let done = PartCounter::new(interrupt, "fold", folds.len());
     let mut by_fold = Vec::with_capacity(folds.len());
     for (fold, left_out) in (0..).zip(&folds) {
         let others = labels.among(|row| of_row[row] != fold)?;
-        let table = fit_mad2c(columns, &others, &params.bins, interrupt)?;
+        let table = bin_features(columns, &others, &params.bins, None, interrupt)?;
         let scoring = params.scoring(columns, &others);
         let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
             let sums = sums_by_bin(column, &feature.bins, labels, left_out);
@@ -597,6 +599,7 @@ fn cross_fit(
         };
         let features: Vec<_> = table.features().iter().zip(columns).collect();
         by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<Pairs>>());
+        done.add()?;
     }
     let weight = |feature| by_fold.iter().map(|pairs| pairs[feature]).sum::<Pairs>().weight();
     Ok(Some(((0..columns.n_features()).map(weight).collect(), n_folds)))

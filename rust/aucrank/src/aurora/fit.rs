@@ -8,38 +8,13 @@ use super::params::{AuroraParams, Criterion, Radius, Selection};
 use super::search::{Path, Search, Step, climb_to_the_end, scores_of};
 use crate::data::{Column, Columns, Folds, Labels, hold_out};
 use crate::roc::{DeLong, smoothed};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, Part, RankError};
 
 /// The initial radii, in ascending equal steps of their logarithm (DECISIONS A19). The paper's
 /// range of 1 to 10 is for a ramp of half-width 1, twice the one here.
 const RADII: [f64; 3] = [0.5, 1.581_138_830_084_189_8, 5.0];
 /// Maximum number of radii that are tried.
 const MOST_RADII: usize = 5;
-
-/// Progress of a fit, reported to its observer after each term.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// The radius.
-    pub radius: f64,
-    /// The fold that is held out, in a cross-validation.
-    pub fold: Option<u16>,
-    /// Number of terms of the score.
-    pub n_terms: usize,
-    /// Ramp statistic and AUC of the training rows.
-    pub train: Statistics,
-    /// The same of the held-out rows.
-    pub validation: Option<Statistics>,
-}
-
-/// Observes a fit: `false` stops the current search, and what it has found is used.
-pub trait Observer: Sync {
-    /// Called after each term.
-    ///
-    /// # Errors
-    ///
-    /// Ends the fit.
-    fn chosen(&self, progress: &Progress) -> Result<bool, RankError>;
-}
 
 /// Fits `AURORA`.
 ///
@@ -48,14 +23,12 @@ pub trait Observer: Sync {
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of the
-/// observer.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
 pub fn fit_aurora(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &AuroraParams,
     earlier: Option<&Aurora>,
-    observer: Option<&dyn Observer>,
     interrupt: &Interrupt,
 ) -> Result<Aurora, RankError> {
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
@@ -68,7 +41,7 @@ pub fn fit_aurora(
         let rule = "that of the model whose search goes on";
         return Err(RankError::BadParameter { name: "radius", value: radius.to_string(), rule });
     }
-    let fit = Fit { columns, labels, params, earlier, observer, interrupt };
+    let fit = Fit { columns, labels, params, earlier, interrupt };
     let (splits, all) = fit.splits()?;
     let chosen = match (params.radius, earlier) {
         (_, Some(earlier)) => fit.choose(&splits, earlier.radius())?,
@@ -125,7 +98,6 @@ struct Fit<'a, 'b> {
     labels: &'a Labels<'b>,
     params: &'a AuroraParams,
     earlier: Option<&'a Aurora>,
-    observer: Option<&'a dyn Observer>,
     interrupt: &'a Interrupt,
 }
 
@@ -236,14 +208,16 @@ impl Fit<'_, '_> {
             interrupt: self.interrupt,
         };
         let chosen = &mut |step: &Step| {
-            let progress = Progress {
-                radius,
-                fold,
-                n_terms: step.weights.len(),
-                train: step.train,
-                validation: step.validation,
-            };
-            self.observer.map_or(Ok(true), |observer| observer.chosen(&progress))
+            let figures = [
+                ("radius", Some(radius)),
+                ("fold", fold.map(f64::from)),
+                ("train_ramp", Some(step.train.ramp)),
+                ("train_auc", Some(step.train.auc)),
+                ("validation_ramp", step.validation.map(|found| found.ramp)),
+                ("validation_auc", step.validation.map(|found| found.auc)),
+            ];
+            let (number, most) = (step.weights.len(), Some(max_features));
+            self.interrupt.part_done(&Part { unit: "term", number, most, figures: &figures })
         };
         let (given, enough) = self.earlier.map_or((&[][..], self.params.first_gain), |earlier| {
             (earlier.all_terms(), earlier.enough())

@@ -31,7 +31,7 @@ mod threshold_binarizer;
 pub use binarize::{Binarizer, BinarizerParams, FeatureType};
 pub use binary_feature::{BinaryFeature, Rule, TermTest};
 pub use exact_ramp::Statistics;
-pub use fit::{Observer, Progress, fit_aurora};
+pub use fit::fit_aurora;
 pub use model::{Aurora, PathStep, TriedRadius};
 pub use params::{AuroraParams, Criterion, Radius, SearchDepth, Selection};
 pub use rank_opt::{PairObjective, RadiusStep, RankOpt, RankOptParams, fit_rank_opt};

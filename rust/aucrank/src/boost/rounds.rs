@@ -13,7 +13,7 @@ use super::weak::external::{RowRanker, keep_rankers};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
 use crate::roc::largest_gap;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, Part, RankError};
 
 /// Parameters that `AUCBoost` and `RankBoost` share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -257,13 +257,28 @@ impl<'a> Fit<'a> {
             let Some((ranking, found)) = self.rank(weak)? else { break };
             self.is_complete = found.is_last;
             self.take(ranking, &found)?;
+            let goes_on = self.report(n_rounds)?;
             if let (Some(held_out), Some(asked)) = (&self.held_out, self.params.held_out)
                 && asked.rule.stops(&held_out.aucs)
             {
                 break;
             }
+            if !goes_on {
+                break;
+            }
         }
         Ok(())
+    }
+
+    /// Reports the last round; whether there are to be more.
+    fn report(&self, n_rounds: usize) -> Result<bool, RankError> {
+        let validation_auc = self.held_out.as_ref().and_then(|rows| rows.aucs.last().copied());
+        self.sample.interrupt.part_done(&Part {
+            unit: "round",
+            number: self.terms.len(),
+            most: Some(n_rounds),
+            figures: &[("validation_auc", validation_auc)],
+        })
     }
 
     /// The next ranking and its values, from the subsample of the round, or from all rows and

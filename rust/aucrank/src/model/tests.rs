@@ -202,7 +202,7 @@ fn aurora_document() -> Document {
         criterion: PathCriterion::Auc,
         seed: 0,
     };
-    let model = fit_aurora(&columns(), &labels, &params, None, None, &Interrupt::default());
+    let model = fit_aurora(&columns(), &labels, &params, None, &Interrupt::default());
     let model = model.unwrap();
     assert_eq!(model.all_terms().len(), 4);
     document_of("AURORA", Model::Aurora(model))

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};
 use crate::roc::{Ramp, auc, largest_gap, weighted_auc};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, Part, RankError};
 
 use climb::{Climb, Climbed, FLAT, Objective, Point, norm};
 pub use model::{RadiusStep, RankOpt};
@@ -228,6 +228,15 @@ fn raise_radius<O: Objective>(
             best = Some((path.len(), at.clone()));
         }
         path.push(RadiusStep { radius, objective: value, auc, n_iterations, has_converged });
+        let goes_on = interrupt.part_done(&Part {
+            unit: "radius",
+            number: path.len(),
+            most: Some(params.radii.len()),
+            figures: &[("radius", Some(radius)), ("train_auc", Some(auc))],
+        })?;
+        if !goes_on {
+            break;
+        }
         weights = at.weights;
     }
     let (chosen, at) = best.expect("a radius");

@@ -18,7 +18,7 @@ use super::program::place;
 use super::start::Start;
 use super::walk::{MassTile, Walk};
 use crate::data::{ClassMasses, Columns, Labels, mix};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, Part, RankError};
 
 /// The predictions of a classifier on the rows of the fit.
 pub trait RowChance: Sync {
@@ -326,6 +326,11 @@ pub fn marti_boost<L: TwoSidedLearner>(
             }
         }
         nodes.extend(masses.into_iter().map(|masses| (masses, Outcome::Unreached)));
+        if layer <= n_rounds {
+            // The program needs all of its layers.
+            let (number, most) = (layer, Some(n_rounds));
+            interrupt.part_done(&Part { unit: "layer", number, most, figures: &[] })?;
+        }
     }
     let last = nodes.len() - before.len();
     for (node, outcome) in nodes[last..].iter_mut().zip(before) {

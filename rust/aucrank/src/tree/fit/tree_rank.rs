@@ -6,6 +6,7 @@ use super::tree_rank_model::TreeRankModel;
 use crate::data::{
     Binned, Columns, CountedRows, Folds, Labels, NO_FOLD, RowTally, WeightedRows, hold_out,
 };
+use crate::interrupt::PartCounter;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{
     CrossValidation, CvParams, PruningPath, PruningRule, Validation, ValidationParams,
@@ -167,10 +168,12 @@ fn cross_validate_on<R: RowTally + Copy>(
         let is_there = |&of: &u16| of != NO_FOLD && (of == fold) == inside;
         of_row.filter(|(_, of)| is_there(of)).map(|(row, _)| row).collect()
     };
+    let done = PartCounter::new(interrupt, "fold", folds.n_folds.into());
     let without = |fold| {
         let tree = grower.grow(rows(fold, false), params.seed, interrupt)?;
         let sums = grower.held_out_sums(&tree, &rows(fold, true))?;
         grower.forget(&tree);
+        done.add()?;
         Ok((tree, sums))
     };
     let all = (0..folds.n_folds).collect();

@@ -16,6 +16,7 @@ use crate::data::{
     mix,
 };
 use crate::formula::{Rule, Test};
+use crate::interrupt::PartCounter;
 use crate::tree::fit::Grower;
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
@@ -210,9 +211,13 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             return Ok(());
         }
         let growing = &*self;
+        let done = PartCounter::new(interrupt, "tree", self.params.n_trees).after(first);
         let grow = |tree: usize| {
             interrupt.check()?;
-            growing.grower.grow(growing.rows_of(tree), growing.seed_of(tree), interrupt)
+            let seed = growing.seed_of(tree);
+            let grown = growing.grower.grow(growing.rows_of(tree), seed, interrupt)?;
+            done.add()?;
+            Ok(grown)
         };
         let binned = self.grower.sample.binned;
         // A tree keeps two row numbers for each row. Where that is much, few trees grow at once, each
