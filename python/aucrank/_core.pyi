@@ -29,6 +29,11 @@ class Model:
     def score(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
     def evaluate_formula(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
 
+class _Observer(Protocol):
+    def __call__(
+        self, unit: str, number: int, most: int | None, figures: dict[str, float | None], /
+    ) -> bool: ...
+
 @final
 class TreeRankModel(Model):
     @property
@@ -79,6 +84,7 @@ def fit_tree_rank(
     params: str,
     n_threads: int,
     validation: _Sample | None = None,
+    observer: _Observer | None = None,
 ) -> TreeRankModel: ...
 
 @final
@@ -117,6 +123,7 @@ def fit_tree_rank_by_classifiers(
     params: str,
     classifiers: _RowLearner,
     n_threads: int,
+    observer: _Observer | None = None,
 ) -> TreeRankModel: ...
 def score_by_classifiers(
     tree: RankingTree, columns: _Columns, classifiers: _RowDecider
@@ -132,6 +139,7 @@ def fit_ranking_forest(
     params: str,
     earlier: RankingForest | None,
     n_threads: int,
+    observer: _Observer | None = None,
 ) -> RankingForest: ...
 
 # Boosting
@@ -179,6 +187,7 @@ def fit_auc_boost(
     validation: _Sample | None,
     n_threads: int,
     rankers: _RowRanker | None = None,
+    observer: _Observer | None = None,
 ) -> BoostedModel: ...
 def fit_rank_boost(
     sample: _Sample,
@@ -187,6 +196,7 @@ def fit_rank_boost(
     validation: _Sample | None,
     n_threads: int,
     rankers: _RowRanker | None = None,
+    observer: _Observer | None = None,
 ) -> BoostedModel: ...
 
 @final
@@ -216,17 +226,6 @@ class Aurora(Model):
     def path(self) -> str: ...
     def radii(self) -> str: ...
     def explain(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
-
-class _Observer(Protocol):
-    def chosen(
-        self,
-        radius: float,
-        fold: int | None,
-        n_terms: int,
-        train: tuple[float, float],
-        validation: tuple[float, float] | None,
-        /,
-    ) -> bool: ...
 
 def fit_aurora(
     sample: _Sample,
@@ -263,6 +262,7 @@ def fit_marti_rank(
     params: str,
     n_threads: int,
     rankers: _RowRanker | None = None,
+    observer: _Observer | None = None,
 ) -> BranchingProgram: ...
 
 # Documents
@@ -307,6 +307,7 @@ def fit_rank_opt(
     sample: _Sample,
     params: str,
     n_threads: int,
+    observer: _Observer | None = None,
 ) -> RankOpt: ...
 
 @final
@@ -334,11 +335,13 @@ def fit_mad2c(
     sample: _Sample,
     params: str,
     n_threads: int,
+    observer: _Observer | None = None,
 ) -> Mad2c: ...
 def fit_rimarc(
     sample: _Sample,
     params: str,
     n_threads: int,
+    observer: _Observer | None = None,
 ) -> Rimarc: ...
 def build_scorecard(
     sample: _Sample,

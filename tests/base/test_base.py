@@ -118,7 +118,8 @@ class MeanRanker(ProbabilityMixin, BaseRanker):
         if isinstance(self.sign, str):
             raise ValueError(f"sign must be a number, got {self.sign!r}")
 
-    def _fit_model(self, sample, seed, n_threads):
+    def _fit_model(self, context):
+        sample, seed, n_threads = context.sample, context.seed, context.n_threads
         columns, positive, weight = sample.columns, sample.labels, sample.weight
         assert isinstance(sample.schema, Schema)
         assert 0 <= seed < 2**31 - 1

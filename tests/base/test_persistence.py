@@ -26,9 +26,9 @@ class SmallTree(ProbabilityMixin, BaseRanker):
         self.min_gain = min_gain
         self.random_state = random_state
 
-    def _fit_model(self, sample, seed, n_threads):
+    def _fit_model(self, context):
         params = {
-            "binning": {"max_bins": 255, "seed": seed},
+            "binning": {"max_bins": 255, "seed": context.seed},
             "grow": {
                 "max_depth": 4,
                 "min_samples_split": 2,
@@ -36,11 +36,11 @@ class SmallTree(ProbabilityMixin, BaseRanker):
                 "min_gain": self.min_gain,
                 "leaf_order": "tree",
             },
-            "split": LeafRank(max_depth=2)._core_params(1, None),
+            "split": LeafRank(max_depth=2)._core_params(context.scope),
             "pruning": None,
-            "seed": seed,
+            "seed": context.seed,
         }
-        return _core.fit_tree_rank(sample.core, json.dumps(params), n_threads)
+        return _core.fit_tree_rank(context.sample.core, json.dumps(params), context.n_threads)
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,9 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.callbacks import CallbackSupportMixin, with_callbacks
+from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_progress import Figures, FitProgress, FitTasks, plural_of
 from aucrank._base.persistence import (
     Header,
     decode_params,
@@ -20,6 +23,8 @@ from aucrank._base.persistence import (
     read_document,
 )
 from aucrank._base.summary import Section
+from aucrank._base.validation_set import ValidationSet
+from aucrank._base.warm_start import WarmStart
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
@@ -31,8 +36,11 @@ from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 
+#: No rows to choose by.
+_NONE_GIVEN = ValidationSet()
 
-class CoreEstimator(BaseEstimator, ABC):
+
+class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of all estimators that learn a model of the core, from two classes or from rows alone.
 
     It knows nothing of what the model is for: `BaseRanker` adds scores and labels, a transformer
@@ -68,8 +76,12 @@ class CoreEstimator(BaseEstimator, ABC):
     _schema: Schema
     classes_: NDArray[Any]
 
+    #: What callbacks know a stage of a fit by.
+    _stage_name: ClassVar[str] = "stage"
+
     def _check_params(self) -> None:
         """Raise TypeError or ValueError for a parameter that makes no sense."""
+        self._core_params(ParamScope())
 
     def _check_all_params(self) -> None:
         """Raise TypeError or ValueError for any parameter, also one that is honoured here."""
@@ -82,28 +94,48 @@ class CoreEstimator(BaseEstimator, ABC):
         return None
 
     @abstractmethod
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.Model:
+    def _fit_model(self, context: FitContext) -> _core.Model:
         """Fit the core model.
+
+        When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
+        in their places, so that it can read other rows by them.
 
         Parameters
         ----------
-        sample : Sample
-            The rows; ``sample.core`` goes to the core.
-        seed : int
-            Drawn from ``random_state``.
-        n_threads : int
-            At least 1.
+        context : FitContext
+            What it works with.
 
         Returns
         -------
         _core.Model
             The fitted model.
         """
+
+    def _core_params(self, scope: ParamScope) -> Any:
+        """Return the parameters as the core takes them, each checked.
+
+        Parameters
+        ----------
+        scope : ParamScope
+            What they are read by; what is not known yet cannot be checked.
+        """
+        return {}
+
+    def _n_stages(self) -> int | None:
+        """Return how many stages a fit has at most, None where only the core can tell."""
+        return 1
+
+    def _progress_line(self, unit: str, number: int, most: int | None, figures: Figures) -> str:
+        """Return what is printed after a part of a fit; see `FitProgress`."""
+        done = f"{number} {unit if number == 1 else plural_of(unit)}"
+        if most is not None:
+            done = f"{number} of {most} {plural_of(unit)}"
+        found = [
+            f"{name.replace('_', ' ').replace('auc', 'AUC')} {value:.4g}"
+            for name, value in figures.items()
+            if value is not None
+        ]
+        return f"[{type(self).__name__}] {', '.join([done, *found])}"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows of two classes.
@@ -130,23 +162,22 @@ class CoreEstimator(BaseEstimator, ABC):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, self._fit_model)
+        return self._fit(X, y, sample_weight)
 
+    @with_callbacks
     def _fit(
         self,
         X: Any,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-        fit_model: Callable[..., _core.Model],
+        validation: ValidationSet = _NONE_GIVEN,
     ) -> Self:
-        """Do what `fit` does, with a function that takes what `_fit_model` takes.
-
-        When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
-        in their places, so that it can read other rows by them.
-        """
+        """Do what `fit` does, with rows to choose by where there may be any."""
+        earlier = WarmStart.of(self)
         self._reset_fitted()
         try:
             self._check_all_params()
+            tasks = FitTasks(self, X, y, sample_weight)
             X = as_frame(X)
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
             positive, weight = self._read_target(X, y, sample_weight)
@@ -157,9 +188,13 @@ class CoreEstimator(BaseEstimator, ABC):
                 self, X, categorical_features, n_rows, kept, self._extra_categories()
             )
             seed = check_seed(getattr(self, "random_state", None))
+            sample = Sample(columns, schema, positive, weight, X)
+            progress = FitProgress(self, tasks)
+            context = FitContext(sample, seed, n_threads, progress, validation, earlier)
             with errors_by_name(schema), inner_fits_are_silent():
-                model = fit_model(Sample(columns, schema, positive, weight, X), seed, n_threads)
+                model = self._fit_model(context)
             self._set_fitted(getattr(self, "classes_", None), schema, model)
+            tasks.end()
         except BaseException:
             self._reset_fitted()
             raise

@@ -28,15 +28,15 @@ def check_monotonic_cst(monotonic_cst: Any) -> None:
         _check_direction(direction)
 
 
-def monotonic_directions(monotonic_cst: Any, schema: Schema) -> list[int]:
+def monotonic_directions(monotonic_cst: Any, schema: Schema | None) -> list[int]:
     """Return one direction for each feature, -1, 0 or 1; an empty list for None.
 
     Parameters
     ----------
     monotonic_cst : array-like of shape (n_features,), dict or None
-        What `check_monotonic_cst` lets pass.
-    schema : Schema
-        The columns.
+        What the user passed.
+    schema : Schema or None
+        The columns. None to check what can be checked without them.
 
     Returns
     -------
@@ -46,9 +46,11 @@ def monotonic_directions(monotonic_cst: Any, schema: Schema) -> list[int]:
     Raises
     ------
     ValueError
-        If it has another length than there are columns, or names one that is not there.
+        As `check_monotonic_cst`; or if it has another length than there are columns, or names one
+        that is not there.
     """
-    if monotonic_cst is None:
+    check_monotonic_cst(monotonic_cst)
+    if monotonic_cst is None or schema is None:
         return []
     n_features = len(schema.features)
     if isinstance(monotonic_cst, dict):

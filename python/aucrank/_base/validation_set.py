@@ -19,9 +19,9 @@ from aucrank._data.weights import check_class_weight, check_weight
 class ValidationSet:
     """What a user passed to ``fit`` as ``X_val``, ``y_val`` and ``sample_weight_val``."""
 
-    X: Any
-    y: ArrayLike | None
-    sample_weight: ArrayLike | None
+    X: Any = None
+    y: ArrayLike | None = None
+    sample_weight: ArrayLike | None = None
 
     @property
     def is_given(self) -> bool:

@@ -22,7 +22,7 @@ class WarmStart:
     @classmethod
     def of(cls, estimator: Any) -> "WarmStart | None":
         """Return the last fit of an estimator, or None where there is none to go on from."""
-        if not (estimator.warm_start and estimator.__sklearn_is_fitted__()):
+        if not (getattr(estimator, "warm_start", False) and estimator.__sklearn_is_fitted__()):
             return None
         rankers = estimator.__dict__.get("_rankers", ())
         return cls(estimator._model, estimator._schema, estimator.classes_, rankers)

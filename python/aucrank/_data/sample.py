@@ -39,6 +39,11 @@ class Sample:
     rows: Any = None
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows, those of weight zero included."""
+        return count_rows(self.columns)
+
+    @property
     def labels(self) -> NDArray[np.bool_]:
         """What is positive, for an estimator that needs labels."""
         assert self.positive is not None

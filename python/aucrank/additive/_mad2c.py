@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
+from aucrank._base.fit_context import FitContext
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.summary import Section
-from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._export.rules import distinct_numbers
 from aucrank._utils.params import check_choice
@@ -163,14 +163,10 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         encode: str = check_choice(self.encode, "encode", _ENCODINGS)
         return encode
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.Mad2c:
+    def _fit_model(self, context: FitContext) -> _core.Mad2c:
+        sample = context.sample
         params = json.dumps(bin_params(self.special_values, self.monotonic_cst, sample.schema))
-        return _core.fit_mad2c(sample.core, params, n_threads)
+        return _core.fit_mad2c(sample.core, params, context.n_threads, context.progress.observer)
 
     def _does(self) -> str:
         return "puts values into bins by how they rank"

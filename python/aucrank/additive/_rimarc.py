@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.fit_context import FitContext
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
-from aucrank._data.sample import Sample
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin
 from aucrank._export.formula import LevelSteps, NumberSteps, Steps
@@ -271,21 +271,23 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         )
         return [Section(f"Scores of values ({size} of any weight)", text, self.scorecard())]
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.Rimarc:
+    def _n_stages(self) -> int | None:
+        # The features, and then the folds that weigh them.
+        return 1 if self.weight_folds is None else 2
+
+    def _fit_model(self, context: FitContext) -> _core.Rimarc:
+        sample = context.sample
         params = {
             "bins": bin_params(self.special_values, self.monotonic_cst, sample.schema),
             "missing": self.missing,
             "shrinkage": float(self.shrinkage),
             "level_rates": self.level_rates,
             "weight_folds": None if self.weight_folds is None else int(self.weight_folds),
-            "seed": seed,
+            "seed": context.seed,
         }
-        model = _core.fit_rimarc(sample.core, json.dumps(params), n_threads)
+        model = _core.fit_rimarc(
+            sample.core, json.dumps(params), context.n_threads, context.progress.observer
+        )
         self._warn_of_folds(model)
         return model
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._data.schema import Schema
+from aucrank._base.fit_context import ParamScope
 from aucrank._utils.params import check_choice
 from aucrank.boosting._boosted import BoostedRanker
 
@@ -199,9 +199,9 @@ class AUCBoost(BoostedRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         return {
-            "rounds": self._round_params(seed, schema),
+            "rounds": self._round_params(scope),
             "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
             "output": check_choice(self.output, "output", ("real", "sign")),
         }

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,14 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section, less
 from aucrank._base.validation_set import ValidationSet
-from aucrank._base.warm_start import WarmStart
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
-from aucrank._data.sample import Sample
-from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.schema import errors_by_name
 from aucrank._data.table import Table
 from aucrank._utils.params import (
     binning_params,
@@ -101,27 +99,22 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
             are not those of the last fit.
         """
-        earlier = WarmStart.of(self)
-        held_out = ValidationSet(X_val, y_val, sample_weight_val)
-        fit_model = partial(self._fit_model, held_out=held_out, earlier=earlier)
-        return self._fit(X, y, sample_weight, fit_model)
+        return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
 
-    def _round_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+    def _round_params(self, scope: ParamScope) -> dict[str, Any]:
         """Return the parameters of the loop as the core takes them, each checked."""
         check_bool(self.warm_start, "warm_start")
         return {
-            "binning": binning_params(self.max_bins, self.level_rates, seed),
-            "weak_ranker": weak_ranker_params(self.weak_ranker, schema),
+            "binning": binning_params(self.max_bins, self.level_rates, scope.seed),
+            "weak_ranker": weak_ranker_params(self.weak_ranker, scope),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1),
             "learning_rate": check_real(
                 self.learning_rate, "learning_rate", low=0.0, high=1.0, low_open=True
             ),
             "subsample": check_real(self.subsample, "subsample", low=0.0, high=1.0, low_open=True),
-            "max_features": check_max_features(
-                self.max_features, 1 if schema is None else len(schema.features)
-            ),
+            "max_features": check_max_features(self.max_features, scope.n_features),
             "held_out": self._held_out_params(),
-            "seed": seed,
+            "seed": scope.seed,
         }
 
     def _held_out_params(self) -> dict[str, Any] | None:
@@ -156,28 +149,23 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             return {"fraction": fraction, "rule": {"patience": patience}, "refit": refit}
         return {"fraction": _WINDOW_FRACTION, "rule": selection, "refit": refit}
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-        held_out: ValidationSet | None = None,
-        earlier: WarmStart | None = None,
-    ) -> _core.BoostedModel:
+    def _n_stages(self) -> int | None:
+        return 2 if self.refit else 1
+
+    def _fit_model(self, context: FitContext) -> _core.BoostedModel:
+        sample, earlier = context.sample, context.earlier
         if earlier is not None:
-            earlier.check(self, sample.schema, "n_rounds", earlier.model.n_rounds, "rounds")
-            # Also of the bins, which have to be the same.
-            seed = earlier.model.seed
-        params = self._core_params(seed, sample.schema)
+            context = context.going_on(self, "n_rounds", earlier.model.n_rounds, "rounds")
+        params = self._core_params(context.scope)
         chosen = params["rounds"]["held_out"] is not None
         validation = None
-        if held_out is not None and held_out.is_given:
+        if context.validation.is_given:
             if not chosen:
                 raise ValueError(
                     "X_val, y_val and sample_weight_val are to choose the number of rounds by, and"
                     f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
                 )
-            validation = held_out.read(self, sample.schema, self.classes_).core
+            validation = context.validation.read(self, sample.schema, self.classes_).core
         rankers = () if earlier is None else earlier.rankers
         learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels, rankers)
         model = type(self)._fit_core(
@@ -185,8 +173,9 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             json.dumps(params),
             None if earlier is None else earlier.model,
             validation,
-            n_threads,
+            context.n_threads,
             learner,
+            context.progress.observer,
         )
         if learner is not None:
             self._rankers = learner.kept

@@ -7,10 +7,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section, less
-from aucrank._data.sample import Sample
-from aucrank._data.schema import Schema
 from aucrank._utils.params import binning_params, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -62,10 +61,10 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
         check_is_fitted(self)
         return self._model.threshold
 
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         return {
-            "binning": binning_params(self.max_bins, self.level_rates, seed),
-            "weak_ranker": weak_ranker_params(self.weak_ranker, schema),
+            "binning": binning_params(self.max_bins, self.level_rates, scope.seed),
+            "weak_ranker": weak_ranker_params(self.weak_ranker, scope),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1, high=1000),
             "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
             "routing": check_choice(self.routing, "routing", ("expected", "sampled")),
@@ -74,7 +73,7 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
             "epsilon": None,
             "min_samples_class": 0,
             "sample_size": None,
-            "seed": seed,
+            "seed": scope.seed,
         }
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -101,17 +100,14 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, self._fit_model)
+        return self._fit(X, y, sample_weight)
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.BranchingProgram:
-        params = json.dumps(self._core_params(seed, sample.schema))
+    def _fit_model(self, context: FitContext) -> _core.BranchingProgram:
+        sample, params = context.sample, json.dumps(self._core_params(context.scope))
         learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels)
-        model = _core.fit_marti_rank(sample.core, params, n_threads, learner)
+        model = _core.fit_marti_rank(
+            sample.core, params, context.n_threads, learner, context.progress.observer
+        )
         if learner is not None:
             self._rankers = learner.kept
         kinds = BranchingProgram(model, sample.schema).nodes["kind"].tolist()
@@ -404,9 +400,9 @@ class SMartiRank(ProgramRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         return {
-            **super()._core_params(seed, schema),
+            **super()._core_params(scope),
             "epsilon": check_real(
                 self.epsilon, "epsilon", low=0.0, high=1.0, low_open=True, high_open=True
             ),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from aucrank import _core
-from aucrank._data.schema import Schema
+from aucrank._base.fit_context import ParamScope
 from aucrank._utils.params import check_choice
 from aucrank.boosting._boosted import BoostedRanker
 
@@ -209,8 +209,8 @@ class RankBoost(BoostedRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         return {
-            "rounds": self._round_params(seed, schema),
+            "rounds": self._round_params(scope),
             "alpha": check_choice(self.alpha, "alpha", ("third", "exact")),
         }

@@ -1,6 +1,7 @@
 """The parameter ``weak_ranker``: what is boosted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -10,12 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from aucrank._base.monotonic import monotonic_directions
+from aucrank._base.fit_context import ParamScope
 from aucrank._base.ranker import BaseRanker
 from aucrank._base.row_models import KeepsModels, check_weighted_estimator
 from aucrank._base.scoring import scoring_method
 from aucrank._data.input import Columns
-from aucrank._data.schema import Schema
 from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
@@ -47,16 +47,6 @@ class WeakRankersMixin(KeepsModels):
 
     weak_ranker: Any
 
-    def _check_params(self) -> None:
-        self._core_params(seed=0, schema=None)
-
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
-        """Return the parameters as the core takes them, each checked.
-
-        Without a schema they are checked as far as they can be.
-        """
-        raise NotImplementedError
-
     def _asked_models(self, model: Any) -> list[int]:
         numbers: list[int] = model.external_rankers()
         return numbers
@@ -83,15 +73,15 @@ class WeakRankersMixin(KeepsModels):
         return tags
 
 
-def weak_ranker_params(weak_ranker: Any, schema: Schema | None = None) -> Any:
+def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
     """Return the weak ranker as the core takes it.
 
     Parameters
     ----------
     weak_ranker : str, TreeRank, LeafRank or estimator
         What the user passed.
-    schema : Schema, default=None
-        The columns. None to check what can be checked without them.
+    scope : ParamScope
+        What its own parameters are read by.
 
     Returns
     -------
@@ -115,7 +105,7 @@ def weak_ranker_params(weak_ranker: Any, schema: Schema | None = None) -> Any:
             pruning=None,
         )
     if isinstance(weak_ranker, TreeRank):
-        return {"tree": _tree_params(weak_ranker, schema)}
+        return {"tree": _tree_params(weak_ranker, scope)}
     if is_external(weak_ranker):
         _check_external(weak_ranker)
         return "external"
@@ -153,7 +143,7 @@ def ranker_learner(
     return RowRankerLearner(None, X, positive, earlier) if earlier else None
 
 
-def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:
+def _tree_params(tree: TreeRank, scope: ParamScope) -> dict[str, Any]:
     if tree.pruning is not None:
         raise ValueError(
             "pruning of a weak TreeRank must be None, since the trees of a booster are not pruned;"
@@ -172,9 +162,8 @@ def _tree_params(tree: TreeRank, schema: Schema | None) -> dict[str, Any]:
             " boosted itself as weak_ranker"
         )
     tree._check_params()
-    params = tree._core_params(1 if schema is None else len(schema.features), seed=0)
-    if schema is not None:
-        params["monotonic"] = monotonic_directions(tree.monotonic_cst, schema)
+    # The core joins the seed of a round to this one.
+    params: dict[str, Any] = tree._core_params(replace(scope, seed=0))
     return params
 
 

@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._base.callbacks import CallbackSupportMixin, begin_fit, end_fit, with_callbacks
+from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_progress import Figures
 from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
-from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._export.rules import number
@@ -23,7 +22,6 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
-from aucrank.ramp._fit_progress import FitProgress
 
 #: Depths of search by name (tables 1 and 2 of the paper): the shallow one is some 2/3 of the
 #: standard one, the deep one 1.5 times it.
@@ -40,7 +38,7 @@ _LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
 _FIRST_GAIN = 0.01
 
 
-class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
+class AURORA(AuroraTermsMixin, BaseRanker):
     """Linear score over binary terms that maximises the ramp statistic, an AUC with a slope.
 
     Every feature becomes binary terms such as ``age >= 35``, ``colour = red`` and ``age is
@@ -245,7 +243,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
         self.verbose = verbose
 
     def _check_params(self) -> None:
-        self._core_params(0, None)
+        super()._check_params()
         if check_bool(self.warm_start, "warm_start") and self.selection == "cv":
             raise ValueError(
                 'warm_start does not go with selection="cv": the terms of the last fit have seen'
@@ -255,12 +253,11 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
     def _extra_categories(self) -> KindsByColumn | None:
         return said_to_be_categorical(self.feature_types)
 
-    def _core_params(self, seed: int, schema: Schema | None) -> dict[str, Any]:
-        """Return the parameters as the core takes them, each checked."""
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         selection = self._selection()
         gain = check_real(self.min_gain, "min_gain", low=0.0, low_open=True, high_open=True)
         return {
-            "binarizer": binarizer_params(self, schema),
+            "binarizer": binarizer_params(self, scope.schema),
             "max_features": check_int(self.max_features, "max_features", low=1),
             "order": check_int(self.order, "order", low=1, high=2),
             "radius": self._radius(),
@@ -270,7 +267,7 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             "tol": check_real(self.tol, "tol", low=0.0, high_open=True, optional=True),
             "selection": selection,
             "criterion": check_choice(self.criterion, "criterion", ("auc", "ramp")),
-            "seed": seed,
+            "seed": scope.seed,
         }
 
     def _selection(self) -> Any:
@@ -302,7 +299,6 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             )
         return "auto"
 
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for terms, and fit their coefficients.
 
@@ -328,39 +324,40 @@ class AURORA(CallbackSupportMixin, AuroraTermsMixin, BaseRanker):
             If a parameter, the data, the labels or the weights are not valid; or if
             ``warm_start`` is set and columns, classes or the radius are not those of the last fit.
         """
-        earlier = WarmStart.of(self)
-        context = begin_fit(self, self._most_searches(), X, y, sample_weight)
-        progress = FitProgress(self, context)
-        self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier, progress=progress))
-        end_fit(self, context, X, y, sample_weight)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _most_searches(self) -> int | None:
-        """Return how many searches a fit has at most, None where only the core can tell."""
+    _stage_name = "search"
+
+    def _n_stages(self) -> int | None:
         if isinstance(self.radius, str):
             return None
         # One for each fold, and the last on all rows.
         return self.n_folds + 1 if self.selection == "cv" else 1
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-        earlier: WarmStart | None = None,
-        progress: FitProgress | None = None,
-    ) -> _core.Aurora:
+    def _progress_line(self, unit: str, number: int, most: int | None, figures: Figures) -> str:
+        where = f"radius {figures['radius']:.4g}"
+        if figures["fold"] is not None:
+            where += f", fold {figures['fold'] + 1:.0f}"
+        line = (
+            f"[AURORA] {where}: {plural(number, unit)}, ramp {figures['train_ramp']:.4f}, AUC"
+            f" {figures['train_auc']:.4f}"
+        )
+        if figures["validation_auc"] is not None:
+            ramp, auc = figures["validation_ramp"], figures["validation_auc"]
+            line += f"; held out: ramp {ramp:.4f}, AUC {auc:.4f}"
+        return line
+
+    def _fit_model(self, context: FitContext) -> _core.Aurora:
+        sample, earlier = context.sample, context.earlier
         if earlier is not None:
             self._check_earlier(earlier, sample.schema)
-        progress = FitProgress(self) if progress is None else progress
         model = _core.fit_aurora(
             sample.core,
-            json.dumps(self._core_params(seed, sample.schema)),
+            json.dumps(self._core_params(context.scope)),
             None if earlier is None else earlier.model,
-            n_threads,
-            progress,
+            context.n_threads,
+            context.progress.observer,
         )
-        progress.end_search()
         if message := self._fit_warning(model):
             warn_caller(message)
         if self.verbose > 0:

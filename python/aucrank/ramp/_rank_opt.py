@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section, less
-from aucrank._data.sample import Sample
 from aucrank._data.table import Table
 from aucrank._export.rules import number
 from aucrank._utils.params import check_choice, check_int, check_real
@@ -146,10 +146,7 @@ class RankOpt(BaseRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_params(self) -> None:
-        self._core_params()
-
-    def _core_params(self) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         return {
             "objective": check_choice(self.objective, "objective", ("sigmoid", "ramp")),
             "radii": _check_radii(self.radii),
@@ -165,13 +162,8 @@ class RankOpt(BaseRanker):
         score = f"score: the sum of coef times value{less(self.threshold_)}"
         return [Section(f"Weights ({size}, radius {number(self.radius_)})", score, table)]
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.RankOpt:
-        schema = sample.schema
+    def _fit_model(self, context: FitContext) -> _core.RankOpt:
+        schema = context.sample.schema
         for index, feature in enumerate(schema.features):
             if feature.levels is not None:
                 raise ValueError(
@@ -179,9 +171,10 @@ class RankOpt(BaseRanker):
                     " it: encode it as numbers first, as OneHotEncoder of scikit-learn does"
                 )
         model = _core.fit_rank_opt(
-            sample.core,
-            json.dumps(self._core_params()),
-            n_threads,
+            context.sample.core,
+            json.dumps(self._core_params(context.scope)),
+            context.n_threads,
+            context.progress.observer,
         )
         path = json.loads(model.path())
         unfinished = [step["radius"] for step in path if not step["has_converged"]]

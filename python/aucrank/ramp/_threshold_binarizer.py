@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
+from aucrank._base.fit_context import FitContext
 from aucrank._base.summary import Section
 from aucrank._data.input import Columns, KindsByColumn, count_rows
-from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
 from aucrank._utils.params import check_bool
@@ -201,19 +201,16 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        self._fit(X, y, sample_weight, self._fit_model)
+        self._fit(X, y, sample_weight)
         if not self._terms:
             warn_caller("nothing parts the training rows, so there are no terms")
         return self
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.ThresholdBinarizer:
-        params = binarizer_params(self, sample.schema)
-        return _core.fit_threshold_binarizer(sample.core, json.dumps(params), n_threads)
+    def _fit_model(self, context: FitContext) -> _core.ThresholdBinarizer:
+        params = binarizer_params(self, context.sample.schema)
+        return _core.fit_threshold_binarizer(
+            context.sample.core, json.dumps(params), context.n_threads
+        )
 
     def _does(self) -> str:
         does = "turns features into binary terms"

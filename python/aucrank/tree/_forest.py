@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Self, overload
 
 import numpy as np
@@ -10,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from aucrank import _core
-from aucrank._base.monotonic import check_monotonic_cst, monotonic_directions
+from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
-from aucrank._base.warm_start import WarmStart
 from aucrank._data.labels import match_labels
-from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._data.weights import check_weight
@@ -247,15 +244,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             last fit, which were grown on other rows or draws, would be asked about rows that they
             have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
-        earlier = WarmStart.of(self)
-        return self._fit(X, y, sample_weight, partial(self._fit_model, earlier=earlier))
+        return self._fit(X, y, sample_weight)
 
-    def _check_params(self) -> None:
-        self._core_params(n_features=1, n_rows=1, seed=0)
-        check_monotonic_cst(self.monotonic_cst)
-
-    def _core_params(self, n_features: int, n_rows: int, seed: int) -> dict[str, Any]:
-        """Return the parameters as the core takes them, each checked."""
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         check_bool(self.warm_start, "warm_start")
         n_estimators = check_int(self.n_estimators, "n_estimators", low=1)
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
@@ -268,12 +259,13 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             max_features=self.max_features,
             pruning=None,
             leaf_order=self.leaf_order,
+            monotonic_cst=self.monotonic_cst,
             missing=self.missing,
             max_bins=self.max_bins,
             level_rates=self.level_rates,
         )
         bootstrap = check_bool(self.bootstrap, "bootstrap")
-        share = self._share(n_rows)
+        share = self._share(scope.n_rows)
         if not bootstrap and self.max_samples is not None:
             raise ValueError("max_samples needs bootstrap=True: without it a tree sees all rows")
         oob_score = check_bool(self.oob_score, "oob_score")
@@ -290,7 +282,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             )
         stopping = None if patience is None else {"n_iter_no_change": patience, "tol": tol}
         return {
-            "tree": tree._core_params(n_features, seed),
+            "tree": tree._core_params(scope),
             "n_trees": n_estimators,
             "bootstrap": {"share": share} if bootstrap else None,
             "aggregation": aggregation,
@@ -316,26 +308,16 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         assert share is not None
         return share
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-        earlier: WarmStart | None = None,
-    ) -> _core.RankingForest:
-        weight = sample.weight
-        n_rows = len(sample.labels) if weight is None else int(np.count_nonzero(weight))
+    def _fit_model(self, context: FitContext) -> _core.RankingForest:
+        earlier = context.earlier
         if earlier is not None:
-            earlier.check(self, sample.schema, "n_estimators", earlier.model.n_trees, "trees")
-            # Also of the bins and inner folds, which have to be the same.
-            seed = earlier.model.seed
-        params = self._core_params(len(sample.schema.features), n_rows, seed)
-        params["tree"]["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
+            context = context.going_on(self, "n_estimators", earlier.model.n_trees, "trees")
         model = _core.fit_ranking_forest(
-            sample.core,
-            json.dumps(params),
+            context.sample.core,
+            json.dumps(self._core_params(context.scope)),
             None if earlier is None else earlier.model,
-            n_threads,
+            context.n_threads,
+            context.progress.observer,
         )
         found = model.out_of_bag()
         if found is None and (self.oob_score or self.n_iter_no_change is not None):

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from aucrank._base.fit_context import ParamScope
 from aucrank.tree._weighted_erm import WeightedERM
 
 
@@ -62,8 +63,8 @@ class PartitionSplit(WeightedERM):
     def _node_classifier(self) -> Any:
         return CellVote(self.partition)
 
-    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> str:
-        if max_features is not None:
+    def _core_params(self, scope: ParamScope) -> str:
+        if scope.max_features is not None:
             raise ValueError(
                 "max_features draws features for stumps; the partition of PartitionSplit sees all"
                 " columns, so max_features must be None"

@@ -4,6 +4,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from aucrank._base.fit_context import ParamScope
 from aucrank._base.persistence import persistable
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 
@@ -46,12 +47,12 @@ class CrossValidatedPruning(BaseEstimator):
         self.n_folds = n_folds
         self.one_standard_error = one_standard_error
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         n_folds = check_int(self.n_folds, "n_folds of CrossValidatedPruning", low=2, high=65534)
         one_standard_error = check_bool(
             self.one_standard_error, "one_standard_error of CrossValidatedPruning"
         )
-        found = {"n_folds": n_folds, "one_standard_error": one_standard_error, "seed": seed}
+        found = {"n_folds": n_folds, "one_standard_error": one_standard_error, "seed": scope.seed}
         return {"cross_validation": found}
 
 
@@ -130,7 +131,7 @@ class PenalizedPruning(BaseEstimator):
         self.p_low = p_low
         self.p_high = p_high
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         scale: Any = "slope"
         if isinstance(self.scale, str):
             check_choice(self.scale, "scale of PenalizedPruning", ("slope",))
@@ -196,7 +197,7 @@ class ValidationPruning(BaseEstimator):
     def __init__(self, *, fraction: float = 0.25) -> None:
         self.fraction = fraction
 
-    def _core_params(self, seed: int) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         fraction = check_real(
             self.fraction,
             "fraction of ValidationPruning",
@@ -205,7 +206,7 @@ class ValidationPruning(BaseEstimator):
             low_open=True,
             high_open=True,
         )
-        return {"validation": {"fraction": fraction, "seed": seed}}
+        return {"validation": {"fraction": fraction, "seed": scope.seed}}
 
 
 _RULES: dict[str, type[Any]] = {

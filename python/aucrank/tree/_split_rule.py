@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
+from aucrank._base.fit_context import ParamScope
+
 
 class SplitRule(ABC, BaseEstimator):
     """How the nodes of a ranking tree are split: the base of all rules."""
@@ -13,15 +15,13 @@ class SplitRule(ABC, BaseEstimator):
     _has_penalty: ClassVar[bool] = False
 
     @abstractmethod
-    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> Any:
+    def _core_params(self, scope: ParamScope) -> Any:
         """Return the rule as the core takes it, its parameters checked.
 
         Parameters
         ----------
-        min_samples_leaf : int
-            Rows that each side of a split of the tree keeps.
-        max_features : int or None
-            Features drawn for each stump; None for all.
+        scope : ParamScope
+            What they are read by: that of the tree.
 
         Raises
         ------

@@ -1,7 +1,9 @@
 """How the nodes of a ranking tree are split."""
 
+from dataclasses import replace
 from typing import Any
 
+from aucrank._base.fit_context import ParamScope
 from aucrank._base.persistence import persistable
 from aucrank._utils.params import check_int
 from aucrank.tree._pruning import CrossValidatedPruning, pruning_rule
@@ -32,13 +34,13 @@ class OrthogonalSplit(SplitRule):
 
     _has_penalty = True
 
-    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         stumps = {
             "max_depth": 1,
             "max_leaves": None,
             "min_samples_split": 2,
-            "min_samples_leaf": min_samples_leaf,
-            "max_features": max_features,
+            "min_samples_leaf": scope.min_samples_leaf,
+            "max_features": scope.max_features,
         }
         return {"stumps": stumps}
 
@@ -105,7 +107,7 @@ class LeafRank(SplitRule):
         self.min_samples_leaf = min_samples_leaf
         self.pruning = pruning
 
-    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> dict[str, Any]:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         stumps = {
             "max_depth": check_int(self.max_depth, "max_depth of LeafRank", low=1),
             "max_leaves": check_int(
@@ -117,7 +119,7 @@ class LeafRank(SplitRule):
             "min_samples_leaf": check_int(
                 self.min_samples_leaf, "min_samples_leaf of LeafRank", low=1
             ),
-            "max_features": max_features,
+            "max_features": scope.max_features,
         }
         rule = pruning_rule(self.pruning, self)
         if rule is not None:
@@ -127,7 +129,7 @@ class LeafRank(SplitRule):
                     f" got {rule!r}"
                 )
             # The core joins this seed to that of the fit.
-            stumps["pruning"] = rule._core_params(0)["cross_validation"]
+            stumps["pruning"] = rule._core_params(replace(scope, seed=0))["cross_validation"]
         return {"stumps": stumps}
 
 
@@ -187,8 +189,8 @@ class DyadicSplit(SplitRule):
     def __init__(self, *, level: int = 3) -> None:
         self.level = level
 
-    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> dict[str, Any]:
-        if max_features is not None:
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
+        if scope.max_features is not None:
             raise ValueError(
                 "max_features must be None for a DyadicSplit, whose cubes ask all features at once"
             )

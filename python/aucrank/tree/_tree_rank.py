@@ -1,7 +1,7 @@
 """The estimator of one ranking tree."""
 
 import json
-from functools import partial
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,13 +12,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.monotonic import check_monotonic_cst, monotonic_directions
+from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.row_models import KeepsModels
 from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.input import Columns
-from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._utils.params import (
@@ -267,22 +267,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             If a parameter, the data, the labels or the weights are not valid, or if there are rows
             to prune by and ``pruning`` is another rule.
         """
-        held_out = ValidationSet(X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, partial(self._fit_model, held_out=held_out))
+        return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
 
-    def _check_params(self) -> None:
-        self._core_params(n_features=1, seed=0)
-        check_monotonic_cst(self.monotonic_cst)
-
-    def _core_params(self, n_features: int, seed: int) -> dict[str, Any]:
-        """Return the parameters as the core takes them, each checked."""
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         min_samples_leaf = check_int(self.min_samples_leaf, "min_samples_leaf", low=1)
         assert min_samples_leaf is not None
-        max_features = check_max_features(self.max_features, n_features)
+        max_features = check_max_features(self.max_features, scope.n_features)
         split = split_rule(self.split)
+        scope = replace(scope, min_samples_leaf=min_samples_leaf, max_features=max_features)
         rule = pruning_rule(self.pruning, split)
         return {
-            "binning": binning_params(self.max_bins, self.level_rates, seed),
+            "binning": binning_params(self.max_bins, self.level_rates, scope.seed),
             "grow": {
                 "max_depth": check_int(self.max_depth, "max_depth", low=1),
                 "min_samples_split": check_int(self.min_samples_split, "min_samples_split", low=2),
@@ -292,9 +287,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                 "missing": check_choice(self.missing, "missing", ("learn", "cell_mean")),
                 "max_fpr": check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True),
             },
-            "split": split._core_params(min_samples_leaf, max_features),
-            "pruning": None if rule is None else rule._core_params(seed),
-            "seed": seed,
+            "split": split._core_params(scope),
+            "pruning": None if rule is None else rule._core_params(scope),
+            "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
+            "seed": scope.seed,
         }
 
     def _size(self) -> str:
@@ -308,18 +304,11 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             Section("The tree in words", tree.to_text().rstrip("\n")),
         ]
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-        held_out: ValidationSet | None = None,
-    ) -> _core.TreeRankModel:
-        params = self._core_params(len(sample.schema.features), seed)
-        params["monotonic"] = monotonic_directions(self.monotonic_cst, sample.schema)
+    def _fit_model(self, context: FitContext) -> _core.TreeRankModel:
+        sample, params = context.sample, self._core_params(context.scope)
         classifier = split_rule(self.split)._node_classifier()
         validation = None
-        if held_out is not None and held_out.is_given:
+        if context.validation.is_given:
             if "validation" not in (params["pruning"] or ()):
                 raise ValueError(
                     "X_val, y_val and sample_weight_val are for pruning='validation' or a"
@@ -330,15 +319,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                     "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
                     " validated on training rows held out"
                 )
-            validation = held_out.read(self, sample.schema, self.classes_).core
-        text = json.dumps(params)
+            validation = context.validation.read(self, sample.schema, self.classes_).core
+        text, observer = json.dumps(params), context.progress.observer
         if classifier is not None:
             learner = RowLearner(classifier, sample.rows, sample.labels)
-            model = _core.fit_tree_rank_by_classifiers(sample.core, text, learner, n_threads)
+            model = _core.fit_tree_rank_by_classifiers(
+                sample.core, text, learner, context.n_threads, observer
+            )
             self._classifiers = learner.kept
             self._refuse_missing(sample.columns, sample.schema)
         else:
-            model = _core.fit_tree_rank(sample.core, text, n_threads, validation)
+            model = _core.fit_tree_rank(sample.core, text, context.n_threads, validation, observer)
         self._report(model, params["pruning"])
         return model
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aucrank._base.fit_context import ParamScope
 from aucrank._base.row_models import check_weighted_estimator
 from aucrank.tree._split_rule import SplitRule
 
@@ -72,8 +73,8 @@ class WeightedERM(SplitRule):
     def _node_classifier(self) -> Any:
         return self.classifier
 
-    def _core_params(self, min_samples_leaf: int, max_features: int | None) -> str:
-        if max_features is not None:
+    def _core_params(self, scope: ParamScope) -> str:
+        if scope.max_features is not None:
             raise ValueError(
                 "max_features draws features for stumps; the classifier of WeightedERM sees all"
                 " columns, so max_features must be None"

@@ -10,9 +10,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.fit_context import FitContext
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.input import Columns
-from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._utils.params import check_seed
 from aucrank.additive._rimarc import RIMARC
@@ -56,21 +56,25 @@ def check_ranker(estimator: Any) -> None:
         )
 
 
+def ranker_of(estimator: Any) -> Any:
+    """Return the ranker that the parameter ``estimator`` of a scorecard stands for."""
+    if estimator is None:
+        return RIMARC(missing="value")
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+
+
 def special_values_of(estimator: Any, special_values: Any) -> Any:
     """Return the special values of a card: its own, or else those of its ranker."""
     if special_values is not None:
         return special_values
-    ranker = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
-    return getattr(ranker, "special_values", None)
+    return getattr(ranker_of(estimator), "special_values", None)
 
 
 def step_functions(
     estimator: Any,
     special_values: Any,
     classes: NDArray[Any],
-    sample: Sample,
-    seed: int,
-    n_threads: int,
+    context: FitContext,
 ) -> tuple[str, NDArray[np.float64]]:
     """Fit the ranker, if it is not frozen.
 
@@ -81,14 +85,14 @@ def step_functions(
     scores : ndarray of float64, shape (n_rows,)
         Its scores of the rows.
     """
-    columns, schema = sample.columns, sample.schema
+    columns, schema = context.sample.columns, context.sample.schema
     if isinstance(estimator, FrozenEstimator):
         ranker = estimator.estimator
         _check_frozen(ranker, classes, schema)
         theirs = _recode(columns, schema, ranker._schema)
         terms = _translate(json.loads(ranker._step_functions()), schema, ranker._schema)
-        return json.dumps(terms), ranker._dispatch("score", None, theirs, n_threads)
-    ranker = RIMARC(missing="value") if estimator is None else clone(estimator)
+        return json.dumps(terms), ranker._dispatch("score", None, theirs, context.n_threads)
+    ranker = clone(ranker_of(estimator))
     params = ranker.get_params(deep=False)
     if "special_values" in params:
         ranker.set_params(special_values=special_values)
@@ -97,12 +101,13 @@ def step_functions(
             f"categorical_features of {type(ranker).__name__} has no effect in a scorecard: set"
             " categorical_features of the Scorecard"
         )
+    seed = context.seed
     if params.get("random_state") is not None:
         seed = check_seed(params["random_state"])
     ranker._check_all_params()
-    model = ranker._fit_model(sample, seed, n_threads)
+    model = ranker._fit_model(context.inside(ranker, seed))
     ranker._set_fitted(classes, schema, model)
-    return ranker._step_functions(), ranker._dispatch("score", None, columns, n_threads)
+    return ranker._step_functions(), ranker._dispatch("score", None, columns, context.n_threads)
 
 
 def _check_frozen(ranker: Any, classes: NDArray[Any], schema: Schema) -> None:

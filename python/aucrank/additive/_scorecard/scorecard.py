@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.fit_context import FitContext
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import count_rows
-from aucrank._data.sample import Sample, read_sample
+from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
 from aucrank._export.formula import read_formula
@@ -28,7 +29,12 @@ from aucrank.additive._bins import special_by_column
 from aucrank.additive._scorecard import export, sheet
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.drift import DriftReport, report_drift
-from aucrank.additive._scorecard.ranker import check_ranker, special_values_of, step_functions
+from aucrank.additive._scorecard.ranker import (
+    check_ranker,
+    ranker_of,
+    special_values_of,
+    step_functions,
+)
 from aucrank.additive._scorecard.reasons import find_reasons, reason_texts
 
 _MONOTONE = Wording(
@@ -253,12 +259,13 @@ class Scorecard(ProbabilityMixin, BaseRanker):
             Section("Training rows by points", table=self.score_table()),
         ]
 
-    def _fit_model(
-        self,
-        sample: Sample,
-        seed: int,
-        n_threads: int,
-    ) -> _core.Scorecard:
+    def _n_stages(self) -> int | None:
+        # Those of the ranker, if it is to be fitted.
+        n_stages: int | None = ranker_of(self.estimator)._n_stages()
+        return n_stages
+
+    def _fit_model(self, context: FitContext) -> _core.Scorecard:
+        sample = context.sample
         special_values = special_values_of(self.estimator, self.special_values)
         base_points, base_odds = self._base()
         params = {
@@ -270,15 +277,13 @@ class Scorecard(ProbabilityMixin, BaseRanker):
             "min_bin_share": float(self.min_bin_share),
             "special": special_by_column(special_values, sample.schema),
         }
-        terms, scores = step_functions(
-            self.estimator, special_values, self.classes_, sample, seed, n_threads
-        )
+        terms, scores = step_functions(self.estimator, special_values, self.classes_, context)
         return _core.build_scorecard(
             sample.core,
             terms,
             scores,
             json.dumps(params),
-            n_threads,
+            context.n_threads,
         )
 
     @property

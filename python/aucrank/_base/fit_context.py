@@ -1,0 +1,101 @@
+"""What the fit of a model works with, the same for all estimators."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from aucrank._base.fit_progress import FitProgress
+from aucrank._base.validation_set import ValidationSet
+from aucrank._base.warm_start import WarmStart
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ParamScope:
+    """What parameters are read by: what they mean may depend on the columns, rows and seed.
+
+    Before there are rows, parameters are checked as far as they can be: that is the scope by
+    default.
+
+    Attributes
+    ----------
+    schema : Schema or None
+        The columns.
+    n_rows : int
+        Rows of positive weight.
+    seed : int
+        Drawn from ``random_state``.
+    min_samples_leaf : int
+        Of the tree around a split rule.
+    max_features : int or None
+        Of the tree around a split rule: features drawn for each stump, None for all.
+    """
+
+    schema: Schema | None = None
+    n_rows: int = 1
+    seed: int = 0
+    min_samples_leaf: int = 1
+    max_features: int | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns; 1 before they are known."""
+        return 1 if self.schema is None else len(self.schema.features)
+
+
+@dataclass(frozen=True, slots=True)
+class FitContext:
+    """What ``_fit_model`` works with.
+
+    Attributes
+    ----------
+    sample : Sample
+        The rows; ``sample.core`` goes to the core.
+    seed : int
+        Drawn from ``random_state``, or that of the fit that goes on.
+    n_threads : int
+        At least 1.
+    progress : FitProgress
+        ``progress.observer`` goes to the core.
+    validation : ValidationSet
+        What ``fit`` was given to choose by, not yet read.
+    earlier : WarmStart or None
+        The fit that goes on.
+    """
+
+    sample: Sample
+    seed: int
+    n_threads: int
+    progress: FitProgress
+    validation: ValidationSet = field(default_factory=ValidationSet)
+    earlier: WarmStart | None = None
+
+    @property
+    def scope(self) -> ParamScope:
+        """What parameters are read by."""
+        weight = self.sample.weight
+        n_rows = self.sample.n_rows if weight is None else int(np.count_nonzero(weight))
+        return ParamScope(self.sample.schema, n_rows, self.seed)
+
+    def going_on(self, estimator: Any, parameter: str, n_parts: int, parts: str) -> "FitContext":
+        """Return the context with the seed of the fit that goes on, as `WarmStart.check` allows.
+
+        Bins, folds and draws have to be the same, so that the seed is, too.
+        """
+        assert self.earlier is not None
+        self.earlier.check(estimator, self.sample.schema, parameter, n_parts, parts)
+        return replace(self, seed=self.earlier.model.seed)
+
+    def inside(self, inner: Any, seed: int) -> "FitContext":
+        """Return the context for an estimator whose fit is a part of this one.
+
+        Parameters
+        ----------
+        inner : CoreEstimator
+            It prints lines by its own ``verbose``.
+        seed : int
+            That it draws by.
+        """
+        return FitContext(self.sample, seed, self.n_threads, self.progress.of(inner))

@@ -1,0 +1,115 @@
+"""Progress of a fit: printed lines, and the callbacks of scikit-learn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aucrank._base.callbacks import begin_fit, end_fit
+
+#: With ``verbose=1``, a line is printed after so many parts.
+_EVERY = 10
+
+#: Figures by name; None where there is nothing to tell.
+Figures = Mapping[str, float | None]
+
+
+class FitTasks:
+    """The fit of an estimator as its callbacks see it: stages, and parts such as rounds in them.
+
+    Parameters
+    ----------
+    estimator : CoreEstimator
+        The one that is fitted.
+    X, y, sample_weight : object
+        What ``fit`` was given.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        self._estimator = estimator
+        self._sample = (X, y, sample_weight)
+        self._context = begin_fit(estimator, estimator._n_stages(), *self._sample)
+        self._stage: Any = None
+
+    @property
+    def are_observed(self) -> bool:
+        """Whether there are callbacks."""
+        return self._context is not None and bool(self._context._callbacks)
+
+    def part_done(self, unit: str, number: int, most: int | None, figures: Figures) -> bool:
+        """Tell callbacks of a part; return whether the fit is to go on."""
+        if number == 1 or self._stage is None:
+            self._end_stage()
+            self._stage = self._context.subcontext(
+                task_name=self._estimator._stage_name, max_subtasks=most
+            )
+            self._stage.call_on_fit_task_begin(estimator=self._estimator)
+        part = self._stage.subcontext(task_name=unit)
+        part.call_on_fit_task_begin(estimator=self._estimator)
+        found = {f"n_{plural_of(unit)}": number, **figures}
+        return not part.call_on_fit_task_end(estimator=self._estimator, metadata=found)
+
+    def end(self) -> None:
+        """Tell callbacks that the estimator is fitted."""
+        self._end_stage()
+        end_fit(self._estimator, self._context, *self._sample)
+
+    def _end_stage(self) -> None:
+        if self._stage is not None:
+            self._stage.call_on_fit_task_end(estimator=self._estimator)
+            self._stage = None
+
+
+class FitProgress:
+    """Told by the core after each part of a fit.
+
+    Parameters
+    ----------
+    estimator : CoreEstimator
+        The one that prints lines, as its ``verbose`` says.
+    tasks : FitTasks or None, default=None
+        What callbacks see, which are those of the estimator that the user fits.
+    """
+
+    def __init__(self, estimator: Any, tasks: FitTasks | None = None) -> None:
+        self._estimator = estimator
+        self._tasks = tasks if tasks is not None and tasks.are_observed else None
+
+    def of(self, inner: Any) -> "FitProgress":
+        """Return the progress of an estimator whose fit is a part of this one."""
+        return FitProgress(inner, self._tasks)
+
+    @property
+    def observer(self) -> "FitProgress | None":
+        """What the core is to tell of parts: None where nobody listens."""
+        return self if self._tasks is not None or self._verbose > 0 else None
+
+    @property
+    def _verbose(self) -> int:
+        return getattr(self._estimator, "verbose", 0)
+
+    def __call__(self, unit: str, number: int, most: int | None, figures: Figures, /) -> bool:
+        """Tell of a part that is done; return whether the fit is to go on.
+
+        Parameters
+        ----------
+        unit : str
+            What it is, in the singular.
+        number : int
+            How many of its stage are done; 1 begins a stage.
+        most : int or None
+            How many the stage has at most, if that is known.
+        figures : mapping
+            What the fit has reached.
+
+        Returns
+        -------
+        bool
+            False where a callback asks the fit to end with what it has.
+        """
+        if self._verbose > 1 or (self._verbose == 1 and number % _EVERY == 0):
+            print(self._estimator._progress_line(unit, number, most, figures))
+        return self._tasks is None or self._tasks.part_done(unit, number, most, figures)
+
+
+def plural_of(unit: str) -> str:
+    """Return the plural of what a fit has parts of."""
+    return {"radius": "radii"}.get(unit, f"{unit}s")
