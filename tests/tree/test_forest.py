@@ -550,10 +550,11 @@ def test_verbose_says_how_many_trees_and_how_good(capfd):
     fit(X, y)
     assert capfd.readouterr().out == ""
     fit(X, y, verbose=1)
-    assert capfd.readouterr().out == "[RankingForest] 12 trees\n"
+    under_way = "[RankingForest] 10 of 12 trees\n"
+    assert capfd.readouterr().out == f"{under_way}[RankingForest] 12 trees\n"
     model = fit(X, y, verbose=1, oob_score=True)
     expected = f"[RankingForest] 12 trees, out-of-bag AUC {model.oob_score_:.4f}\n"
-    assert capfd.readouterr().out == expected
+    assert capfd.readouterr().out == under_way + expected
 
 
 # Data of every kind.

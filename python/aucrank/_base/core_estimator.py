@@ -76,8 +76,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     _schema: Schema
     classes_: NDArray[Any]
 
-    #: What callbacks know a stage of a fit by.
-    _stage_name: ClassVar[str] = "stage"
+    #: What callbacks know a stage of a fit by; None for the name of its parts, in the plural.
+    _stage_name: ClassVar[str | None] = None
 
     def _check_params(self) -> None:
         """Raise TypeError or ValueError for a parameter that makes no sense."""

@@ -38,9 +38,8 @@ class FitTasks:
         """Tell callbacks of a part; return whether the fit is to go on."""
         if number == 1 or self._stage is None:
             self._end_stage()
-            self._stage = self._context.subcontext(
-                task_name=self._estimator._stage_name, max_subtasks=most
-            )
+            name = self._estimator._stage_name or plural_of(unit)
+            self._stage = self._context.subcontext(task_name=name, max_subtasks=most)
             self._stage.call_on_fit_task_begin(estimator=self._estimator)
         part = self._stage.subcontext(task_name=unit)
         part.call_on_fit_task_begin(estimator=self._estimator)
