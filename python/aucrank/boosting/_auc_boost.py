@@ -82,7 +82,8 @@ class AUCBoost(BoostedRanker):
         Seeds what is drawn and held out, a weak ranker that draws, and the sample that bins are
         taken from where there are more than 200,000 rows.
     verbose : int, default=0
-        If positive, print how many rounds were run and kept.
+        If 1, print a line after every tenth round, and in the end how many were kept; if
+        more, after every round.
 
     Attributes
     ----------

@@ -176,7 +176,8 @@ class MartiRank(ProgramRanker):
         Seeds the coins of ``routing="sampled"``, a weak ranker that draws, and the sample that
         bins are taken from where there are more than 200,000 rows.
     verbose : int, default=0
-        If positive, print how many nodes of each kind there are.
+        If 1, print a line after every tenth layer, and in the end how many nodes of each
+        kind there are; if more, after every layer.
 
     Attributes
     ----------
@@ -322,7 +323,8 @@ class SMartiRank(ProgramRanker):
         Seeds the coins of ``routing="sampled"``, the rows of ``sample_size``, a weak ranker that
         draws, and the sample that bins are taken from where there are more than 200,000 rows.
     verbose : int, default=0
-        If positive, print how many nodes of each kind there are.
+        If 1, print a line after every tenth layer, and in the end how many nodes of each
+        kind there are; if more, after every layer.
 
     Attributes
     ----------

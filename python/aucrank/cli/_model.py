@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
+from aucrank._base.scoring import score_rows
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_weight
 from aucrank.cli._data import Labelled, as_categories, read_data, rest, text_of
@@ -199,5 +200,4 @@ def _a_text(column: nw.Series[Any]) -> str:
 def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
     """Score the rows; higher is more positive."""
     with plain_errors(f"cannot score {path}"):
-        scores: NDArray[np.float64] = model.estimator.decision_function(X)
-        return scores
+        return score_rows(model.estimator, X)

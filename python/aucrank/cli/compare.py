@@ -27,6 +27,7 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from aucrank._base.registry import public_estimators
+from aucrank._base.scoring import score_rows
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import warn_of_columns
 from aucrank._utils.files import write_atomically
@@ -277,7 +278,7 @@ def _cross_validate(
             start = perf_counter()
             model.fit(X_train, y[train])
             fitted = perf_counter()
-            scores = model.decision_function(X_test)
+            scores = score_rows(model, X_test)
             scored = perf_counter()
             outcome.auc.append(float(roc_auc_score(is_positive[test], scores)))
             outcome.fit_seconds.append(fitted - start)

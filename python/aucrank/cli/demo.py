@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from aucrank._base.scoring import score_rows
 from aucrank._utils.words import plural
 from aucrank.cli._data import backend_for
 from aucrank.cli._errors import DataError, writable
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         start = perf_counter()
         model.fit(train, y_train)
         seconds = perf_counter() - start
-        rows.append((name, roc_auc_score(y_test, model.decision_function(test)), seconds))
+        rows.append((name, roc_auc_score(y_test, score_rows(model, test)), seconds))
     n_bytes = save_model(tree, out)
     print()
     columns = zip(*rows, strict=True)

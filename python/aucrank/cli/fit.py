@@ -5,6 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from aucrank._base.scoring import score_rows
 from aucrank._utils.words import plural
 from aucrank.cli._data import count_kinds, read_labelled
 from aucrank.cli._errors import plain_errors, writable
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     with plain_errors(f"cannot fit {args.model} to {args.data}"):
         fit_to(estimator, data)
     seconds = perf_counter() - start
-    scores = estimator.decision_function(data.X.to_native())
+    scores = score_rows(estimator, data.X.to_native())
     auc = roc_auc_score(data.is_positive, scores, sample_weight=data.weight)
     n_bytes = save_model(estimator, out)
 

@@ -50,7 +50,7 @@ class RankOpt(BaseRanker):
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     verbose : int, default=0
-        If positive, print what was reached at each radius.
+        If positive, print what was reached at each radius; if above 1, also while the fit runs.
 
     Attributes
     ----------

@@ -95,7 +95,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     random_state : int, RandomState instance or None, default=None
         Seeds the samples and the features drawn.
     verbose : int, default=0
-        If positive, print how many trees were grown, and the out-of-bag AUC if there is one.
+        If 1, print a line after every tenth tree, and in the end the out-of-bag AUC if
+        there is one; if more, after every tree.
 
     Attributes
     ----------

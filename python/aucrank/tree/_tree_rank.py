@@ -106,7 +106,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         Seeds how rows are dealt into folds, which features are drawn, and the sample that bins
         are taken from where there are more than 200,000 rows.
     verbose : int, default=0
-        If positive, print what was grown and what was kept.
+        If 1, print a line after every tenth fold of the pruning, and in the end what was
+        grown and kept; if more, after every fold of the pruning.
 
     Attributes
     ----------
