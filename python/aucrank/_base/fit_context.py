@@ -31,6 +31,8 @@ class ParamScope:
         Of the tree around a split rule.
     max_features : int or None
         Of the tree around a split rule: features drawn for each stump, None for all.
+    cuts : {"best", "random"}
+        Of the forest around a tree: which thresholds of a number are tried for a stump.
     """
 
     schema: Schema | None = None
@@ -38,6 +40,7 @@ class ParamScope:
     seed: int = 0
     min_samples_leaf: int = 1
     max_features: int | None = None
+    cuts: str = "best"
 
     @property
     def n_features(self) -> int:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, overload
 
 import numpy as np
@@ -51,6 +52,10 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
         Features drawn at random for each stump: a number, a share of all, their square root or
         logarithm, or None for all. Where none of those drawn gains, others are.
+    cuts : {"best", "random"}, default="best"
+        Which thresholds of a number are tried for a stump: all, of which the best is taken, or one
+        for each feature drawn, as in extremely randomised trees: with ``bootstrap=False`` trees
+        then differ by their cuts alone. Sets of categories are the best ones all the same.
     bootstrap : bool, default=True
         Whether each tree sees a sample drawn with replacement, or all rows. Each class is drawn
         by itself, so that every tree sees both in their shares.
@@ -178,6 +183,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         min_samples_leaf: int = 3,
         min_gain: float = 0.0,
         max_features: Any = "sqrt",
+        cuts: str = "best",
         bootstrap: bool = True,
         max_samples: float | None = None,
         aggregation: str = "eta",
@@ -202,6 +208,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
         self.max_features = max_features
+        self.cuts = cuts
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.aggregation = aggregation
@@ -265,6 +272,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             max_bins=self.max_bins,
             level_rates=self.level_rates,
         )
+        cuts = check_choice(self.cuts, "cuts", ("best", "random"))
         bootstrap = check_bool(self.bootstrap, "bootstrap")
         share = self._share(scope.n_rows)
         if not bootstrap and self.max_samples is not None:
@@ -283,7 +291,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             )
         stopping = None if patience is None else {"n_iter_no_change": patience, "tol": tol}
         return {
-            "tree": tree._core_params(scope),
+            "tree": tree._core_params(replace(scope, cuts=cuts)),
             "n_trees": n_estimators,
             "bootstrap": {"share": share} if bootstrap else None,
             "aggregation": aggregation,

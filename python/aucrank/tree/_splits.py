@@ -41,6 +41,7 @@ class OrthogonalSplit(SplitRule):
             "min_samples_split": 2,
             "min_samples_leaf": scope.min_samples_leaf,
             "max_features": scope.max_features,
+            "cuts": scope.cuts,
         }
         return {"stumps": stumps}
 
@@ -120,6 +121,7 @@ class LeafRank(SplitRule):
                 self.min_samples_leaf, "min_samples_leaf of LeafRank", low=1
             ),
             "max_features": scope.max_features,
+            "cuts": scope.cuts,
         }
         rule = pruning_rule(self.pruning, self)
         if rule is not None:
@@ -194,6 +196,8 @@ class DyadicSplit(SplitRule):
             raise ValueError(
                 "max_features must be None for a DyadicSplit, whose cubes ask all features at once"
             )
+        if scope.cuts != "best":
+            raise ValueError(f"cuts must be 'best' for a DyadicSplit, got {scope.cuts!r}")
         return {"dyadic": {"level": check_int(self.level, "level of DyadicSplit", low=1, high=63)}}
 
 

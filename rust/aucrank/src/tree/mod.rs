@@ -35,6 +35,6 @@ pub use prune::{
     Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
     PruningStep, Validation, ValidationParams,
 };
-pub use split::{DyadicParams, LeafRankParams, RowSplitter, SplitRule};
+pub use split::{Cuts, DyadicParams, LeafRankParams, RowSplitter, SplitRule};
 
 pub use crate::formula::{Rule, Test};

@@ -17,7 +17,7 @@ mod split_rule;
 mod stump;
 
 pub use dyadic::DyadicParams;
-pub use leafrank::LeafRankParams;
+pub use leafrank::{Cuts, LeafRankParams};
 pub use row_splitter::RowSplitter;
 pub(super) use split_rule::AnyPrepared;
 pub use split_rule::SplitRule;

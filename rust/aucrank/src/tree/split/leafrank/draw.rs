@@ -63,8 +63,9 @@ impl LeafRankParams {
                 let wanted = waiting[first..].iter().zip(&histograms).collect();
                 let stumps: Vec<Option<Stump>> =
                     parallel::map(wanted, |((tree, part, _), histogram)| {
-                        let sums = trees[*tree].parts[*part].sums;
-                        best_stump(features, histogram, sums, self.min_samples_leaf, terms)
+                        let part = &trees[*tree].parts[*part];
+                        let terms = self.drawing(terms, part.seed);
+                        best_stump(features, histogram, part.sums, self.min_samples_leaf, terms)
                     });
                 for (&(tree, part, _), stump) in waiting[first..].iter().zip(stumps) {
                     found.push(stump.is_some());

@@ -16,4 +16,4 @@ mod pruned;
 mod rule;
 mod splitter;
 
-pub use params::LeafRankParams;
+pub use params::{Cuts, LeafRankParams};

@@ -21,6 +21,9 @@ pub struct LeafRankParams {
     /// Features that are drawn for each stump, or all of them. Where none of those drawn gains, as
     /// many others are, until one does. At least 1.
     pub max_features: Option<usize>,
+    /// Which thresholds of a number are tried.
+    #[serde(default)]
+    pub cuts: Cuts,
     /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3 iv).
     /// The seed is joined to that of the fit.
     #[serde(default)]
@@ -37,9 +40,22 @@ impl LeafRankParams {
             min_samples_split: 2,
             min_samples_leaf,
             max_features: None,
+            cuts: Cuts::Best,
             pruning: None,
         }
     }
+}
+
+/// Which thresholds of a number are tried for a stump.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cuts {
+    /// All: the best is taken.
+    #[default]
+    Best,
+    /// One, drawn from the bins between the lowest and the highest value of the cell, as in
+    /// extremely randomised trees. Sets of categories are the best ones all the same.
+    Random,
 }
 
 impl LeafRankParams {

@@ -84,6 +84,7 @@ impl PreparedRule for PreparedStumps {
             means: self.means.as_ref(),
             monotonic: &sample.frame.monotonic,
             features: sample.features.as_deref(),
+            draw: None,
         };
         let splitter = LeafRankSplitter::new(self.params, sample.params.least_split(total), terms);
         let mut source = self.source(sample, rows, interrupt);

@@ -1,9 +1,9 @@
 //! The splitter: trees of stumps of many nodes at once, merged into two sides.
 
-use super::growing::{Growing, Siblings};
+use super::growing::{Growing, Part, Siblings};
 use super::merge::Merger;
-use super::params::LeafRankParams;
-use crate::data::{CellId, ClassSums, FeatureBins, Histogram, HistogramRequest, SumSource, Tally};
+use super::params::{Cuts, LeafRankParams};
+use crate::data::{CellId, FeatureBins, Histogram, HistogramRequest, SumSource, Tally, mix};
 use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
 use crate::tree::split::stump::{Stump, StumpTerms, best_stump};
 use crate::{RankError, parallel};
@@ -39,8 +39,8 @@ impl<'t> LeafRankSplitter<'t> {
             let features = source.features();
             parallel::map(growing.iter_mut().collect(), |tree: &mut Growing<'_, S::Tally>| {
                 let histogram = tree.node.kept.as_ref().expect("kept for every node");
-                let sums = tree.node.sums;
-                tree.parts[0].stump = self.params.stump_for(features, histogram, sums, self.terms);
+                tree.parts[0].stump =
+                    self.params.stump_for(features, histogram, &tree.parts[0], self.terms);
             });
         } else {
             let all: Vec<(usize, usize)> = (0..growing.len()).map(|tree| (tree, 0)).collect();
@@ -118,11 +118,18 @@ impl LeafRankParams {
         &self,
         features: &[FeatureBins],
         histogram: &Histogram<T>,
-        sums: ClassSums,
+        part: &Part<T>,
         terms: StumpTerms<'_>,
     ) -> Option<Stump> {
-        let min_rows = self.min_samples_leaf;
+        let (sums, min_rows) = (part.sums, self.min_samples_leaf);
+        let terms = self.drawing(terms, part.seed);
         self.is_large(sums).then(|| best_stump(features, histogram, sums, min_rows, terms))?
+    }
+
+    /// Terms for a part, which has a seed of its own.
+    pub(super) fn drawing<'t>(&self, terms: StumpTerms<'t>, seed: u64) -> StumpTerms<'t> {
+        // Not the seed by which its features are drawn.
+        StumpTerms { draw: (self.cuts == Cuts::Random).then(|| mix(!seed)), ..terms }
     }
 }
 
@@ -169,8 +176,8 @@ fn cut_once<S: SumSource + Sync>(
         let parent = pair.parent.as_ref().or(tree.node.kept.as_ref());
         let rest = parent.expect("kept for every node").without(&histogram);
         [(small, histogram), (large, rest)].map(|(part, histogram)| {
-            let sums = tree.parts[part].sums;
-            (pair.tree, part, params.stump_for(features, &histogram, sums, terms), histogram)
+            let stump = params.stump_for(features, &histogram, &tree.parts[part], terms);
+            (pair.tree, part, stump, histogram)
         })
     });
     for (tree, part, stump, histogram) in found.into_iter().flatten() {

@@ -2,8 +2,8 @@
 
 use super::candidate::{Stump, StumpTerms};
 use super::level_sets::LevelSets;
-use super::threshold::{best_threshold, best_threshold_by_mean};
-use crate::data::{ClassSums, FeatureBins, Histogram, Tally};
+use super::threshold::Thresholds;
+use crate::data::{ClassSums, FeatureBins, Histogram, Tally, mix};
 use crate::tree::model::monotone::direction;
 
 /// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
@@ -18,11 +18,13 @@ pub(in crate::tree) fn best_stump<T: Tally>(
     for (feature, sums) in histogram.features().filter(|(feature, _)| terms.may_ask(*feature)) {
         let direction = direction(terms.monotonic, feature);
         let found = match (&features[feature], terms.means) {
-            (FeatureBins::Numeric { cuts }, None) => {
-                best_threshold(feature, cuts, sums.occupied(), cell, min_rows, direction)
-            }
-            (FeatureBins::Numeric { cuts }, Some(means)) => {
-                best_threshold_by_mean(feature, cuts, means, sums, cell, min_rows, direction)
+            (FeatureBins::Numeric { cuts }, means) => {
+                let draw = terms.draw.map(|seed| seed ^ mix(feature as u64));
+                let numbers = Thresholds { feature, cuts, cell, min_rows, direction, draw };
+                match means {
+                    None => numbers.best(sums.occupied()),
+                    Some(means) => numbers.best_by_mean(means, sums),
+                }
             }
             (bins @ FeatureBins::Categorical { .. }, scales) => {
                 let levels = LevelSets { feature, bins, units: terms.level_units, cell, min_rows };
@@ -47,7 +49,7 @@ mod tests {
     use crate::Interrupt;
     use crate::data::{
         Binned, BinningParams, CodeRule, Column, Columns, CountedRows, HistogramRequest, Labels,
-        LevelRates, LevelSet, MISSING_CODE, MemorySource, SumSource, mix,
+        LevelRates, LevelSet, MISSING_CODE, MemorySource, SumSource,
     };
     use crate::tree::split::stump::CellMeans;
 

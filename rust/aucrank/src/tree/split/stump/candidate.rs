@@ -35,6 +35,8 @@ pub(in crate::tree) struct StumpTerms<'a> {
     pub(in crate::tree) monotonic: &'a [i8],
     /// Features that may be asked, ascending; `None` for all.
     pub(in crate::tree) features: Option<&'a [usize]>,
+    /// The seed of the one threshold of each number that is tried; `None` to try all.
+    pub(in crate::tree) draw: Option<u64>,
     /// What chance can do to the rates of categories; `None` where they are taken as they are.
     pub(in crate::tree) level_units: Option<&'a RowUnits>,
 }

@@ -1,109 +1,134 @@
-//! The best threshold of a number.
+//! The best threshold of a number, of all or of one that is drawn.
 
 use super::candidate::Stump;
 use super::cell_means::{CellMeans, add_to_bin, known_and_missing};
-use crate::data::{ClassSums, CodeRule, CodeTest, FeatureSums, Tally};
+use crate::data::{ClassSums, CodeRule, CodeTest, FeatureSums, Tally, mix};
 
-/// Known values below or from a threshold on; missing ones on the side where they gain, or with the
-/// larger side where there are none to learn from (DECISIONS T18).
-///
-/// `bins` are the occupied codes; `direction` is as in [`StumpTerms::monotonic`].
-pub(super) fn best_threshold(
-    feature: usize,
-    cuts: &[f64],
-    bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
-    cell: ClassSums,
-    min_rows: u64,
-    direction: i8,
-) -> Option<Stump> {
-    let missing_code = cuts.len() as u32 + 1;
-    let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
-    let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
-    let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
-
-    let mut best: Option<(Stump, (u32, u32))> = None;
-    let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
-        let left = if missing_gains { known_left + missing } else { known_left };
-        let gain = cell.gain(left);
-        if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
-            return;
-        }
-        let missing_left =
-            if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
-        let test = CodeTest { feature, rule: rule(gap.0), missing_left };
-        let stump = Stump { test, left, gain, merit: gain };
-        if stump.beats(best.as_ref().map(|(best, _)| best)) {
-            best = Some((stump, gap));
-        }
-    };
-
-    let mut below = ClassSums::default();
-    let mut previous = None;
-    for (code, bin) in bins {
-        // The missing code comes last: all known values then lie below it.
-        if let Some(previous) = previous {
-            if code == missing_code {
-                let beyond = (missing_code, missing_code);
-                consider(below, CodeRule::Below, beyond);
-                consider(ClassSums::default(), CodeRule::AtLeast, beyond);
-                break;
-            }
-            let gap = (previous + 1, code);
-            if direction <= 0 {
-                consider(below, CodeRule::Below, gap);
-            }
-            if direction >= 0 {
-                consider(cell - missing - below, CodeRule::AtLeast, gap);
-            }
-        }
-        below += bin;
-        previous = Some(code);
-    }
-    best.map(|(mut stump, gap)| {
-        match &mut stump.test.rule {
-            CodeRule::Below(bound) | CodeRule::AtLeast(bound) => *bound = middle_of(gap, cuts),
-            CodeRule::Levels(_) => {}
-        }
-        stump
-    })
+/// The thresholds of a number by which a cell may be cut.
+pub(super) struct Thresholds<'a> {
+    pub(super) feature: usize,
+    pub(super) cuts: &'a [f64],
+    pub(super) cell: ClassSums,
+    pub(super) min_rows: u64,
+    /// As in [`StumpTerms::monotonic`].
+    ///
+    /// [`StumpTerms::monotonic`]: super::candidate::StumpTerms::monotonic
+    pub(super) direction: i8,
+    /// The seed of the only threshold that is tried; `None` to try all.
+    pub(super) draw: Option<u64>,
 }
 
-/// The same where missing values count as the mean of the known ones: they have its place in the order
-/// of the values, and go where its answer leads.
-pub(super) fn best_threshold_by_mean<T: Tally>(
-    feature: usize,
-    cuts: &[f64],
-    means: &CellMeans,
-    sums: FeatureSums<'_, T>,
-    cell: ClassSums,
-    min_rows: u64,
-    direction: i8,
-) -> Option<Stump> {
-    let missing_code = cuts.len() as u32 + 1;
-    let (bins, missing) = known_and_missing(sums, missing_code);
-    let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
-    if bins.len() < 2 {
-        return None;
+impl Thresholds<'_> {
+    /// Known values below or from a threshold on; missing ones on the side where they gain, or with
+    /// the larger side where there are none to learn from (DECISIONS T18).
+    ///
+    /// `bins` are the occupied codes.
+    pub(super) fn best(
+        &self,
+        bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
+    ) -> Option<Stump> {
+        let Self { feature, cuts, cell, min_rows, direction, .. } = *self;
+        let missing_code = cuts.len() as u32 + 1;
+        let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
+        let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
+        let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
+        let drawn = self.draw.map(|seed| {
+            let mut known = bins.clone().map(|(code, _)| code).filter(|&code| code < missing_code);
+            let first = known.next().unwrap_or(0);
+            first + 1 + below_of(seed, known.last().map_or(1, |last| last - first))
+        });
+
+        let mut best: Option<(Stump, (u32, u32))> = None;
+        let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
+            let left = if missing_gains { known_left + missing } else { known_left };
+            let gain = cell.gain(left);
+            if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
+                return;
+            }
+            let missing_left =
+                if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
+            let test = CodeTest { feature, rule: rule(gap.0), missing_left };
+            let stump = Stump { test, left, gain, merit: gain };
+            if stump.beats(best.as_ref().map(|(best, _)| best)) {
+                best = Some((stump, gap));
+            }
+        };
+
+        let mut below = ClassSums::default();
+        let mut previous = None;
+        for (code, bin) in bins {
+            // The missing code comes last: all known values then lie below it.
+            if let Some(previous) = previous {
+                if code == missing_code {
+                    let beyond = (missing_code, missing_code);
+                    consider(below, CodeRule::Below, beyond);
+                    consider(ClassSums::default(), CodeRule::AtLeast, beyond);
+                    break;
+                }
+                let gap = match drawn {
+                    None => Some((previous + 1, code)),
+                    Some(bound) => (previous < bound && bound <= code).then_some((bound, bound)),
+                };
+                if let Some(gap) = gap {
+                    if direction <= 0 {
+                        consider(below, CodeRule::Below, gap);
+                    }
+                    if direction >= 0 {
+                        consider(cell - missing - below, CodeRule::AtLeast, gap);
+                    }
+                }
+            }
+            below += bin;
+            previous = Some(code);
+        }
+        best.map(|(mut stump, gap)| {
+            match &mut stump.test.rule {
+                CodeRule::Below(bound) | CodeRule::AtLeast(bound) => *bound = middle_of(gap, cuts),
+                CodeRule::Levels(_) => {}
+            }
+            stump
+        })
     }
-    let sum = sums.value_sum().expect("the source sums values where means are wanted");
-    let mean = means.scales[feature].mean(sum, known.pos + known.neg);
-    let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
-    let stump_with = |code: u32| {
-        let mut bins = bins.clone();
-        add_to_bin(&mut bins, code, missing);
-        let mut stump = best_threshold(feature, cuts, bins.into_iter(), cell, min_rows, direction)?;
-        stump.test.missing_left = stump.test.goes_left(code, missing_code);
-        Some(stump)
-    };
-    if missing.rows == 0 {
-        return stump_with(mean_code);
+
+    /// The same where missing values count as the mean of the known ones: they have its place in the
+    /// order of the values, and go where its answer leads.
+    pub(super) fn best_by_mean<T: Tally>(
+        &self,
+        means: &CellMeans,
+        sums: FeatureSums<'_, T>,
+    ) -> Option<Stump> {
+        let Self { feature, cuts, .. } = *self;
+        let missing_code = cuts.len() as u32 + 1;
+        let (bins, missing) = known_and_missing(sums, missing_code);
+        let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
+        if bins.len() < 2 {
+            return None;
+        }
+        let sum = sums.value_sum().expect("the source sums values where means are wanted");
+        let mean = means.scales[feature].mean(sum, known.pos + known.neg);
+        let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
+        let stump_with = |code: u32| {
+            let mut bins = bins.clone();
+            add_to_bin(&mut bins, code, missing);
+            let mut stump = self.best(bins.into_iter())?;
+            stump.test.missing_left = stump.test.goes_left(code, missing_code);
+            Some(stump)
+        };
+        if missing.rows == 0 {
+            return stump_with(mean_code);
+        }
+        let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
+        // Of equal ones the lower threshold.
+        stumps.reduce(|best, other| {
+            let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
+            if other.beats(Some(&best)) || is_equal { other } else { best }
+        })
     }
-    let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
-    // Of equal ones the lower threshold.
-    stumps.reduce(|best, other| {
-        let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
-        if other.beats(Some(&best)) || is_equal { other } else { best }
-    })
+}
+
+/// A number below `n`, by a seed.
+fn below_of(seed: u64, n: u32) -> u32 {
+    ((u128::from(mix(seed)) * u128::from(n)) >> 64) as u32
 }
 
 /// Where a stump cuts the codes of a number.
