@@ -729,3 +729,53 @@ def test_scikit_learn_scores_tunes_calibrates_and_inspects_it():
     with pytest.raises(NotFittedError):
         again.predict(X)
     assert_array_equal(again.fit(X, y).decision_function(X), model.decision_function(X))
+
+
+# Cuts that are drawn.
+
+
+def test_trees_of_random_cuts_differ_without_a_bootstrap():
+    X, y = sample(300)
+    drawn = fit(X, y, cuts="random", bootstrap=False, max_features=None)
+    best = fit(X, y, bootstrap=False, max_features=None)
+    roots = {tree.nodes["rule"][0] for tree in drawn.estimators_}
+    assert len(roots) > 1
+    assert len({tree.nodes["rule"][0] for tree in best.estimators_}) == 1
+    assert drawn.score(X, y) > 0.8
+
+
+def test_a_random_cut_lies_between_the_values_of_its_node():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] > 0).astype(int)
+    forest = fit(X, y, cuts="random", bootstrap=False, n_estimators=40, max_features=1)
+    rules = {tree.nodes["rule"][0] for tree in forest.estimators_}
+    assert len(rules) > 20
+    for rule in rules:
+        name, _, threshold = rule.split()
+        column = X[:, int(name.removeprefix("x"))]
+        assert column.min() < float(threshold) <= column.max()
+
+
+def test_random_cuts_do_not_depend_on_threads_order_or_copies():
+    X, y = sample(200)
+    model = fit(X, y, cuts="random", bootstrap=False, random_state=0)
+    expected = model.decision_function(X)
+    threads = fit(X, y, cuts="random", bootstrap=False, random_state=0, n_jobs=3)
+    assert_array_equal(threads.decision_function(X), expected)
+    order = np.random.default_rng(0).permutation(len(y))
+    shuffled = fit(X[order], y[order], cuts="random", bootstrap=False, random_state=0)
+    assert_array_equal(shuffled.decision_function(X), expected)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    weighted = fit(
+        X, y, sample_weight=weight, cuts="random", bootstrap=False, random_state=0
+    ).decision_function(X)
+    copies = np.repeat(np.arange(len(y)), weight)
+    copied = fit(X[copies], y[copies], cuts="random", bootstrap=False, random_state=0)
+    assert_array_equal(copied.decision_function(X), weighted)
+
+
+def test_cuts_are_best_or_random():
+    X, y = sample(50)
+    with pytest.raises(ValueError, match="cuts must be"):
+        fit(X, y, cuts="all")

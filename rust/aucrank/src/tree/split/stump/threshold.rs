@@ -159,6 +159,41 @@ fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
 mod tests {
     use super::*;
 
+    fn row(positive: bool) -> ClassSums {
+        ClassSums { pos: positive.into(), neg: (!positive).into(), rows: 1 }
+    }
+
+    #[test]
+    fn a_drawn_threshold_lies_between_the_values_and_each_is_drawn() {
+        let cuts = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5];
+        // Codes 1, 2 and 5 of seven bins, and missing values.
+        let bins = [(1, row(false)), (2, row(true)), (5, row(true)), (7, row(false))];
+        let cell = bins.iter().map(|(_, sums)| *sums).sum();
+        let mut met = [0; 8];
+        for seed in 0..4000 {
+            let numbers = Thresholds {
+                feature: 0,
+                cuts: &cuts,
+                cell,
+                min_rows: 1,
+                direction: 0,
+                draw: Some(mix(seed)),
+            };
+            let stump = numbers.best(bins.into_iter()).unwrap();
+            met[bound(&stump) as usize] += 1;
+            let left = |code: &u32| stump.test.goes_left(*code, 7);
+            let expected = bins.iter().filter(|(code, _)| left(code)).map(|(_, sums)| *sums).sum();
+            assert_eq!((stump.left, stump.gain), (expected, cell.gain(expected)));
+        }
+        // Bounds 2 to 5 are drawn alike. From 3 on the sides are worth no more than whether the
+        // value is known, which is always tried: bound 7.
+        assert_eq!(met[..2], [0, 0]);
+        assert_eq!(met.iter().sum::<i32>(), 4000);
+        assert!((900..1100).contains(&met[2]), "{met:?}");
+        let rest = [met[3], met[4], met[5], met[7]];
+        assert_eq!(rest.iter().sum::<i32>(), 4000 - met[2]);
+    }
+
     #[test]
     fn a_gap_in_the_cell_is_cut_at_its_middle() {
         let cuts = [0.5, 1.5, 2.5, 9.0];
