@@ -87,14 +87,10 @@ def run_script(code, timeout=300):
     """Run a script to its end; return what `subprocess.run` would."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         command = [sys.executable, "-c", code]
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout, check=False
-        )
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     with Script(code) as script:
         script.wait(timeout)
-        return subprocess.CompletedProcess(
-            ["-c"], script.returncode, script.stdout, script.stderr
-        )
+        return subprocess.CompletedProcess(["-c"], script.returncode, script.stdout, script.stderr)
 
 
 def _read(pipe: Connection, output: bytearray):
