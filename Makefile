@@ -58,7 +58,7 @@ fuzz:  ## Look for new failures: damaged models, random calls, more examples (MI
 
 .PHONY: fuzz-models
 fuzz-models:
-	cargo run --locked -p aucrank-fuzz -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
+	cargo run --locked --profile fuzz -p aucrank-fuzz -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
 
 .PHONY: fuzz-calls
 fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
