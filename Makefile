@@ -45,14 +45,12 @@ test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstr
 
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
-	cargo test --locked -p aucrank
-	cargo test $(FUZZ_CARGO)
+	cargo test --locked -p aucrank -p aucrank-fuzz
 
 # Minutes of each of the two harnesses. Without a seed each run has its own, which it prints.
 MINUTES ?= 10
 FUZZ_SECONDS ?= $(shell expr 60 \* $(MINUTES))
 SEED ?= $(shell date +%s)
-FUZZ_CARGO := --manifest-path fuzz/Cargo.toml --target-dir target
 
 .PHONY: fuzz
 fuzz:  ## Look for new failures: damaged models, random calls, more examples (MINUTES=10)
@@ -60,7 +58,7 @@ fuzz:  ## Look for new failures: damaged models, random calls, more examples (MI
 
 .PHONY: fuzz-models
 fuzz-models:
-	cargo run --release $(FUZZ_CARGO) -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
+	cargo run --locked --profile fuzz -p aucrank-fuzz -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
 
 .PHONY: fuzz-calls
 fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
@@ -81,8 +79,6 @@ lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstr
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	cargo clippy $(FUZZ_CARGO) --all-targets -- -D warnings
 
 .PHONY: lint-python
 lint-python: $(STAMPS)/package $(STAMPS)/group-lint

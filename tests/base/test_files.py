@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,8 @@ import pytest
 from aucrank import RIMARC, Scorecard, load
 from aucrank._utils.files import write_atomically
 from aucrank.cli import main
+
+from tests.common.script import run_script
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and limits are those of POSIX")
 X = np.random.default_rng(0).normal(size=(400, 3)).round(2)
@@ -108,6 +108,7 @@ def test_what_cannot_be_written_leaves_all_as_it_was(call, name, model):
     before = sorted(os.listdir())
     script = f"""
 import resource, sys
+sys.dont_write_bytecode = True
 import numpy as np
 from aucrank import RIMARC, Scorecard
 from aucrank.cli import main
@@ -119,15 +120,7 @@ import pandas, pyarrow.parquet
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 sys.exit({call})
 """
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=environment,
-        check=False,
-    )
+    done = run_script(script)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "file too large" in done.stderr.lower()
     assert name in done.stderr

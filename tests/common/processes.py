@@ -1,11 +1,13 @@
 """Python in a process of its own: what it prints, and what it does when it is interrupted."""
 
+import os
 import signal
-import subprocess
 import sys
 import time
 
 import pytest
+
+from tests.common.script import Script, run_script
 
 no_windows = pytest.mark.skipif(
     sys.platform == "win32", reason="no SIGINT to one process on Windows"
@@ -18,19 +20,16 @@ def interrupted(script, after):
     The fit would take minutes or hours. A busy machine gets more than the second that an idle one
     needs to stop.
     """
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        try:
-            assert child.stdout.readline() == "fitting\n"
-            time.sleep(after)
-            assert child.poll() is None
-            child.send_signal(signal.SIGINT)
-            out, err = child.communicate(timeout=10)
-        finally:
-            child.kill()
-    assert child.returncode == 0, err
-    return out.split(), err
+    with Script(script) as child:
+        while child.returncode is None and not child.stdout.endswith("\n"):
+            time.sleep(0.01)
+        assert child.stdout == "fitting\n", child.stderr
+        time.sleep(after)
+        assert child.returncode is None
+        os.kill(child.pid, signal.SIGINT)
+        child.wait(timeout=10)
+        assert child.returncode == 0, child.stderr
+        return child.stdout.removeprefix("fitting\n").split(), child.stderr
 
 
 def said_without_matplotlib(call, imports):
@@ -41,5 +40,6 @@ def said_without_matplotlib(call, imports):
         f"try: {call}\n"
         "except ImportError as err: print(err)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_script(code)
+    assert done.returncode == 0, done.stderr
     return done.stdout

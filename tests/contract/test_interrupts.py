@@ -1,9 +1,10 @@
 """Ctrl-C in calls that are no fits, and in fits whose long parts are not their rounds."""
 
-import subprocess
 import sys
 
 import pytest
+
+from tests.common.script import run_script
 
 # Each call would take many seconds; a signal comes soon after it starts.
 CALLS = """
@@ -84,13 +85,7 @@ interrupted(lambda: model.fit(values))
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
 @pytest.mark.parametrize("name", SCORES)
 def test_ctrl_c_ends_a_long_call_soon(name):
-    run = subprocess.run(
-        [sys.executable, "-c", CALLS.replace("{calls}", SCORES[name])],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    run = run_script(CALLS.replace("{calls}", SCORES[name]))
     assert run.returncode == 0, run.stderr
     waits = run.stdout.split()
     assert len(waits) == 2

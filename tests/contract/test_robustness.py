@@ -1,7 +1,6 @@
 """Signals, forks, threads, worker processes and stores, around the real estimator."""
 
 import os
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.common.processes import interrupted, no_windows
+from tests.common.script import run_script
 from tests.common.stores import STORES
 
 
@@ -208,9 +208,7 @@ print(len(set(expected)) > 10)
 )
 def test_a_fit_in_a_forked_child_is_that_of_its_parent(model):
     script = FORK.replace("{model}", model)
-    run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
-    )
+    run = run_script(script, timeout=120)
     assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
 
 
@@ -432,14 +430,14 @@ def test_labels_and_rules_come_back_of_their_kind(labels, split, pruning, store,
 
 
 FULL_DISK = """
-import resource, signal, sys
+import resource, signal
 from aucrank import TreeRank
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 model = TreeRank(min_samples_leaf=1, pruning=None).fit([[i] for i in range(200)], [0, 1] * 100)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
 try:
-    model.save(sys.argv[1])
+    model.save({path})
 except OSError as err:
     print(type(err).__name__)
 """
@@ -452,9 +450,7 @@ def test_a_save_that_runs_out_of_space_keeps_the_old_file(tmp_path):
     model = TreeRank(random_state=0).fit(X, y)
     model.save(path)
     before = path.read_bytes()
-    run = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=False
-    )
+    run = run_script(FULL_DISK.replace("{path}", repr(str(path))))
     assert (run.returncode, run.stdout) == (0, "OSError\n"), run.stderr
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]

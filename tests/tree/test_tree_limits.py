@@ -309,10 +309,11 @@ def assert_keeps_directions(score, directions, X, rng):
     for j, direction in enumerate(directions):
         if direction == 0:
             continue
-        for row in X[rng.permutation(len(X))[:15]]:
-            rows = np.tile(row, (len(values), 1))
-            rows[:, j] = values
-            assert (np.diff(score(rows)) * direction >= 0).all()
+        some = X[rng.permutation(len(X))[:15]]
+        rows = np.repeat(some, len(values), axis=0)
+        rows[:, j] = np.tile(values, len(some))
+        scores = score(rows).reshape(len(some), -1)
+        assert (np.diff(scores, axis=1) * direction >= 0).all()
 
 
 @pytest.mark.filterwarnings("ignore:A class has")

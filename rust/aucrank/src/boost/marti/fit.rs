@@ -1,7 +1,8 @@
 //! `MartiRank` and `SMartiRank`.
 
 use super::freezing::Freezing;
-use super::marti_boost::{MartiBoostParams, Outcome, marti_boost};
+use super::learner::Outcome;
+use super::marti_boost::{MartiBoostParams, marti_boost};
 use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, Node, NodeKind};
 use super::rank_learner::RankLearner;

@@ -7,73 +7,17 @@
 //! a row is split without a remainder: the result does not depend on the order of the rows or the
 //! number of threads, and copies of a row are equivalent to one row of their total weight.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
-use super::chance::Chance;
 use super::freezing::{Freezing, Reach};
+use super::layer::{Layer, seed_of};
+use super::learner::{Outcome, TwoSidedLearner};
 use super::node_sample::SampleRing;
 use super::program::place;
 use super::start::Start;
-use super::walk::{MassTile, Walk};
+use super::walk::Walk;
 use crate::data::{ClassMasses, Columns, Labels, mix};
 use crate::{Interrupt, Part, RankError};
-
-/// The predictions of a classifier on the rows of the fit.
-pub trait RowChance: Sync {
-    /// The probability that it calls a row positive.
-    fn chance(&self, row: usize) -> Chance;
-
-    /// [`RowChance::chance`] of consecutive rows, written to `chances`.
-    fn chances(&self, rows: Range<usize>, chances: &mut [Chance]) {
-        for (row, chance) in rows.zip(chances) {
-            *chance = self.chance(row);
-        }
-    }
-}
-
-/// Learns two-sided classifiers, one for each node of a layer.
-pub trait TwoSidedLearner: Sync {
-    /// A classifier on the rows of the fit.
-    type Classifier: RowChance + Send;
-
-    /// What is accumulated in a pass over the rows; `()` for a learner that reads the rows of a
-    /// node afterwards, by [`Layer::masses`].
-    type Sums: Send;
-
-    /// Empty sums for a layer of that many nodes.
-    fn empty(&self, n_nodes: usize) -> Self::Sums;
-
-    /// Adds a tile of rows.
-    fn add(&self, sums: &mut Self::Sums, tile: &MassTile<'_>);
-
-    /// Adds the sums of other rows.
-    fn merge(&self, sums: &mut Self::Sums, more: Self::Sums);
-
-    /// A classifier for each of [`Layer::open`]; `None` if none is better than chance, which leaves
-    /// the rows to a fair coin.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError`], which ends the fit.
-    fn learn(
-        &self,
-        sums: Self::Sums,
-        layer: &Layer<'_>,
-    ) -> Result<Vec<Option<Self::Classifier>>, RankError>;
-
-    /// Whether classifiers can be evaluated on the rows in all later layers, and the learner uses
-    /// neither [`Layer::masses`] nor [`Layer::rows`]: the masses of the rows are then not stored.
-    fn learns_from_sums_only(&self) -> bool {
-        false
-    }
-
-    /// Called after the last step by a classifier: what only the rows needed may be freed.
-    fn settle(&self, classifier: &mut Self::Classifier) {
-        let _ = classifier;
-    }
-}
 
 /// Parameters of `MartiBoost`.
 #[derive(Debug, Clone, Default)]
@@ -91,24 +35,6 @@ pub struct MartiBoostParams {
     pub seed: u64,
 }
 
-/// What happens at a node.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome<C> {
-    /// A classifier sends rows on.
-    Classifier(C),
-    /// A fair coin does.
-    Coin,
-    /// Paths end early, at a label.
-    Frozen {
-        /// Whether it is "positive".
-        positive: bool,
-    },
-    /// Paths end in the last layer.
-    Terminal,
-    /// No row reaches the node.
-    Unreached,
-}
-
 /// The nodes of a fitted `MartiBoost` program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoostedLayers<C> {
@@ -118,74 +44,6 @@ pub struct BoostedLayers<C> {
     pub row_bits: u32,
     /// Binary exponent of the unit of mass, relative to the unit of the weights.
     pub exponent: i32,
-}
-
-/// A layer whose nodes are about to learn.
-#[derive(Debug)]
-pub struct Layer<'a> {
-    pub(super) walk: &'a Walk<'a>,
-    number: usize,
-    open: &'a [usize],
-    masses: &'a [ClassMasses],
-    estimates: &'a [ClassMasses],
-    ring: Option<&'a SampleRing>,
-    seed: u64,
-}
-
-impl Layer<'_> {
-    /// Its number, counted from 1.
-    #[must_use]
-    pub fn number(&self) -> usize {
-        self.number
-    }
-
-    /// The nodes that learn, ascending: those reached and not frozen.
-    #[must_use]
-    pub fn open(&self) -> &[usize] {
-        self.open
-    }
-
-    /// Mass of each class in each node of the layer.
-    #[must_use]
-    pub fn class_masses(&self) -> &[ClassMasses] {
-        self.masses
-    }
-
-    /// Mass of each class in each node, as estimated from the samples of the nodes.
-    #[must_use]
-    pub fn estimates(&self) -> &[ClassMasses] {
-        self.estimates
-    }
-
-    /// Mass of every row in a node.
-    #[must_use]
-    pub fn masses(&self, node: usize) -> Vec<u64> {
-        self.walk.masses(node)
-    }
-
-    /// Rows that a node learns from, ascending: all that have mass there, or a sample of them.
-    #[must_use]
-    pub fn rows(&self, node: usize) -> Vec<u32> {
-        let has_mass = |row: u32| self.walk.mass(row as usize, node) > 0;
-        let Some(ring) = self.ring else {
-            return (0..self.walk.n_rows() as u32).filter(|&row| has_mass(row)).collect();
-        };
-        let from = self.seed_of(node);
-        let mut rows = ring.rows(false, from, has_mass);
-        rows.extend(ring.rows(true, from, has_mass));
-        rows.sort_unstable();
-        rows
-    }
-
-    /// A random seed for a node.
-    #[must_use]
-    pub fn seed_of(&self, node: usize) -> u64 {
-        seed_of(self.seed, self.number, node)
-    }
-}
-
-fn seed_of(seed: u64, layer: usize, node: usize) -> u64 {
-    mix(seed ^ mix(place(layer, node) as u64))
 }
 
 /// Runs Basic `MartiBoost`, or by its rules of freezing `SMartiBoost`, over a learner of two-sided

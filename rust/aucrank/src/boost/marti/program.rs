@@ -98,12 +98,6 @@ impl BranchingProgram {
         self.routing
     }
 
-    /// The score of a row.
-    #[must_use]
-    pub fn score_kind(&self) -> ProgramScore {
-        self.score
-    }
-
     /// The raw score from which a row is called positive, which is subtracted from the score.
     #[must_use]
     pub fn threshold(&self) -> f64 {

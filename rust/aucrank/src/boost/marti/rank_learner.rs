@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::chance::Chance;
-use super::marti_boost::{Layer, RowChance, TwoSidedLearner};
-use super::walk::MassTile;
+use super::layer::Layer;
+use super::learner::{RowChance, TwoSidedLearner};
+use super::tile::MassTile;
 use crate::boost::row_values::RowValues;
 use crate::boost::term::{LevelBudget, Term};
 use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
