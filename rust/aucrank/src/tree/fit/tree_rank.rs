@@ -6,13 +6,13 @@ use super::tree_rank_model::TreeRankModel;
 use crate::data::{
     Binned, Columns, CountedRows, Folds, Labels, NO_FOLD, RowTally, WeightedRows, hold_out,
 };
+use crate::external::{ExternalFitter, keep_asked};
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{
     CrossValidation, CvParams, PruningPath, PruningRule, Validation, ValidationParams,
     cross_validate, penalize,
 };
 use crate::tree::sample::Sample;
-use crate::tree::split::RowSplitter;
 use crate::{Interrupt, RankError};
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
@@ -49,7 +49,7 @@ pub fn fit(
 /// [`SplitRule::Classifier`]: crate::tree::SplitRule::Classifier
 ///
 /// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
-/// ([`RankingTree::score_by`]).
+/// ([`RankingTree::score`]).
 ///
 /// # Errors
 ///
@@ -58,11 +58,11 @@ pub fn fit_by_classifiers(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &TreeRankParams,
-    classifiers: &dyn RowSplitter,
+    classifiers: &dyn ExternalFitter,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     let mut model = fit_with(columns, labels, params, Some(classifiers), interrupt)?;
-    classifiers.keep(&model.tree.number_classifiers());
+    keep_asked(model.tree.classifiers_mut(), Some(classifiers));
     Ok(model)
 }
 
@@ -70,7 +70,7 @@ fn fit_with(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &TreeRankParams,
-    classifiers: Option<&dyn RowSplitter>,
+    classifiers: Option<&dyn ExternalFitter>,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     params.check_for(columns)?;
