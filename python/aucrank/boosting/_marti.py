@@ -15,7 +15,7 @@ from aucrank._utils.params import binning_params, check_choice, check_int, check
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting._branching_program import BranchingProgram
-from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
+from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 
 
 class ProgramRanker(WeakRankersMixin, BaseRanker):
@@ -110,10 +110,10 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
         n_threads: int,
     ) -> _core.BranchingProgram:
         params = json.dumps(self._core_params(seed, sample.schema))
-        learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels)
-        model = _core.fit_marti_rank(sample.core, params, n_threads, learner)
-        if learner is not None:
-            self._rankers = learner.kept
+        fitter = self._external_fitter(sample)
+        model = _core.fit_marti_rank(sample.core, params, n_threads, fitter)
+        if fitter is not None:
+            self._rankers = fitter.kept
         kinds = BranchingProgram(model, sample.schema).nodes["kind"].tolist()
         if kinds[0] == "frozen":
             warn_caller(
