@@ -303,8 +303,8 @@ impl Asking<'_> {
     fn about_tree(&self, tree: &RankingTree) -> Result<(), String> {
         // A tree of classifiers is not asked without them.
         if tree.classifiers().is_empty() {
-            self.scores("probability", |columns| tree.probability(columns))?;
-            self.about_rows("apply", |columns| tree.apply(columns))?;
+            self.scores("probability", |columns| tree.probability(columns, None))?;
+            self.about_rows("apply", |columns| tree.apply(columns, None))?;
         }
         let table = || (tree.depths(), tree.leaf_sums(), tree.roc(), tree.auc());
         self.about_model("table of a tree", table)?;

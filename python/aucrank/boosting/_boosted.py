@@ -29,7 +29,7 @@ from aucrank._utils.threads import threads_for
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting._terms import TermsMixin
-from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
+from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 
 #: Share of the rows that paper 5 (sec. 3.5) holds out to select by.
 _WINDOW_FRACTION = 0.25
@@ -166,19 +166,18 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
                     f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
                 )
             validation = context.validation.read(self, sample.schema, self.classes_).core
-        rankers = () if earlier is None else earlier.rankers
-        learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels, rankers)
+        fitter = self._external_fitter(sample, () if earlier is None else earlier.rankers)
         model = type(self)._fit_core(
             sample.core,
             json.dumps(params),
             None if earlier is None else earlier.model,
             validation,
             context.n_threads,
-            learner,
+            fitter,
             context.progress.observer,
         )
-        if learner is not None:
-            self._rankers = learner.kept
+        if fitter is not None:
+            self._rankers = fitter.kept
         if model.n_rounds == 0:
             warn_caller("No weak ranker is better than chance, so all scores are equal.")
         elif chosen and model.held_out() is None:
@@ -324,7 +323,8 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         sums = np.zeros(n_rows)
         with errors_by_name(self._schema):
             model.check_columns(columns)
+        external = self._external_models(X)
         for number in range(model.n_rounds):
             # Values are such that their sums are exact: no stage rounds.
-            sums += model.round_values(columns, number, n_threads, self._row_rankers(X))
+            sums += model.round_values(columns, number, n_threads, external)
             yield model.scores_of(sums)

@@ -14,7 +14,7 @@ from aucrank._utils.params import binning_params, check_choice, check_int, check
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting._branching_program import BranchingProgram
-from aucrank.boosting._weak_rankers import WeakRankersMixin, ranker_learner, weak_ranker_params
+from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 
 
 class ProgramRanker(WeakRankersMixin, BaseRanker):
@@ -104,12 +104,12 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
 
     def _fit_model(self, context: FitContext) -> _core.BranchingProgram:
         sample, params = context.sample, json.dumps(self._core_params(context.scope))
-        learner = ranker_learner(self.weak_ranker, sample.rows, sample.labels)
+        fitter = self._external_fitter(sample)
         model = _core.fit_marti_rank(
-            sample.core, params, context.n_threads, learner, context.progress.observer
+            sample.core, params, context.n_threads, fitter, context.progress.observer
         )
-        if learner is not None:
-            self._rankers = learner.kept
+        if fitter is not None:
+            self._rankers = fitter.kept
         kinds = BranchingProgram(model, sample.schema).nodes["kind"].tolist()
         if kinds[0] == "frozen":
             warn_caller(

@@ -11,9 +11,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucrank import _core
+from aucrank._base.external import check_ranker, set_random_states, weight_parameter
 from aucrank._base.ranker import AucScoreMixin
-from aucrank._base.row_models import set_random_states, weight_parameter
-from aucrank._base.scoring import score_rows, scoring_method
+from aucrank._base.scoring import score_rows
 from aucrank._data.as_frame import as_frame
 from aucrank._data.labels import encode_binary
 from aucrank._data.weights import check_class_weight, check_weight
@@ -174,7 +174,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         criterion = check_choice(self.criterion, "criterion", ("sum", "error"))
         noise_rate = check_real(self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True)
         assert noise_rate is not None
-        ranker = clone(_checked(self._ranker()))
+        ranker = clone(self._checked_ranker())
         if self.random_state is not None:
             set_random_states(ranker, check_seed(self.random_state))
         X = as_frame(X)
@@ -307,6 +307,11 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
             return TreeRank(random_state=0)
         return self.ranker
 
+    def _checked_ranker(self) -> Any:
+        ranker = self._ranker()
+        check_ranker(ranker, "ranker")
+        return ranker
+
     def _routed(
         self, ranker: Any, weight: NDArray[np.float64] | None, fit_params: dict[str, Any]
     ) -> dict[str, Any]:
@@ -336,23 +341,8 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         tags.classifier_tags.multi_class = False
         # Once fitted, what is asked is the fitted one, whatever the parameter is by now.
         ranker = self.__dict__.get("ranker_")
-        of_ranker = get_tags(_checked(self._ranker()) if ranker is None else ranker).input_tags
+        of_ranker = get_tags(self._checked_ranker() if ranker is None else ranker).input_tags
         tags.input_tags.allow_nan = of_ranker.allow_nan
         tags.input_tags.sparse = of_ranker.sparse
         tags.input_tags.string = of_ranker.string
         return tags
-
-
-def _checked(ranker: Any) -> Any:
-    """Return an estimator that can be asked for scores."""
-    if isinstance(ranker, type):
-        raise TypeError(f"ranker must be an estimator, got the class {ranker.__name__}")
-    name = type(ranker).__name__
-    for method in ("fit", "get_params"):
-        if not callable(getattr(ranker, method, None)):
-            raise TypeError(f"ranker must be an estimator, but {name} has no {method}()")
-    if scoring_method(ranker) is None:
-        raise TypeError(
-            f"ranker must have decision_function or predict_proba, but {name} has neither"
-        )
-    return ranker

@@ -1,22 +1,12 @@
 """The parameter ``weak_ranker``: what is boosted."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
-
+from aucrank._base.external import KeepsModels, check_ranker, check_takes_weights, known_scores
 from aucrank._base.fit_context import ParamScope
 from aucrank._base.ranker import BaseRanker
-from aucrank._base.row_models import KeepsModels, check_weighted_estimator
-from aucrank._base.scoring import scoring_method
-from aucrank._data.input import Columns
-from aucrank.boosting._row_rankers import RowRankerLearner, RowRankers
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
 
@@ -42,35 +32,14 @@ class WeakRankersMixin(KeepsModels):
 
     _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
     _kept: ClassVar[str] = "_rankers"
+    _answer = staticmethod(known_scores)
     _model: Any
     _rankers: tuple[Any, ...]
 
     weak_ranker: Any
 
-    def _asked_models(self, model: Any) -> list[int]:
-        numbers: list[int] = model.external_rankers()
-        return numbers
-
-    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
-        asked = (self._row_rankers(X),) if question == "score" else ()
-        return getattr(self._model, question)(columns, n_threads, *asked)
-
-    def _row_rankers(self, X: Any) -> RowRankers | None:
-        """Return the rankers of the user's own choice beside rows to ask them about."""
-        rankers = self.__dict__.get("_rankers")
-        return None if rankers is None else RowRankers(rankers, X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        ranker = self.weak_ranker
-        # The tags of a pipeline do not tell of an imputer in it.
-        if (
-            is_external(ranker)
-            and isinstance(ranker, BaseEstimator)
-            and not isinstance(ranker, Pipeline)
-        ):
-            tags.input_tags.allow_nan = get_tags(ranker).input_tags.allow_nan
-        return tags
+    def _external_estimator(self) -> Any:
+        return self.weak_ranker if is_external(self.weak_ranker) else None
 
 
 def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
@@ -107,7 +76,8 @@ def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
     if isinstance(weak_ranker, TreeRank):
         return {"tree": _tree_params(weak_ranker, scope)}
     if is_external(weak_ranker):
-        _check_external(weak_ranker)
+        check_ranker(weak_ranker, "weak_ranker")
+        check_takes_weights(weak_ranker, "weak_ranker")
         return "external"
     names = ", ".join(repr(name) for name in NAMES)
     raise ValueError(
@@ -119,28 +89,6 @@ def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
 def is_external(weak_ranker: Any) -> bool:
     """Whether a weak ranker is an estimator of the user's own choice."""
     return not isinstance(weak_ranker, str | TreeRank | LeafRank) and hasattr(weak_ranker, "fit")
-
-
-def ranker_learner(
-    weak_ranker: Any, X: Any, positive: NDArray[np.bool_], earlier: Sequence[Any] = ()
-) -> RowRankerLearner | None:
-    """Return what the core calls back to fit and ask weak rankers, or None where it has no need to.
-
-    Parameters
-    ----------
-    weak_ranker : object
-        The parameter.
-    X : array-like or data frame of shape (n, n_features)
-        The rows, as the user passed them.
-    positive : ndarray of bool, shape (n,)
-        Their labels.
-    earlier : sequence of estimator, default=()
-        Rankers of the model that a fit goes on from, by number. Where there are any, the core has
-        to ask them, whatever the rounds to come are made of.
-    """
-    if is_external(weak_ranker):
-        return RowRankerLearner(weak_ranker, X, positive, earlier)
-    return RowRankerLearner(None, X, positive, earlier) if earlier else None
 
 
 def _tree_params(tree: TreeRank, scope: ParamScope) -> dict[str, Any]:
@@ -165,16 +113,3 @@ def _tree_params(tree: TreeRank, scope: ParamScope) -> dict[str, Any]:
     # The core joins the seed of a round to this one.
     params: dict[str, Any] = tree._core_params(replace(scope, seed=0))
     return params
-
-
-def _check_external(estimator: Any) -> None:
-    methods = ["fit", "get_params"]
-    if not isinstance(estimator, type):
-        method = scoring_method(estimator)
-        if method is None:
-            raise TypeError(
-                f"weak_ranker must score rows, but {type(estimator).__name__} has neither"
-                " decision_function() nor predict_proba()"
-            )
-        methods.append(method)
-    check_weighted_estimator(estimator, "weak_ranker", methods)

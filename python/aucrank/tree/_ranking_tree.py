@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
+from aucrank._base.external import ExternalModels, predicted_labels
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
 from aucrank._data.labels import encode_binary
@@ -36,7 +37,6 @@ from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue
-from aucrank.tree._row_classifiers import RowClassifiers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -406,12 +406,12 @@ class RankingTree:
         """
         X = as_frame(X)
         columns = read_columns(self._reader, X, self._schema)
+        external = (
+            ExternalModels(self.classifiers, X, predicted_labels) if self.classifiers else None
+        )
         with errors_by_name(self._schema):
-            if self.classifiers:
-                asked = RowClassifiers(self.classifiers, X)
-                places = _core.apply_by_classifiers(self._core, columns, asked)
-            else:
-                places = self._core.apply(columns, threads_for(None, count_rows(columns)))
+            n_threads = threads_for(None, count_rows(columns))
+            places = self._core.apply(columns, n_threads, external)
         return self._core.leaves()[places]
 
     def decision_path(self, X: Any) -> csr_matrix:

@@ -6,16 +6,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.external import KeepsModels, predicted_labels
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
-from aucrank._base.row_models import KeepsModels
 from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.input import Columns
@@ -33,7 +31,6 @@ from aucrank._utils.words import plural
 from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._ranking_tree import RankingTree, no_importances
-from aucrank.tree._row_classifiers import RowClassifiers, RowLearner
 from aucrank.tree._split_rule import SplitRule
 from aucrank.tree._splits import split_rule
 
@@ -183,6 +180,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     # The classifiers of a tree that `WeightedERM` split travel in pickles, beside the document.
     _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_classifiers")
     _kept: ClassVar[str] = "_classifiers"
+    _answer = staticmethod(predicted_labels)
 
     _family = "tree_rank"
     _model: _core.TreeRankModel
@@ -307,7 +305,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def _fit_model(self, context: FitContext) -> _core.TreeRankModel:
         sample, params = context.sample, self._core_params(context.scope)
-        classifier = split_rule(self.split)._node_classifier()
+        fitter = self._external_fitter(sample)
         validation = None
         if context.validation.is_given:
             if "validation" not in (params["pruning"] or ()):
@@ -315,38 +313,30 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                     "X_val, y_val and sample_weight_val are for pruning='validation' or a"
                     f" ValidationPruning; pruning is {self.pruning!r}"
                 )
-            if classifier is not None:
+            if fitter is not None:
                 raise ValueError(
                     "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
                     " validated on training rows held out"
                 )
             validation = context.validation.read(self, sample.schema, self.classes_).core
-        text, observer = json.dumps(params), context.progress.observer
-        if classifier is not None:
-            learner = RowLearner(classifier, sample.rows, sample.labels)
-            model = _core.fit_tree_rank_by_classifiers(
-                sample.core, text, learner, context.n_threads, observer
-            )
-            self._classifiers = learner.kept
-            self._refuse_missing(sample.columns, sample.schema)
-        else:
-            model = _core.fit_tree_rank(sample.core, text, context.n_threads, validation, observer)
+        model = _core.fit_tree_rank(
+            sample.core,
+            json.dumps(params),
+            context.n_threads,
+            validation,
+            fitter,
+            context.progress.observer,
+        )
+        if fitter is not None:
+            self._classifiers = fitter.kept
+            if not self._classifiers:
+                self._check_unasked(sample.columns, sample.schema)
         self._report(model, params["pruning"])
         return model
 
-    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
-        if not self.__dict__.get("_classifiers"):
-            self._refuse_missing(columns, self._schema)
-            return super()._dispatch(question, X, columns, n_threads)
-        ask = {
-            "score": _core.score_by_classifiers,
-            "probability": _core.probability_by_classifiers,
-        }[question]
-        return ask(self._model.tree, columns, RowClassifiers(self._classifiers, X))
-
-    def _refuse_missing(self, columns: Columns, schema: Schema) -> None:
+    def _check_unasked(self, columns: Columns, schema: Schema) -> None:
         """Say what the classifier would of missing values, where no split is there to ask it."""
-        if self.__dict__.get("_classifiers") != () or get_tags(self).input_tags.allow_nan:
+        if get_tags(self).input_tags.allow_nan:
             return
         for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
             missing = (
@@ -358,17 +348,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                     " WeightedERM does not accept"
                 )
 
-    def _asked_models(self, model: Any) -> list[int]:
-        numbers: list[int] = model.tree.classifiers()
-        return numbers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        classifier = self.split._node_classifier() if isinstance(self.split, SplitRule) else None
-        # The tags of a pipeline do not tell of an imputer in it.
-        if isinstance(classifier, BaseEstimator) and not isinstance(classifier, Pipeline):
-            tags.input_tags.allow_nan = get_tags(classifier).input_tags.allow_nan
-        return tags
+    def _external_estimator(self) -> Any:
+        return self.split._node_classifier() if isinstance(self.split, SplitRule) else None
 
     def _report(self, model: _core.TreeRankModel, pruning: dict[str, Any] | None) -> None:
         """Warn where the tree could not be pruned as asked, and print what was done."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from aucrank._base.external import check_has_methods, check_takes_weights
 from aucrank._base.fit_context import ParamScope
-from aucrank._base.row_models import check_weighted_estimator
 from aucrank.tree._split_rule import SplitRule
 
 
@@ -79,7 +79,7 @@ class WeightedERM(SplitRule):
                 "max_features draws features for stumps; the classifier of WeightedERM sees all"
                 " columns, so max_features must be None"
             )
-        check_weighted_estimator(
-            self.classifier, "classifier of WeightedERM", ("fit", "predict", "get_params")
-        )
+        name = "classifier of WeightedERM"
+        check_has_methods(self.classifier, name, ("fit", "predict", "get_params"))
+        check_takes_weights(self.classifier, name)
         return "classifier"

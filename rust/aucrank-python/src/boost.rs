@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use aucrank::boost::{
-    self, AucBoostParams, BoostedModel, FitExtras, RankBoostParams, RowRanker, RowScores,
-};
+use aucrank::boost::{self, AucBoostParams, BoostedModel, FitExtras, RankBoostParams};
 use aucrank::data::{Columns, Labels};
+use aucrank::external::ExternalFitter;
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -14,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
+use crate::run::{fit_on_pool, read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
 
 /// A boosted sum of terms.
@@ -73,43 +72,36 @@ impl PyBoostedModel {
         py.detach(|| self.0.check_columns(&columns)).map_err(to_py_err)
     }
 
-    #[pyo3(signature = (columns, round, n_threads, rankers=None))]
+    #[pyo3(signature = (columns, round, n_threads, external=None))]
     fn round_values<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         round: usize,
         n_threads: usize,
-        rankers: Option<Py<PyAny>>,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        let rankers = rankers.map(Callbacks::new);
-        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
-        let values = on_pool(py, n_threads, |interrupt| {
-            self.0.round_values(&columns.until(interrupt), round, external)
-        });
-        Ok(Callbacks::finish_any(rankers.as_ref(), py, values)?.into_pyarray(py))
+        columns.ask_with(py, self.0.n_levels(), n_threads, external, |columns, external| {
+            self.0.round_values(columns, round, external)
+        })
     }
 
-    /// Numbers of the Python rankers of the model.
-    fn external_rankers(&self) -> Vec<usize> {
+    /// Numbers of the external models of the model.
+    fn external_models(&self) -> Vec<usize> {
         self.0.external_rankers()
     }
 
-    #[pyo3(signature = (columns, n_threads, rankers=None))]
+    #[pyo3(signature = (columns, n_threads, external=None))]
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
-        rankers: Option<Py<PyAny>>,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        let rankers = rankers.map(Callbacks::new);
-        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
-        let scores =
-            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), external));
-        Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
+        columns.ask_with(py, self.0.n_levels(), n_threads, external, |columns, external| {
+            self.0.score(columns, external)
+        })
     }
     /// Whether a score is the sign of a sum.
     #[getter]
@@ -146,7 +138,7 @@ impl PyBoostedModel {
 
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None, observer=None))]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, external=None, observer=None))]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
@@ -154,11 +146,11 @@ pub fn fit_auc_boost<'py>(
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
     n_threads: usize,
-    rankers: Option<Py<PyAny>>,
+    external: Option<Py<PyAny>>,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBoostedModel>> {
     let params: AucBoostParams = read_params(params)?;
-    let given = FitExtrasArgs { sample, earlier, validation, rankers };
+    let given = FitExtrasArgs { sample, earlier, validation, external };
     given.fit(py, n_threads, observer, |columns, labels, given, interrupt| {
         boost::fit_auc_boost(columns, labels, &params, given, interrupt)
     })
@@ -166,7 +158,7 @@ pub fn fit_auc_boost<'py>(
 
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, rankers=None, observer=None))]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, external=None, observer=None))]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
@@ -174,11 +166,11 @@ pub fn fit_rank_boost<'py>(
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
     n_threads: usize,
-    rankers: Option<Py<PyAny>>,
+    external: Option<Py<PyAny>>,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBoostedModel>> {
     let params: RankBoostParams = read_params(params)?;
-    let given = FitExtrasArgs { sample, earlier, validation, rankers };
+    let given = FitExtrasArgs { sample, earlier, validation, external };
     given.fit(py, n_threads, observer, |columns, labels, given, interrupt| {
         boost::fit_rank_boost(columns, labels, &params, given, interrupt)
     })
@@ -189,7 +181,7 @@ struct FitExtrasArgs<'py> {
     sample: SampleArg<'py>,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
-    rankers: Option<Py<PyAny>>,
+    external: Option<Py<PyAny>>,
 }
 
 impl FitExtrasArgs<'_> {
@@ -210,16 +202,16 @@ impl FitExtrasArgs<'_> {
         let sample = self.sample.borrow()?;
         let validation = self.validation.as_ref().map(SampleArg::borrow).transpose()?;
         let earlier = self.earlier.as_ref().map(|model| &*model.0);
-        let rankers = self.rankers.map(Callbacks::new);
-        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
+        let external = self.external.map(Callbacks::new);
+        let fitter = external.as_ref().map(|external| external as &dyn ExternalFitter);
         let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
             let labels = sample.labels()?;
             let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
             let columns = validation.as_ref().map(|other| &other.columns);
-            let given =
-                FitExtras { earlier, validation: columns.zip(other_labels.as_ref()), external };
+            let validation = columns.zip(other_labels.as_ref());
+            let given = FitExtras { earlier, validation, external: fitter };
             fit_model(&sample.columns, &labels, &given, interrupt)
         });
-        hand_over(py, Callbacks::finish_any(rankers.as_ref(), py, fitted)?)
+        hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
     }
 }

@@ -1,19 +1,16 @@
-//! Python objects that the core calls back: classifiers at nodes, and weak rankers.
+//! Python objects that the core calls back.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aucrank::RankError;
-use aucrank::boost::{RowRanker, RowScores};
-use aucrank::tree::{RowDecider, RowSplitter};
-use numpy::{Element, PyReadonlyArray1, ToPyArray};
+use aucrank::external::{ExternalFitter, ExternalModels};
+use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::run::to_py_err;
-
-/// A Python object that holds rows and the models fitted to them: classifiers, with the method
-/// `decide`, or rankers, with the method `score`; and for a fit `fit`, `forget` and `keep`.
+/// A Python object whose methods the core calls back. External models are one that holds rows and the
+/// models fitted to them, with the method `answer`; for a fit also `fit`, `forget` and `keep`.
 #[derive(Debug)]
 pub struct Callbacks {
     object: Py<PyAny>,
@@ -73,58 +70,20 @@ impl Callbacks {
             Some(called) => called.finish(py, outcome),
         }
     }
-
-    /// As [`Callbacks::finish`], for a query of a model on the calling thread.
-    pub fn answer<T>(&self, answered: Result<T, RankError>) -> PyResult<T> {
-        answered.map_err(|err| self.raised().take().unwrap_or_else(|| to_py_err(err)))
-    }
 }
 
-fn read_array<T: Element + Copy>(answers: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
-    Ok(answers.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
-}
-
-impl RowDecider for Callbacks {
-    fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError> {
+impl ExternalModels for Callbacks {
+    fn answer(&self, model: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
         self.call(|object| {
             let py = object.py();
-            let arguments = (classifier, rows.to_pyarray(py));
-            read_array(&object.call_method1(intern!(py, "decide"), arguments)?)
+            let arguments = (model, rows.to_pyarray(py));
+            let answers = object.call_method1(intern!(py, "answer"), arguments)?;
+            Ok(answers.extract::<PyReadonlyArray1<'_, f64>>()?.as_slice()?.to_vec())
         })
     }
 }
 
-impl RowSplitter for Callbacks {
-    fn fit(&self, seed: u64, rows: &[u32], costs: &[f64]) -> Result<(usize, Vec<bool>), RankError> {
-        self.call(|object| {
-            let py = object.py();
-            let arguments = (seed, rows.to_pyarray(py), costs.to_pyarray(py));
-            let (number, answers): (usize, Bound<'_, PyAny>) =
-                object.call_method1(intern!(py, "fit"), arguments)?.extract()?;
-            Ok((number, read_array(&answers)?))
-        })
-    }
-
-    fn forget(&self, classifiers: &[usize]) {
-        self.call_with_numbers("forget", classifiers);
-    }
-
-    fn keep(&self, classifiers: &[usize]) {
-        self.call_with_numbers("keep", classifiers);
-    }
-}
-
-impl RowScores for Callbacks {
-    fn score(&self, ranker: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
-        self.call(|object| {
-            let py = object.py();
-            let arguments = (ranker, rows.to_pyarray(py));
-            read_array(&object.call_method1(intern!(py, "score"), arguments)?)
-        })
-    }
-}
-
-impl RowRanker for Callbacks {
+impl ExternalFitter for Callbacks {
     fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError> {
         self.call(|object| {
             let py = object.py();
@@ -133,11 +92,11 @@ impl RowRanker for Callbacks {
         })
     }
 
-    fn forget(&self, rankers: &[usize]) {
-        self.call_with_numbers("forget", rankers);
+    fn forget(&self, models: &[usize]) {
+        self.call_with_numbers("forget", models);
     }
 
-    fn keep(&self, rankers: &[usize]) {
-        self.call_with_numbers("keep", rankers);
+    fn keep(&self, models: &[usize]) {
+        self.call_with_numbers("keep", models);
     }
 }

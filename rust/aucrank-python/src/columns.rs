@@ -2,10 +2,12 @@
 
 use aucrank::RankError;
 use aucrank::data::{Column, Columns};
+use aucrank::external::ExternalModels;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::callbacks::Callbacks;
 use crate::run::{on_pool, to_py_err};
 
 /// One feature.
@@ -33,9 +35,23 @@ impl ColumnsArg<'_> {
         n_threads: usize,
         work: impl FnOnce(&Columns<'_>) -> Result<Vec<T>, RankError> + Send,
     ) -> PyResult<Bound<'py, PyArray1<T>>> {
+        self.ask_with(py, n_levels, n_threads, None, |columns, _| work(columns))
+    }
+
+    /// As [`ColumnsArg::ask`], of a model that may ask external models in turn.
+    pub fn ask_with<'py, T: numpy::Element + Send>(
+        &self,
+        py: Python<'py>,
+        n_levels: &[Option<u32>],
+        n_threads: usize,
+        external: Option<Py<PyAny>>,
+        work: impl FnOnce(&Columns<'_>, Option<&dyn ExternalModels>) -> Result<Vec<T>, RankError> + Send,
+    ) -> PyResult<Bound<'py, PyArray1<T>>> {
         let columns = self.borrow(n_levels)?;
-        let answers = on_pool(py, n_threads, |interrupt| work(&columns.until(interrupt)))?;
-        Ok(answers.into_pyarray(py))
+        let external = external.map(Callbacks::new);
+        let models = external.as_ref().map(|external| external as &dyn ExternalModels);
+        let answers = on_pool(py, n_threads, |interrupt| work(&columns.until(interrupt), models));
+        Ok(Callbacks::finish_any(external.as_ref(), py, answers)?.into_pyarray(py))
     }
 
     /// Borrows the arrays; `n_levels` has the number of categories of each categorical feature.

@@ -7,7 +7,6 @@ mod aurora;
 mod binarizer;
 mod boost;
 mod callbacks;
-mod classifiers;
 mod columns;
 mod document;
 mod forest;
@@ -35,11 +34,6 @@ mod _core {
     use super::binarizer::{PyThresholdBinarizer, fit_threshold_binarizer};
     #[pymodule_export]
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
-    #[pymodule_export]
-    use super::classifiers::{
-        apply_by_classifiers, fit_tree_rank_by_classifiers, probability_by_classifiers,
-        score_by_classifiers,
-    };
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};
     #[pymodule_export]

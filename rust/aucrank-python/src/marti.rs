@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use aucrank::boost::{
-    self, BranchingProgram, MartiParams, NodeKind, RowRanker, RowScores, TwoSided,
-};
+use aucrank::boost::{self, BranchingProgram, MartiParams, NodeKind, TwoSided};
+use aucrank::external::ExternalFitter;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{fit_on_pool, on_pool, read_params};
+use crate::run::{fit_on_pool, read_params};
 use crate::sample::SampleArg;
 
 /// A branching program, fitted by `MartiRank` or `SMartiRank`.
@@ -112,46 +111,43 @@ impl PyBranchingProgram {
         Ok(table)
     }
 
-    /// Numbers of the Python rankers of the program.
-    fn external_rankers(&self) -> Vec<usize> {
+    /// Numbers of the external models of the program.
+    fn external_models(&self) -> Vec<usize> {
         self.0.external_rankers()
     }
 
-    #[pyo3(signature = (columns, n_threads, rankers=None))]
+    #[pyo3(signature = (columns, n_threads, external=None))]
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
-        rankers: Option<Py<PyAny>>,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let columns = columns.borrow(self.0.n_levels())?;
-        let rankers = rankers.map(Callbacks::new);
-        let external = rankers.as_ref().map(|rankers| rankers as &dyn RowScores);
-        let scores =
-            on_pool(py, n_threads, |interrupt| self.0.score(&columns.until(interrupt), external));
-        Ok(Callbacks::finish_any(rankers.as_ref(), py, scores)?.into_pyarray(py))
+        columns.ask_with(py, self.0.n_levels(), n_threads, external, |columns, external| {
+            self.0.score(columns, external)
+        })
     }
 }
 
 /// Fits `MartiRank` or `SMartiRank`; `params` is the JSON form of [`MartiParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, rankers=None, observer=None))]
+#[pyo3(signature = (sample, params, n_threads, external=None, observer=None))]
 pub fn fit_marti_rank<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
-    rankers: Option<Py<PyAny>>,
+    external: Option<Py<PyAny>>,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBranchingProgram>> {
     let params: MartiParams = read_params(params)?;
     let sample = sample.borrow()?;
-    let rankers = rankers.map(Callbacks::new);
-    let external = rankers.as_ref().map(|rankers| rankers as &dyn RowRanker);
+    let external = external.map(Callbacks::new);
+    let fitter = external.as_ref().map(|external| external as &dyn ExternalFitter);
     let program = fit_on_pool(py, n_threads, observer, |interrupt| {
         let labels = sample.labels()?;
-        boost::fit_marti_rank(&sample.columns, &labels, &params, external, interrupt)
+        boost::fit_marti_rank(&sample.columns, &labels, &params, fitter, interrupt)
     });
-    hand_over(py, Callbacks::finish_any(rankers.as_ref(), py, program)?)
+    hand_over(py, Callbacks::finish_any(external.as_ref(), py, program)?)
 }

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use aucrank::RankError;
 use aucrank::data::Columns;
+use aucrank::external::ExternalModels;
 use aucrank::formula::Formula;
 use aucrank::tree::{
-    LeafValue, PruningStep, RankingTree, TreeRankModel, TreeRankParams, fit, fit_validated,
-    partial_dependence,
+    LeafValue, PruningStep, RankingTree, TreeRankModel, TreeRankParams, fit, fit_by_classifiers,
+    fit_validated, partial_dependence,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
 use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
@@ -74,13 +76,31 @@ impl PyTreeRankModel {
         self.0.tree.importances().into_pyarray(py)
     }
 
+    /// Numbers of the external models of the tree.
+    fn external_models(&self) -> Vec<usize> {
+        self.0.tree.classifiers()
+    }
+
+    #[pyo3(signature = (columns, n_threads, external=None))]
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+        external: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        ask(py, &self.0.tree, &columns, n_threads, external, RankingTree::score)
+    }
+
+    #[pyo3(signature = (columns, n_threads, external=None))]
     fn probability<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        ask(py, &self.0.tree, &columns, n_threads, RankingTree::probability)
+        ask(py, &self.0.tree, &columns, n_threads, external, RankingTree::probability)
     }
 
     /// Mean value of the rows at each point; `points` has the values of `features`, point by point.
@@ -108,17 +128,21 @@ impl PyTreeRankModel {
     }
 }
 
+type Question<V> =
+    fn(&RankingTree, &Columns<'_>, Option<&dyn ExternalModels>) -> Result<Vec<V>, RankError>;
+
 /// Evaluates a tree on every row.
 fn ask<'py, V: numpy::Element + Send>(
     py: Python<'py>,
     tree: &RankingTree,
     columns: &ColumnsArg<'py>,
     n_threads: usize,
-    question: fn(&RankingTree, &Columns<'_>) -> Result<Vec<V>, RankError>,
+    external: Option<Py<PyAny>>,
+    question: Question<V>,
 ) -> PyResult<Bound<'py, PyArray1<V>>> {
-    let columns = columns.borrow(tree.n_levels())?;
-    let answers = on_pool(py, n_threads, |interrupt| question(tree, &columns.until(interrupt)))?;
-    Ok(answers.into_pyarray(py))
+    columns.ask_with(py, tree.n_levels(), n_threads, external, |columns, external| {
+        question(tree, columns, external)
+    })
 }
 
 /// A ranking tree.
@@ -177,23 +201,27 @@ impl PyRankingTree {
         self.0.leaf_scores().into_pyarray(py)
     }
 
+    #[pyo3(signature = (columns, n_threads, external=None))]
     fn score<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        ask(py, &self.0, &columns, n_threads, RankingTree::score)
+        ask(py, &self.0, &columns, n_threads, external, RankingTree::score)
     }
 
     /// Rank of the leaf of each row.
+    #[pyo3(signature = (columns, n_threads, external=None))]
     fn apply<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        ask(py, &self.0, &columns, n_threads, RankingTree::apply)
+        ask(py, &self.0, &columns, n_threads, external, RankingTree::apply)
     }
 
     /// Alphas, numbers of leaves and training AUCs of the nested path.
@@ -227,11 +255,6 @@ impl PyRankingTree {
         Ok(Self(best))
     }
 
-    /// Numbers of the classifiers that split its nodes.
-    fn classifiers(&self) -> Vec<usize> {
-        self.0.classifiers()
-    }
-
     /// The tree as JSON text.
     fn to_json(&self) -> PyResult<String> {
         self.0.to_json().map_err(|err| PyValueError::new_err(err.to_string()))
@@ -250,25 +273,34 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
 
 /// Fits a ranking tree; `params` is the JSON form of [`TreeRankParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, validation=None, observer=None))]
+#[pyo3(signature = (
+    sample, params, n_threads, validation=None, external=None, observer=None
+))]
 pub fn fit_tree_rank<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
     params: &str,
     n_threads: usize,
     validation: Option<SampleArg<'py>>,
+    external: Option<Py<PyAny>>,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyTreeRankModel>> {
     let params: TreeRankParams = read_params(params)?;
     let sample = sample.borrow()?;
     let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
-    let model = fit_on_pool(py, n_threads, observer, |interrupt| {
-        let labels = sample.labels()?;
-        let Some(other) = validation else {
-            return fit(&sample.columns, &labels, &params, interrupt);
-        };
-        let other = (&other.columns, &other.labels()?);
-        fit_validated(&sample.columns, &labels, other, &params, interrupt)
-    })?;
-    hand_over(py, model)
+    let external = external.map(Callbacks::new);
+    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
+        let (columns, labels) = (&sample.columns, &sample.labels()?);
+        match (&validation, &external) {
+            (None, None) => fit(columns, labels, &params, interrupt),
+            (None, Some(external)) => {
+                fit_by_classifiers(columns, labels, &params, external, interrupt)
+            }
+            (Some(other), _) => {
+                let other = (&other.columns, &other.labels()?);
+                fit_validated(columns, labels, other, &params, interrupt)
+            }
+        }
+    });
+    hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
 }

@@ -23,7 +23,7 @@ fn tree(c: &mut Criterion) {
 
     let tree = grow();
     assert_eq!(tree.n_leaves(), 256);
-    let scores = tree.score(&columns).expect("the columns of the fit");
+    let scores = tree.score(&columns, None).expect("the columns of the fit");
     let auc = roc::auc(&scores, &positive).expect("both classes");
     assert!((tree.auc() - auc).abs() < 1e-12);
 

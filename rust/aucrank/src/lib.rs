@@ -6,6 +6,7 @@
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
 //! - [`formula`]: what a fitted model computes, as data;
+//! - [`external`]: models outside the crate that one of it asks;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`additive`]: `MAD2C`, `RIMARC` and scorecards;
@@ -21,6 +22,7 @@ pub mod additive;
 pub mod aurora;
 pub mod boost;
 pub mod data;
+pub mod external;
 pub mod formula;
 pub mod model;
 pub mod roc;

@@ -98,7 +98,7 @@ fn by_tree(
 ) -> Vec<Vec<f64>> {
     let rows = |tree: &RankingTree| {
         let values = of(tree);
-        let leaves = tree.apply(columns).unwrap();
+        let leaves = tree.apply(columns, None).unwrap();
         leaves.into_iter().map(|leaf| values[leaf as usize]).collect()
     };
     forest.trees().iter().map(rows).collect()

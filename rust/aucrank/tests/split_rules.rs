@@ -90,7 +90,7 @@ impl Rows {
     }
 
     fn auc(&self, tree: &RankingTree) -> f64 {
-        roc::auc(&tree.score(&self.columns()).unwrap(), &self.positive).unwrap()
+        roc::auc(&tree.score(&self.columns(), None).unwrap(), &self.positive).unwrap()
     }
 }
 
@@ -102,7 +102,7 @@ fn training_rows_go_where_they_went_in_the_fit() {
         tree.check().unwrap();
         assert!(tree.n_leaves() > 3, "{rule:?}: {}", tree.n_leaves());
         assert!((tree.auc() - rows.auc(&tree)).abs() < 1e-14, "{rule:?}");
-        let leaf_of = tree.apply(&rows.columns()).unwrap();
+        let leaf_of = tree.apply(&rows.columns(), None).unwrap();
         for (place, sums) in tree.leaf_sums().into_iter().enumerate() {
             let of = |class| {
                 let inside = leaf_of.iter().zip(&rows.positive);

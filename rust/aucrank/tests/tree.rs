@@ -49,7 +49,7 @@ fn fit_rows(values: &[f64], positive: &[bool], params: &TreeRankParams) -> TreeR
 
 fn auc_on(tree: &RankingTree, values: &[f64], positive: &[bool]) -> f64 {
     let columns = Columns::from_row_major(values, 3).unwrap();
-    roc::auc(&tree.score(&columns).unwrap(), positive).unwrap()
+    roc::auc(&tree.score(&columns, None).unwrap(), positive).unwrap()
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn leaf_values_follow_the_directions() {
             let leaf_values = tree.leaf_values();
             let at = |row: [f64; 3]| {
                 let columns = Columns::from_row_major(&row, 3).unwrap();
-                leaf_values[tree.apply(&columns).unwrap()[0] as usize]
+                leaf_values[tree.apply(&columns, None).unwrap()[0] as usize]
             };
             for (a, b, c) in (0..216).map(|i| (f64::from(i % 6), f64::from(i / 6 % 6), i / 36)) {
                 let c = f64::from(c);

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::term::{Term, TreeTerm};
 use super::validation_set::HeldOutPath;
-use super::weak::external::RowScores;
 use crate::data::{Columns, FeatureTerm, LARGEST_SUM, is_snapped};
+use crate::external::ExternalModels;
 use crate::tree::LeafSums;
 use crate::{RankError, parallel};
 
@@ -145,7 +145,7 @@ impl BoostedModel {
     pub fn score(
         &self,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         let mut scores = self.sums(columns, external)?;
         let scored = |sum: &mut f64| *sum = self.score_of(*sum);
@@ -171,7 +171,7 @@ impl BoostedModel {
     fn sums(
         &self,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         let terms = self.merged_terms();
@@ -225,7 +225,7 @@ impl BoostedModel {
         &self,
         columns: &Columns<'_>,
         round: usize,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         self.0.terms[round].values(columns, external)

@@ -43,5 +43,4 @@ pub use term::{Term, TreeTerm};
 pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};
 pub use validation_set::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use weak::WeakRankerParams;
-pub use weak::external::{RowRanker, RowScores};
 pub use weak::linear::LinearRanker;

@@ -9,9 +9,9 @@ use super::row_values::RowValues;
 use super::subsampling::Subsampling;
 use super::term::{LevelBudget, Term};
 use super::validation_set::{HeldOutParams, ValidationSet};
-use super::weak::external::{RowRanker, keep_rankers};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
+use crate::external::{ExternalFitter, keep_asked};
 use crate::roc::largest_gap;
 use crate::{Interrupt, Part, RankError};
 
@@ -81,7 +81,7 @@ pub struct FitExtras<'a> {
     /// Validation rows that choose the number of rounds, in place of held-out rows of the fit.
     pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
     /// External rankers, if those are boosted; indexed as in `earlier`, if given.
-    pub external: Option<&'a dyn RowRanker>,
+    pub external: Option<&'a dyn ExternalFitter>,
 }
 
 /// The values that a round gives to a ranking.
@@ -171,7 +171,7 @@ pub(super) fn boost(
             fit.cut(path.n_rounds)?;
         }
     }
-    keep_rankers(fit.terms.iter_mut(), external);
+    keep_asked(fit.terms.iter_mut().filter_map(Term::external_number_mut), external);
     let by_sign = rule.scores_by_sign();
     let threshold = if by_sign { 0.0 } else { largest_gap(&fit.scores, labels)? };
     Ok(BoostedModel::new(Parts {

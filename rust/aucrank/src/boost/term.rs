@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::scored::ScoredTerm;
+use super::scored::{RowScorer, ScoredTerm};
 use crate::RankError;
 use crate::data::{FeatureTerm, Steps};
 use crate::tree::RankingTree;
@@ -60,6 +60,16 @@ impl Term {
         match self {
             Self::Scored(term) => term.scorer.external_number(),
             Self::Feature(_) | Self::Tree(_) => None,
+        }
+    }
+
+    /// As [`Term::external_number`], to be changed.
+    pub(super) fn external_number_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Scored(ScoredTerm { scorer: RowScorer::External { number, .. }, .. }) => {
+                Some(number)
+            }
+            Self::Feature(_) | Self::Tree(_) | Self::Scored(_) => None,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::Term;
-use super::weak::external::{RowScores, scores_of};
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE};
+use crate::external::{ExternalModels, scores_of};
 use crate::{RankError, parallel};
 
 /// Rows per task.
@@ -14,7 +14,7 @@ impl Term {
     pub(super) fn values(
         &self,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         let mut values = vec![0.0; columns.n_rows()];
         self.add_values(columns, external, &mut values)?;
@@ -27,7 +27,7 @@ impl Term {
     pub(super) fn add_values(
         &self,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
         out: &mut [f64],
     ) -> Result<(), RankError> {
         columns.check_interrupt()?;
@@ -75,7 +75,7 @@ impl ScoredTerm {
     fn scores(
         &self,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         match &self.scorer {
             RowScorer::Linear(linear) => linear.scores(columns),

@@ -169,9 +169,9 @@ macro_rules! rankers {
 }
 
 rankers! {
-    TreeRankModel => |model, columns| model.tree.score(columns),
+    // Without the external models that it may ask.
+    TreeRankModel => |model, columns| model.tree.score(columns, None),
     RankingForest => Self::score,
-    // Without the rankers of the caller's that it may ask.
     BoostedModel => |model, columns| model.score(columns, None),
     BranchingProgram => |program, columns| program.score(columns, None),
     Rimarc => Self::score,

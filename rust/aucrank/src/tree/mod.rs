@@ -30,11 +30,11 @@ pub use forest::{
     Aggregation, BootstrapParams, EarlyStopping, ForestParams, OutOfBag, RankingForest, fit_forest,
 };
 pub use grow::{GrowParams, Missing};
-pub use model::{Cubes, LeafOrder, Node, NodeSplit, RankingTree, RowDecider, SplitForm, SplitNode};
+pub use model::{Cubes, LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub use prune::{
     Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
     PruningStep, Validation, ValidationParams,
 };
-pub use split::{Cuts, DyadicParams, LeafRankParams, RowSplitter, SplitRule};
+pub use split::{Cuts, DyadicParams, LeafRankParams, SplitRule};
 
 pub use crate::formula::{Rule, Test};

@@ -6,10 +6,10 @@ use super::marti_boost::{MartiBoostParams, marti_boost};
 use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, Node, NodeKind};
 use super::rank_learner::RankLearner;
-use crate::boost::term::LevelBudget;
+use crate::boost::term::{LevelBudget, Term};
 use crate::boost::weak::WeakSample;
-use crate::boost::weak::external::{RowRanker, RowScores, keep_rankers};
 use crate::data::{Binned, Column, Columns, Labels};
+use crate::external::{ExternalFitter, ExternalModels, keep_asked};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError};
 
@@ -57,7 +57,7 @@ pub fn fit_marti_rank(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &MartiParams,
-    external: Option<&dyn RowRanker>,
+    external: Option<&dyn ExternalFitter>,
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
@@ -117,8 +117,8 @@ pub fn fit_marti_rank(
         exponent: layers.exponent,
         threshold: 0.0,
     };
-    let scores = external.map(|external| external as &dyn RowScores);
-    program.threshold = largest_gap(&program.score(columns, scores)?, labels)?;
-    keep_rankers(program.terms_mut(), external);
+    let rankers = external.map(|external| external as &dyn ExternalModels);
+    program.threshold = largest_gap(&program.score(columns, rankers)?, labels)?;
+    keep_asked(program.terms_mut().filter_map(Term::external_number_mut), external);
     Ok(program)
 }

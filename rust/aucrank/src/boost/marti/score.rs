@@ -14,8 +14,8 @@ use super::params::{ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, coin_at, place};
 use crate::RankError;
 use crate::boost::term::Term;
-use crate::boost::weak::external::RowScores;
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_hash};
+use crate::external::ExternalModels;
 
 /// Rows scored together.
 const TILE_ROWS: usize = 512;
@@ -66,7 +66,7 @@ impl BranchingProgram {
     pub fn score(
         &self,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         if let Some(err) = columns.infinite_value() {
@@ -89,7 +89,7 @@ impl<'p> Scorer<'p> {
     fn new(
         program: &'p BranchingProgram,
         columns: &Columns<'_>,
-        external: Option<&dyn RowScores>,
+        external: Option<&dyn ExternalModels>,
     ) -> Result<Self, RankError> {
         let mut features: Vec<usize> = Vec::new();
         for node in &program.nodes {

@@ -1,51 +1,19 @@
-//! External weak rankers, fitted outside the core.
-//!
-//! The core identifies them by a number. It decides which rows a ranker learns from and their
-//! weights; how it learns is left to a [`RowRanker`].
-
-use std::fmt::Debug;
+//! Weak rankers outside the core.
 
 use super::by_score::ranking_by_score;
 use super::{Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
-use crate::boost::scored::{RowScorer, ScoredTerm};
-use crate::boost::term::Term;
+use crate::boost::scored::RowScorer;
 use crate::data::ClassMasses;
-
-/// Scores of rows by fitted rankers; rows are identified by their numbers.
-pub trait RowScores: Debug + Sync {
-    /// A score for each of the `rows`, not NaN; higher means more likely positive.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::External`] if the ranker fails.
-    fn score(&self, ranker: usize, rows: &[u32]) -> Result<Vec<f64>, RankError>;
-}
-
-/// Fits rankers.
-pub trait RowRanker: RowScores {
-    /// Fits a ranker to some rows and returns its number, chosen by the caller and never reused.
-    ///
-    /// `weights` has the weight of each row: both classes have the same total, and the mean is 1.
-    /// `seed` is the random seed of the ranker.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::External`] if the ranker fails.
-    fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError>;
-
-    /// Releases rankers that are no longer needed.
-    fn forget(&self, rankers: &[usize]);
-
-    /// At the end of a fit: the rankers of the model, in the order of their new numbers 0, 1, ...
-    fn keep(&self, rankers: &[usize]);
-}
+use crate::external::scores_of;
 
 /// Fits external rankers.
 #[derive(Debug)]
 pub(super) struct ExternalRanker;
 
 impl ExternalRanker {
+    /// The weight of each row in the fit of a ranker: its mass, scaled such that both classes have the
+    /// same total and the mean is 1.
     fn weights(sample: &WeakSample<'_>, task: &WeakTask<'_>, rows: &[u32]) -> Vec<f64> {
         let positive = sample.labels.positive();
         let (mut total, mut n_rows) = (ClassMasses::default(), 0);
@@ -99,91 +67,16 @@ impl WeakRanker for ExternalRanker {
     }
 }
 
-/// The scores of a ranker, made finite: infinities are clipped to the largest number.
-pub(in crate::boost) fn scores_of(
-    rankers: &(impl RowScores + ?Sized),
-    number: usize,
-    rows: &[u32],
-) -> Result<Vec<f64>, RankError> {
-    let mut scores = rankers.score(number, rows)?;
-    if scores.len() != rows.len() {
-        let (n_scores, n_rows) = (scores.len(), rows.len());
-        return Err(RankError::External(format!(
-            "a ranker gave {n_scores} scores to {n_rows} rows"
-        )));
-    }
-    if let Some(place) = scores.iter().position(|score| score.is_nan()) {
-        return Err(RankError::NanScore(rows[place] as usize));
-    }
-    for score in &mut scores {
-        // Adding 0.0 removes the negative zero, which would sort apart by its bits.
-        *score = score.clamp(f64::MIN, f64::MAX) + 0.0;
-    }
-    Ok(scores)
-}
-
-/// Renumbers the external rankers of a model 0, 1, ... and tells the caller which to keep.
-pub(in crate::boost) fn keep_rankers<'t>(
-    terms: impl Iterator<Item = &'t mut Term>,
-    external: Option<&dyn RowRanker>,
-) {
-    let mut kept = Vec::new();
-    for term in terms {
-        if let Term::Scored(ScoredTerm { scorer: RowScorer::External { number, .. }, .. }) = term {
-            kept.push(std::mem::replace(number, kept.len()));
-        }
-    }
-    if let Some(external) = external {
-        external.keep(&kept);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
+    use crate::boost::scored::ScoredTerm;
+    use crate::boost::term::Term;
     use crate::boost::weak::tests::{Draws, ranked_by};
     use crate::boost::weak::{Groups, Ranker, WeakRankerParams};
     use crate::data::{Columns, Labels};
-
-    /// Scores rows by a fixed column, whatever it is fitted to.
-    #[derive(Debug)]
-    struct Fixed {
-        scores: Vec<f64>,
-        fits: Mutex<Vec<(Vec<u32>, Vec<f64>)>>,
-        forgotten: Mutex<Vec<usize>>,
-        kept: Mutex<Vec<usize>>,
-    }
-
-    impl Fixed {
-        fn new(scores: Vec<f64>) -> Self {
-            let (forgotten, kept) = (Mutex::default(), Mutex::default());
-            Self { scores, fits: Mutex::default(), forgotten, kept }
-        }
-    }
-
-    impl RowScores for Fixed {
-        fn score(&self, _: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
-            Ok(rows.iter().map(|&row| self.scores[row as usize]).collect())
-        }
-    }
-
-    impl RowRanker for Fixed {
-        fn fit(&self, _: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError> {
-            let mut fits = self.fits.lock().unwrap();
-            fits.push((rows.to_vec(), weights.to_vec()));
-            Ok(10 * fits.len())
-        }
-
-        fn forget(&self, rankers: &[usize]) {
-            self.forgotten.lock().unwrap().extend(rankers);
-        }
-
-        fn keep(&self, rankers: &[usize]) {
-            self.kept.lock().unwrap().extend(rankers);
-        }
-    }
+    use crate::external::keep_asked;
+    use crate::external::tests::Fixed;
 
     #[test]
     fn a_ranker_outside_gets_balanced_weights_and_may_be_turned_round() {
@@ -201,7 +94,7 @@ mod tests {
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
         let mut fixed = Fixed::new(scores.clone());
         // The row of weight zero is never scored.
-        fixed.scores[0] = f64::NAN;
+        fixed.answers[0] = f64::NAN;
         masses[0] = 0;
         let weak = WeakRankerParams::External;
         let found =
@@ -265,7 +158,7 @@ mod tests {
         };
         let mut terms = [term(40), term(10), term(20)];
         let fixed = Fixed::new(Vec::new());
-        keep_rankers(terms.iter_mut(), Some(&fixed));
+        keep_asked(terms.iter_mut().filter_map(Term::external_number_mut), Some(&fixed));
         assert_eq!(terms, [term(0), term(1), term(2)]);
         assert_eq!(*fixed.kept.lock().unwrap(), [40, 10, 20]);
     }

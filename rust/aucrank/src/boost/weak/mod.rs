@@ -2,7 +2,7 @@
 //! Definition 1; DECISIONS B1).
 
 mod by_score;
-pub(super) mod external;
+mod external;
 pub(super) mod feature;
 pub(super) mod linear;
 mod tree;
@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::{Term, TreeTerm};
 use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels};
+use crate::external::ExternalFitter;
 use crate::tree::{RankingTree, TreeRankParams};
 use crate::{Interrupt, RankError};
 
 use by_score::about_equal;
-use external::{ExternalRanker, RowRanker};
+use external::ExternalRanker;
 use feature::{BestFeature, BestThreshold, BinRule};
 use linear::FisherRanker;
 use tree::ShallowTree;
@@ -61,7 +62,7 @@ pub(super) struct WeakSample<'a> {
     pub(super) binned: &'a Binned,
     pub(super) labels: &'a Labels<'a>,
     /// Fits external rankers.
-    pub(super) external: Option<&'a dyn RowRanker>,
+    pub(super) external: Option<&'a dyn ExternalFitter>,
     pub(super) interrupt: &'a Interrupt,
 }
 
@@ -210,7 +211,7 @@ pub(super) mod tests {
         labels: &Labels<'_>,
         masses: &[u64],
         features: Option<&[usize]>,
-        external: Option<&dyn RowRanker>,
+        external: Option<&dyn ExternalFitter>,
     ) -> Result<Option<Ranking>, RankError> {
         let interrupt = &Interrupt::default();
         let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt)?;

@@ -98,7 +98,7 @@ mod tests {
             let Ranker::Tree(tree) = &found.ranker else { panic!("a tree") };
             assert!(tree.n_leaves() > 3);
             assert_eq!(tree.n_leaves(), expected.n_leaves());
-            let places = expected.apply(&columns).unwrap();
+            let places = expected.apply(&columns, None).unwrap();
             let Groups::Rows(groups) = &found.groups else { panic!("row by row") };
             let last = tree.n_leaves() as u32 - 1;
             assert!(groups.iter().zip(&places).all(|(group, place)| group + place == last));

@@ -238,7 +238,9 @@ mod tests {
             let set = Self { numbers, codes, weight: self.weight.clone() };
             let (mut sum, mut total) = (0.0, 0.0);
             for &(tree, values) in trees {
-                for (leaf, weight) in tree.apply(&set.columns()).unwrap().iter().zip(&set.weight) {
+                for (leaf, weight) in
+                    tree.apply(&set.columns(), None).unwrap().iter().zip(&set.weight)
+                {
                     sum += weight * values[*leaf as usize];
                     total += weight;
                 }

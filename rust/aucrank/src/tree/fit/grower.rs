@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::params::TreeRankParams;
 use crate::data::{Binned, ClassSums, Columns, Labels, RowTally};
+use crate::external::ExternalFitter;
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
-use crate::tree::split::{AnyPrepared, RowSplitter};
+use crate::tree::split::AnyPrepared;
 use crate::{Interrupt, RankError};
 
 /// Rows and the rule that splits them.
@@ -23,7 +24,7 @@ impl<'a> Grower<'a, ()> {
         binned: &'a Binned,
         labels: &'a Labels<'a>,
         params: &'a TreeRankParams,
-        classifiers: Option<&'a dyn RowSplitter>,
+        classifiers: Option<&'a dyn ExternalFitter>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let mut sample = Sample::new(columns, binned, labels, &params.grow, &params.monotonic);

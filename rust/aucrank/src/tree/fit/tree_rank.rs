@@ -6,6 +6,7 @@ use super::tree_rank_model::TreeRankModel;
 use crate::data::{
     Binned, Columns, CountedRows, Folds, Labels, NO_FOLD, RowTally, WeightedRows, hold_out,
 };
+use crate::external::{ExternalFitter, keep_asked};
 use crate::interrupt::PartCounter;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{
@@ -13,7 +14,6 @@ use crate::tree::prune::{
     cross_validate, penalize,
 };
 use crate::tree::sample::Sample;
-use crate::tree::split::RowSplitter;
 use crate::{Interrupt, RankError};
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
@@ -50,7 +50,7 @@ pub fn fit(
 /// [`SplitRule::Classifier`]: crate::tree::SplitRule::Classifier
 ///
 /// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
-/// ([`RankingTree::score_by`]).
+/// ([`RankingTree::score`]).
 ///
 /// # Errors
 ///
@@ -59,11 +59,11 @@ pub fn fit_by_classifiers(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &TreeRankParams,
-    classifiers: &dyn RowSplitter,
+    classifiers: &dyn ExternalFitter,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     let mut model = fit_with(columns, labels, params, Some(classifiers), interrupt)?;
-    classifiers.keep(&model.tree.number_classifiers());
+    keep_asked(model.tree.classifiers_mut(), Some(classifiers));
     Ok(model)
 }
 
@@ -71,7 +71,7 @@ fn fit_with(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
     params: &TreeRankParams,
-    classifiers: Option<&dyn RowSplitter>,
+    classifiers: Option<&dyn ExternalFitter>,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     params.check_for(columns)?;

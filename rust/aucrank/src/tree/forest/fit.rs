@@ -390,7 +390,7 @@ mod tests {
             let total: ClassSums = drawn.iter().map(|&row| labels.sums(row as usize)).sum();
             assert_eq!(tree.total(), total);
             let values = forest.leaf_values(tree);
-            for (row, leaf) in (0..).zip(tree.apply(columns).unwrap()) {
+            for (row, leaf) in (0..).zip(tree.apply(columns, None).unwrap()) {
                 if !drawn.contains(&row) {
                     of_rows[row as usize].push(values[leaf as usize]);
                 }

@@ -444,7 +444,7 @@ mod tests {
             let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
             let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
             for (number, tree) in trees.iter().enumerate() {
-                let expected = tree.apply(&columns).unwrap();
+                let expected = tree.apply(&columns, None).unwrap();
                 assert_eq!(coded_leaves(&scorer, &columns, number), expected);
             }
         }
@@ -517,7 +517,7 @@ mod tests {
             for (number, tree) in trees.iter().enumerate() {
                 let mut leaves = vec![0; some.len()];
                 scorer.leaves(number, &coded, &mut leaves);
-                let of_all = tree.apply(&columns).unwrap();
+                let of_all = tree.apply(&columns, None).unwrap();
                 let expected: Vec<u32> = some.iter().map(|&row| of_all[row as usize]).collect();
                 assert_eq!(leaves, expected);
             }

@@ -20,8 +20,6 @@ mod ranking_tree;
 mod route;
 mod split_form;
 
-pub use by_classifiers::RowDecider;
-pub(super) use by_classifiers::check_answers;
 pub(super) use cube_grid::{CubeGrid, CubeKeys, NO_CUBE};
 pub use cubes::Cubes;
 pub use frame::LeafOrder;

@@ -5,6 +5,7 @@ use super::cubes::Cubes;
 use super::ranking_tree::RankingTree;
 use super::split_form::{SplitForm, SplitNode};
 use crate::data::Columns;
+use crate::external::ExternalModels;
 use crate::formula::Test;
 use crate::{RankError, parallel};
 
@@ -165,10 +166,15 @@ impl RankingTree {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity, or
-    /// if the tree asks classifiers ([`RankingTree::apply_by`]).
-    pub fn apply(&self, columns: &Columns<'_>) -> Result<Vec<u32>, RankError> {
-        self.of_rows(columns, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
+    /// [`RankError::NeedsClassifiers`] if the tree asks classifiers and they are not given as
+    /// `external`; and errors of the classifiers.
+    pub fn apply(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<u32>, RankError> {
+        self.of_rows(columns, external, &(0..self.n_leaves() as u32).collect::<Vec<_>>())
     }
 
     /// Score of each row: [`RankingTree::leaf_scores`] of its leaf.
@@ -176,8 +182,12 @@ impl RankingTree {
     /// # Errors
     ///
     /// As [`RankingTree::apply`].
-    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.of_rows(columns, &self.leaf_scores())
+    pub fn score(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<f64>, RankError> {
+        self.of_rows(columns, external, &self.leaf_scores())
     }
 
     /// Probability of the positive class of each row: [`RankingTree::probabilities`] of its leaf.
@@ -185,8 +195,12 @@ impl RankingTree {
     /// # Errors
     ///
     /// As [`RankingTree::apply`].
-    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.of_rows(columns, &self.probabilities())
+    pub fn probability(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<f64>, RankError> {
+        self.of_rows(columns, external, &self.probabilities())
     }
 
     /// For each row one of the values, which are those of the leaves in ranking order.
@@ -195,12 +209,13 @@ impl RankingTree {
         columns: &Columns<'_>,
         values: &[f64],
     ) -> Result<Vec<f64>, RankError> {
-        self.of_rows(columns, values)
+        self.of_rows(columns, None, values)
     }
 
-    pub(in crate::tree) fn of_rows<V>(
+    fn of_rows<V>(
         &self,
         columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
         values: &[V],
     ) -> Result<Vec<V>, RankError>
     where
@@ -208,7 +223,8 @@ impl RankingTree {
     {
         self.check_columns(columns)?;
         if !self.classifiers().is_empty() {
-            return Err(RankError::NeedsClassifiers);
+            let classifiers = external.ok_or(RankError::NeedsClassifiers)?;
+            return self.leaf_values_by(columns, classifiers, values);
         }
         let router = Router::new(self, Test::clone);
         let n_features = columns.n_features();

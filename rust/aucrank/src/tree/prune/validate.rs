@@ -113,7 +113,7 @@ impl RankingTree {
         }
         let leaves = self.leaves();
         let mut sums = vec![ClassSums::default(); self.nodes().len()];
-        for (row, place) in self.apply(columns)?.into_iter().enumerate() {
+        for (row, place) in self.apply(columns, None)?.into_iter().enumerate() {
             sums[leaves[place as usize]] += labels.sums(row);
         }
         self.add_up(&mut sums);

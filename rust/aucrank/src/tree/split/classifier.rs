@@ -1,13 +1,15 @@
 //! Splits by external classifiers: weighted empirical risk minimisation (paper 2 Fig. 6).
 //!
 //! A classifier is known by its number. The rule decides which rows it learns from, what each row
-//! costs and whether its answers are worth a split; how it learns is left to a [`RowSplitter`].
+//! costs and whether its answers are worth a split; how it learns is left to an [`ExternalFitter`].
 
-use super::row_splitter::RowSplitter;
 use super::rule::{PreparedRule, Rule};
-use crate::data::{Binned, CellId, ClassSums, Labels, MemorySource, RowTally, times_power_of_two};
+use crate::data::{
+    Binned, CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two,
+};
+use crate::external::{ExternalFitter, called_positive};
 use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
-use crate::tree::model::{RankingTree, SplitForm, check_answers};
+use crate::tree::model::{RankingTree, SplitForm};
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
 
@@ -30,18 +32,20 @@ impl Rule for ByClassifiers {
         &self,
         sample: &Sample<'a, ()>,
         _: u64,
-        classifiers: Option<&'a dyn RowSplitter>,
+        classifiers: Option<&'a dyn ExternalFitter>,
         _: &Interrupt,
     ) -> Result<PreparedClassifiers<'a>, RankError> {
         let classifiers = classifiers.ok_or(RankError::NeedsClassifiers)?;
-        Ok(PreparedClassifiers { classifiers, labels: sample.labels })
+        let Sample { columns, labels, .. } = *sample;
+        Ok(PreparedClassifiers { classifiers, columns, labels })
     }
 }
 
 /// Classifiers that can be fitted to the rows of a fit.
 #[derive(Debug)]
 pub(in crate::tree) struct PreparedClassifiers<'a> {
-    classifiers: &'a dyn RowSplitter,
+    classifiers: &'a dyn ExternalFitter,
+    columns: &'a Columns<'a>,
     labels: &'a Labels<'a>,
 }
 
@@ -54,7 +58,7 @@ impl PreparedRule for PreparedClassifiers<'_> {
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
         let total = sample.total(&rows);
-        let Self { classifiers, labels } = *self;
+        let Self { classifiers, labels, .. } = *self;
         let least = sample.params.least_split(total);
         let splitter = ClassifierSplitter { classifiers, labels, least };
         let mut source = sample.source(rows, interrupt);
@@ -62,7 +66,7 @@ impl PreparedRule for PreparedClassifiers<'_> {
     }
 
     fn places(&self, _: &Binned, tree: &RankingTree, rows: &[u32]) -> Result<Vec<u32>, RankError> {
-        tree.places_by(rows, self.classifiers)
+        tree.places_by(self.columns, rows, self.classifiers)
     }
 
     fn forget(&self, tree: &RankingTree) {
@@ -73,7 +77,7 @@ impl PreparedRule for PreparedClassifiers<'_> {
 /// Splits nodes by classifiers.
 #[derive(Debug)]
 struct ClassifierSplitter<'a> {
-    classifiers: &'a dyn RowSplitter,
+    classifiers: &'a dyn ExternalFitter,
     labels: &'a Labels<'a>,
     least: LeastSplit,
 }
@@ -125,8 +129,8 @@ impl<R: RowTally> Splitter<MemorySource<'_, R>> for ClassifierSplitter<'_> {
             source.check_interrupt()?;
             let rows = source.rows(node.cell);
             let costs = self.costs(node.sums, rows);
-            let (classifier, mut goes_left) = self.classifiers.fit(node.seed, rows, &costs)?;
-            check_answers(rows, &goes_left)?;
+            let classifier = self.classifiers.fit(node.seed, rows, &costs)?;
+            let mut goes_left = called_positive(self.classifiers, classifier, rows)?;
             let answers = rows.iter().zip(&goes_left).filter(|&(_, &is_positive)| is_positive);
             let positive = answers.map(|(&row, _)| self.labels.sums(row as usize)).sum();
             let Some((positive_left, left)) = self.side(node.sums, positive) else {
@@ -171,10 +175,10 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::data::Columns;
+    use crate::external::ExternalModels;
     use crate::tree::{
-        CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, RowDecider, SplitRule,
-        TreeRankParams, fit, fit_by_classifiers,
+        CvParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, TreeRankParams,
+        fit, fit_by_classifiers,
     };
 
     /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.
@@ -192,28 +196,21 @@ mod tests {
             let (bounds, kept) = (Mutex::default(), Mutex::default());
             Self { values, positive, is_turned, bounds, kept }
         }
-
-        fn answers(&self, bound: f64, rows: &[u32]) -> Vec<bool> {
-            rows.iter().map(|&row| (self.values[row as usize] >= bound) != self.is_turned).collect()
-        }
     }
 
-    impl RowDecider for Halves<'_> {
-        fn decide(&self, classifier: usize, rows: &[u32]) -> Result<Vec<bool>, RankError> {
+    impl ExternalModels for Halves<'_> {
+        fn answer(&self, classifier: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
             // After a fit, classifiers go by their new numbers.
             let kept = self.kept.lock().unwrap();
             let number = kept.get(classifier).copied().unwrap_or(classifier);
-            Ok(self.answers(self.bounds.lock().unwrap()[&number], rows))
+            let bound = self.bounds.lock().unwrap()[&number];
+            let is_positive = |row: u32| (self.values[row as usize] >= bound) != self.is_turned;
+            Ok(rows.iter().map(|&row| f64::from(u8::from(is_positive(row)))).collect())
         }
     }
 
-    impl RowSplitter for Halves<'_> {
-        fn fit(
-            &self,
-            _: u64,
-            rows: &[u32],
-            costs: &[f64],
-        ) -> Result<(usize, Vec<bool>), RankError> {
+    impl ExternalFitter for Halves<'_> {
+        fn fit(&self, _: u64, rows: &[u32], costs: &[f64]) -> Result<usize, RankError> {
             let of_class = |class: bool| -> f64 {
                 let rows = rows.iter().zip(costs);
                 rows.filter(|&(&row, _)| self.positive[row as usize] == class).map(|r| r.1).sum()
@@ -226,7 +223,7 @@ mod tests {
             // Gaps between the numbers, as another caller may leave them.
             let number = bounds.keys().last().map_or(7, |last| last + 3);
             bounds.insert(number, bound);
-            Ok((number, self.answers(bound, rows)))
+            Ok(number)
         }
 
         fn forget(&self, classifiers: &[usize]) {
@@ -297,17 +294,17 @@ mod tests {
             assert_eq!(halves.bounds.lock().unwrap().len(), n_splits);
             // Leaves hold the rows that they held in the fit.
             let mut sums = vec![ClassSums::default(); tree.n_leaves()];
-            let leaves = tree.apply_by(&columns, &halves).unwrap();
+            let leaves = tree.apply(&columns, Some(&halves)).unwrap();
             for row in labels.rows() {
                 sums[leaves[row as usize] as usize] += labels.sums(row as usize);
             }
             assert_eq!(sums, tree.leaf_sums());
             // The left side is the upper half, whichever way the classifier calls it.
-            let scores = tree.score_by(&columns, &halves).unwrap();
+            let scores = tree.score(&columns, Some(&halves)).unwrap();
             let low = (0..400).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             let high = (0..400).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             assert!(scores[low] < scores[high]);
-            assert_eq!(tree.score(&columns), Err(RankError::NeedsClassifiers));
+            assert_eq!(tree.score(&columns, None), Err(RankError::NeedsClassifiers));
         }
     }
 
@@ -335,15 +332,17 @@ mod tests {
     #[test]
     fn what_a_classifier_runs_into_ends_the_fit() {
         #[derive(Debug)]
-        struct Broken(Result<(usize, Vec<bool>), RankError>);
-        impl RowDecider for Broken {
-            fn decide(&self, _: usize, _: &[u32]) -> Result<Vec<bool>, RankError> {
-                unreachable!("nothing was fitted")
+        struct Broken(Result<(usize, Vec<f64>), RankError>);
+        impl ExternalModels for Broken {
+            fn answer(&self, model: usize, _: &[u32]) -> Result<Vec<f64>, RankError> {
+                let (number, answers) = self.0.clone().expect("nothing was fitted");
+                assert_eq!(model, number);
+                Ok(answers)
             }
         }
-        impl RowSplitter for Broken {
-            fn fit(&self, _: u64, _: &[u32], _: &[f64]) -> Result<(usize, Vec<bool>), RankError> {
-                self.0.clone()
+        impl ExternalFitter for Broken {
+            fn fit(&self, _: u64, _: &[u32], _: &[f64]) -> Result<usize, RankError> {
+                self.0.clone().map(|(number, _)| number)
             }
             fn forget(&self, _: &[usize]) {}
             fn keep(&self, _: &[usize]) {}
@@ -357,10 +356,10 @@ mod tests {
         };
         let external = RankError::External("no".to_owned());
         assert_eq!(by(&Broken(Err(external.clone()))), Err(external));
-        let err = by(&Broken(Ok((0, vec![true; 3])))).unwrap_err();
+        let err = by(&Broken(Ok((0, vec![1.0; 3])))).unwrap_err();
         assert_eq!(err.to_string(), "a classifier gave 3 answers about 400 rows");
         // One side would be empty.
-        assert_eq!(by(&Broken(Ok((0, vec![true; 400])))).unwrap().tree.n_leaves(), 1);
+        assert_eq!(by(&Broken(Ok((0, vec![1.0; 400])))).unwrap().tree.n_leaves(), 1);
         let params = params(SplitRule::Classifier, None);
         let without = fit(&columns, &labels, &params, &Interrupt::default());
         assert_eq!(without, Err(RankError::NeedsClassifiers));
@@ -376,7 +375,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let by = fit_by_classifiers(&columns, &labels, &params, &halves, &interrupt).unwrap();
         assert_eq!(by, fit(&columns, &labels, &params, &interrupt).unwrap());
-        assert_eq!(by.tree.score_by(&columns, &halves), by.tree.score(&columns));
+        assert_eq!(by.tree.score(&columns, Some(&halves)), by.tree.score(&columns, None));
     }
 
     #[test]

@@ -15,9 +15,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::partition::best_prefix;
-use super::row_splitter::RowSplitter;
 use super::rule::{PreparedRule, Rule};
 use crate::data::{Binned, CellId, ClassSums, RowTally, SumSource};
+use crate::external::ExternalFitter;
 use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
 use crate::tree::model::{CubeGrid, CubeKeys, Cubes, RankingTree, SplitForm};
 use crate::tree::prune::Complexity;
@@ -59,7 +59,7 @@ impl Rule for DyadicParams {
         &self,
         sample: &Sample<'a, ()>,
         _: u64,
-        _: Option<&'a dyn RowSplitter>,
+        _: Option<&'a dyn ExternalFitter>,
         interrupt: &Interrupt,
     ) -> Result<CubeKeys, RankError> {
         let Sample { columns, labels, frame, .. } = sample;

@@ -4,20 +4,17 @@
 //! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
 //!   which merges cells into two sides (paper 2 Fig. 4);
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
-//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6),
-//!   which a `row_splitter` fits.
+//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
 
 mod classifier;
 mod dyadic;
 mod leafrank;
 mod partition;
-mod row_splitter;
 mod rule;
 mod split_rule;
 mod stump;
 
 pub use dyadic::DyadicParams;
 pub use leafrank::{Cuts, LeafRankParams};
-pub use row_splitter::RowSplitter;
 pub(super) use split_rule::AnyPrepared;
 pub use split_rule::SplitRule;

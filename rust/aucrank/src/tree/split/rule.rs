@@ -5,8 +5,8 @@
 
 use std::fmt::Debug;
 
-use super::row_splitter::RowSplitter;
 use crate::data::{Binned, RowTally};
+use crate::external::ExternalFitter;
 use crate::tree::model::{CubeGrid, RankingTree};
 use crate::tree::prune::Complexity;
 use crate::tree::sample::{Sample, places_by_codes};
@@ -42,7 +42,7 @@ pub(in crate::tree) trait Rule {
         &self,
         sample: &Sample<'a, ()>,
         seed: u64,
-        classifiers: Option<&'a dyn RowSplitter>,
+        classifiers: Option<&'a dyn ExternalFitter>,
         interrupt: &Interrupt,
     ) -> Result<Self::Prepared<'a>, RankError>
     where

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::classifier::ByClassifiers;
 use super::dyadic::DyadicParams;
 use super::leafrank::LeafRankParams;
-use super::row_splitter::RowSplitter;
 use super::rule::{PreparedRule, Rule};
 use crate::data::RowTally;
+use crate::external::ExternalFitter;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::Complexity;
 use crate::tree::sample::Sample;
@@ -42,7 +42,7 @@ macro_rules! split_rules {
                 &self,
                 sample: &Sample<'a, ()>,
                 seed: u64,
-                classifiers: Option<&'a dyn RowSplitter>,
+                classifiers: Option<&'a dyn ExternalFitter>,
                 interrupt: &Interrupt,
             ) -> Result<AnyPrepared<'a>, RankError> {
                 Ok(match self {

@@ -5,11 +5,11 @@ use super::prepared::PreparedStumps;
 use super::pruned::PrunedLeafRankSplitter;
 use super::splitter::LeafRankSplitter;
 use crate::data::{Folds, RowTally, RowUnits, mix};
+use crate::external::ExternalFitter;
 use crate::tree::grow::Missing;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{Complexity, CvParams};
 use crate::tree::sample::Sample;
-use crate::tree::split::row_splitter::RowSplitter;
 use crate::tree::split::rule::{PreparedRule, Rule};
 use crate::tree::split::stump::{CellMeans, StumpTerms};
 use crate::{Interrupt, RankError};
@@ -50,7 +50,7 @@ impl Rule for LeafRankParams {
         &self,
         sample: &Sample<'a, ()>,
         seed: u64,
-        _: Option<&'a dyn RowSplitter>,
+        _: Option<&'a dyn ExternalFitter>,
         interrupt: &Interrupt,
     ) -> Result<PreparedStumps, RankError> {
         let Sample { columns, binned, labels, frame, .. } = sample;

@@ -1,0 +1,361 @@
+"""Estimators of the user's own choice inside a model of ours.
+
+The classifiers that split the nodes of a tree and the rankers that are boosted are fitted and asked
+by the core, which knows them by number and calls back `ExternalFitter` and `ExternalModels`; an
+estimator whose model asks them has `KeepsModels` among its bases. A learner written in Python, such
+as an ensemble of any classifiers, uses the pair as the core does; see `ExternalFitter`.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from inspect import Parameter, signature
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from aucrank import _core
+from aucrank._base.scoring import score_rows, scoring_method
+from aucrank._data.input import Columns
+from aucrank._data.sample import Sample
+from aucrank._data.schema import Schema
+
+#: Asks a fitted estimator about rows: a number for each.
+Answer = Callable[[Any, Any], NDArray[np.float64]]
+
+
+def weight_parameter(estimator: Any) -> tuple[str, Any]:
+    """Return by which name the weights go to ``fit``, and the estimator that they are for."""
+    if not isinstance(estimator, Pipeline):
+        return "sample_weight", estimator
+    step, last = estimator.steps[-1]
+    name, receiver = weight_parameter(last)
+    if sklearn.get_config()["enable_metadata_routing"]:
+        # The pipeline itself finds the steps that request weights.
+        return "sample_weight", receiver
+    return f"{step}__{name}", receiver
+
+
+def check_has_methods(estimator: Any, name: str, methods: Sequence[str]) -> None:
+    """Raise TypeError if a parameter is a class, or no estimator with some methods."""
+    if isinstance(estimator, type):
+        raise TypeError(f"{name} must be an estimator, got the class {estimator.__name__}")
+    for method in methods:
+        if not callable(getattr(estimator, method, None)):
+            raise TypeError(
+                f"{name} must be an estimator, but {type(estimator).__name__} has no {method}()"
+            )
+
+
+def check_ranker(estimator: Any, name: str) -> None:
+    """Raise TypeError if a parameter is no estimator that scores rows."""
+    check_has_methods(estimator, name, ("fit", "get_params"))
+    if scoring_method(estimator) is None:
+        raise TypeError(
+            f"{name} must score rows, but {type(estimator).__name__} has neither"
+            " decision_function() nor predict_proba()"
+        )
+
+
+def check_takes_weights(estimator: Any, name: str) -> None:
+    """Raise ValueError if ``fit`` of an estimator takes no ``sample_weight``."""
+    _, receiver = weight_parameter(estimator)
+    accepted = signature(receiver.fit).parameters
+    # What takes any keyword, such as a search over parameters, hands it on.
+    if "sample_weight" not in accepted and not any(
+        parameter.kind is Parameter.VAR_KEYWORD for parameter in accepted.values()
+    ):
+        raise ValueError(
+            f"{name} must take sample_weight, but {type(receiver).__name__}.fit does not"
+        )
+
+
+def set_random_states(estimator: Any, seed: int) -> None:
+    """Set every ``random_state`` of an estimator and its parts as scikit-learn's ensembles do."""
+    names = sorted(estimator.get_params(deep=True))
+    random = np.random.RandomState(seed % 2**32)
+    states = {
+        name: random.randint(np.iinfo(np.int32).max)
+        for name in names
+        if name == "random_state" or name.endswith("__random_state")
+    }
+    if states:
+        estimator.set_params(**states)
+
+
+def predicted_labels(classifier: Any, X: Any) -> NDArray[np.float64]:
+    """Ask a classifier for labels: 1 for rows that it calls positive, 0 for all others.
+
+    Raises
+    ------
+    ValueError
+        If it does not predict one of the labels 0 and 1 for each row.
+    """
+    predicted = np.asarray(classifier.predict(X))
+    if predicted.shape != (X.shape[0],):
+        raise ValueError(
+            f"predict of {type(classifier).__name__} returned an array of shape {predicted.shape}"
+            f" for {X.shape[0]} rows"
+        )
+    positive: NDArray[np.bool_] = predicted == 1
+    if not np.all(positive | (predicted == 0)):
+        raise ValueError(
+            f"predict of {type(classifier).__name__} returned other values than the labels 0 and 1"
+            " that it was fitted to: it is no classifier"
+        )
+    return positive.astype(np.float64)
+
+
+def known_scores(ranker: Any, X: Any) -> NDArray[np.float64]:
+    """Ask a ranker for scores.
+
+    Raises
+    ------
+    ValueError
+        If it does not give one score to each row, or some score is NaN.
+    """
+    scores = score_rows(ranker, X)
+    what = f"{scoring_method(ranker)} of {type(ranker).__name__} returned"
+    if scores.shape != (X.shape[0],):
+        raise ValueError(f"{what} an array of shape {scores.shape} for {X.shape[0]} rows")
+    if np.isnan(scores).any():
+        raise ValueError(f"{what} NaN")
+    return scores
+
+
+class ExternalModels:
+    """Fitted estimators beside rows to ask them about.
+
+    Parameters
+    ----------
+    models : sequence of estimator
+        By number.
+    X : array-like or data frame of shape (n, n_features)
+        The rows, as the user passed them.
+    answer : callable
+        How an estimator is asked about rows: `predicted_labels` or `known_scores`.
+    """
+
+    def __init__(self, models: Sequence[Any], X: Any, answer: Answer) -> None:
+        self._fitted = dict(enumerate(models))
+        self._answer = answer
+        self._take = _taker(X)
+        # Settings that scikit-learn, numpy and others keep for each thread.
+        self._config = sklearn.get_config()
+        self._context = copy_context()
+
+    def answer(self, model: int, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """Return what an estimator answers about some rows, a number for each."""
+        answers: NDArray[np.float64] = self._as_caller(
+            lambda: self._answer(self._fitted[model], self._take(rows))
+        )
+        return answers
+
+    def _as_caller(self, work: Callable[[], Any]) -> Any:
+        """Call under the settings of the thread that made this object."""
+        with sklearn.config_context(**self._config):
+            return self._context.copy().run(work)
+
+
+class ExternalFitter(ExternalModels):
+    """Fits estimators to rows; may be called from several threads at a time.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        Cloned for each fit; None where nothing is fitted, and ``earlier`` ones are asked alone.
+    X : array-like or data frame of shape (n, n_features)
+        The rows, as the user passed them.
+    positive : ndarray of bool, shape (n,)
+        Their labels; estimators are fitted to the labels 0 and 1.
+    answer : callable
+        How an estimator is asked about rows: `predicted_labels` or `known_scores`.
+    earlier : sequence of estimator, default=()
+        Those of a fit that goes on, by number.
+
+    Examples
+    --------
+    A member of an ensemble, scored on rows that it was not fitted to; then kept, and asked about
+    new rows:
+
+    >>> import numpy as np
+    >>> from aucrank._base.external import ExternalFitter, ExternalModels, known_scores
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, positive = np.arange(6.0).reshape(-1, 1), np.arange(6) % 3 == 2
+    >>> fitter = ExternalFitter(KNeighborsClassifier(1), X, positive, known_scores)
+    >>> member = fitter.fit(seed=0, rows=np.array([0, 2, 4]))
+    >>> fitter.answer(member, np.array([1, 3, 5])).tolist()
+    [0.0, 1.0, 0.0]
+    >>> fitter.keep([member])
+    >>> new = ExternalModels(fitter.kept, [[1.8], [9.0]], known_scores)
+    >>> new.answer(0, np.arange(2)).tolist()
+    [1.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        positive: NDArray[np.bool_],
+        answer: Answer,
+        earlier: Sequence[Any] = (),
+    ) -> None:
+        super().__init__(earlier, X, answer)
+        self._estimator = estimator
+        self._labels = positive.astype(np.intp)
+        self._weights_as, _ = weight_parameter(estimator)
+        self._n_fitted = len(earlier)
+        self._lock = threading.Lock()
+
+    def fit(
+        self,
+        seed: int,
+        rows: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None = None,
+    ) -> int:
+        """Fit a clone of the estimator to some rows.
+
+        Parameters
+        ----------
+        seed : int
+            What each ``random_state`` is set from.
+        rows : ndarray of int
+            Numbers of the rows; one may occur more than once.
+        weights : ndarray of float64, default=None
+            Weight of each of them. None for an estimator that takes no weights.
+
+        Returns
+        -------
+        int
+            The number of the fitted clone.
+        """
+        model = clone(self._estimator)
+        set_random_states(model, seed)
+        weighted = {} if weights is None else {self._weights_as: weights}
+        self._as_caller(lambda: model.fit(self._take(rows), self._labels[rows], **weighted))
+        with self._lock:
+            number = self._n_fitted
+            self._n_fitted += 1
+            self._fitted[number] = model
+        return number
+
+    def forget(self, models: Sequence[int]) -> None:
+        """Release estimators."""
+        for number in models:
+            del self._fitted[number]
+
+    def keep(self, models: Sequence[int]) -> None:
+        """Give those of the final model the numbers 0, 1, ... and release all others."""
+        self._fitted = {new: self._fitted[old] for new, old in enumerate(models)}
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """Those of the final model."""
+        return tuple(self._fitted.values())
+
+
+class KeepsModels:
+    """For estimators whose core model may ask estimators of the user's own choice; stands first.
+
+    They lie in the attribute that ``_kept`` names, beside the core model; it is there if the fit
+    was asked for such estimators. Pickle keeps them, a file never does.
+    """
+
+    _kept: ClassVar[str]
+
+    _model: Any
+    _schema: Schema
+
+    @staticmethod
+    def _answer(model: Any, X: Any, /) -> NDArray[np.float64]:
+        """Ask one of them about rows."""
+        raise NotImplementedError
+
+    def _external_estimator(self) -> Any:
+        """Return the estimator of which clones are fitted, None where the core fits all itself."""
+        raise NotImplementedError
+
+    def _external_fitter(
+        self, sample: Sample, earlier: Sequence[Any] = ()
+    ) -> ExternalFitter | None:
+        """Return what the core calls back in a fit, or None where it has no need to.
+
+        Parameters
+        ----------
+        sample : Sample
+            The rows.
+        earlier : sequence of estimator, default=()
+            Those of the model that a fit goes on from, by number. Where there are any, the core
+            has to ask them, whatever is fitted from here on.
+        """
+        estimator = self._external_estimator()
+        if estimator is None and not earlier:
+            return None
+        return ExternalFitter(estimator, sample.rows, sample.labels, self._answer, earlier)
+
+    def _external_models(self, X: Any) -> ExternalModels | None:
+        """Return the estimators that the fitted model asks, beside rows; None if it asks none."""
+        models = self.__dict__.get(self._kept)
+        return ExternalModels(models, X, self._answer) if models else None
+
+    def _check_unasked(self, columns: Columns, schema: Schema) -> None:
+        """Raise what estimators of one's own would of rows, where the model came to ask none."""
+
+    def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
+        external = self._external_models(X)
+        if external is not None:
+            return getattr(self._model, question)(columns, n_threads, external)
+        if self._kept in self.__dict__:
+            self._check_unasked(columns, self._schema)
+        return super()._dispatch(question, X, columns, n_threads)  # type: ignore[misc]
+
+    def _check_savable(self) -> None:
+        super()._check_savable()  # type: ignore[misc]
+        if self._kept in self.__dict__:
+            raise TypeError(
+                f"this {type(self).__name__} was fitted with estimators of your own and holds them,"
+                " and a file of aucrank never holds code; use pickle or joblib"
+            )
+
+    def _restore(self, header: Any, model: Any) -> None:
+        super()._restore(header, model)  # type: ignore[misc]
+        n_kept = len(self.__dict__.get(self._kept, ()))
+        if any(number >= n_kept for number in model.external_models()):
+            raise _core.ModelFormatError(
+                f"the model asks {self._kept.strip('_')} that are not there"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        if self._kept in self.__dict__:
+            state[self._kept] = self.__dict__[self._kept]
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        estimator = self._external_estimator()
+        # The tags of a pipeline do not tell of an imputer in it.
+        if isinstance(estimator, BaseEstimator) and not isinstance(estimator, Pipeline):
+            tags.input_tags.allow_nan = get_tags(estimator).input_tags.allow_nan
+        return tags
+
+
+def _taker(X: Any) -> Callable[[NDArray[np.uint32]], Any]:
+    """Return a function that takes rows of a data frame as such, and of all else as an array."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return lambda rows: frame[rows.astype(np.intp)].to_native()
+    if isinstance(X, np.ma.MaskedArray):
+        # As the columns of the core have it: what is masked is missing.
+        X = np.ma.filled(X.astype(np.promote_types(X.dtype, np.float32)), np.nan)
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not hasattr(X, "dtype"):
+        # Rows of a list that mix numbers and strings.
+        array = np.asarray(X, dtype=object)
+    return lambda rows: array[rows]

@@ -1,0 +1,186 @@
+//! Models outside the core that a model of it asks: classifiers that split the nodes of a tree, weak
+//! rankers that are boosted.
+//!
+//! Both sides know such a model, and each row, by a number. The core decides which rows a model is
+//! fitted to, with which weights, and what its answers are worth; how it learns is left to an
+//! [`ExternalFitter`].
+
+use std::fmt::Debug;
+
+use crate::RankError;
+
+/// Fitted models that answer about rows.
+pub trait ExternalModels: Debug + Sync {
+    /// The answer of a model about each of the `rows`, not NaN: of a ranker the score, higher where
+    /// the row is more likely positive; of a classifier a number above 0 where it calls the row
+    /// positive.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::External`] if the model fails.
+    fn answer(&self, model: usize, rows: &[u32]) -> Result<Vec<f64>, RankError>;
+}
+
+/// Fits models.
+///
+/// Trees are grown in parallel, so the calls of one tree are in order and those of several are not:
+/// what is learned must not depend on it.
+pub trait ExternalFitter: ExternalModels {
+    /// Fits a model to some rows and returns its number, chosen by the fitter and never reused.
+    ///
+    /// A row may occur more than once. `weights` has the weight of each row; both classes have the
+    /// same total. `seed` is the random seed of the model.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::External`] if the model fails.
+    fn fit(&self, seed: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError>;
+
+    /// Releases models that are no longer needed.
+    fn forget(&self, models: &[usize]);
+
+    /// At the end of a fit: the models that are asked, in the order of their new numbers 0, 1, ...;
+    /// all others are released.
+    fn keep(&self, models: &[usize]);
+}
+
+/// The scores of a ranker, made finite: infinities are clipped to the largest number.
+pub(crate) fn scores_of<M: ExternalModels + ?Sized>(
+    rankers: &M,
+    number: usize,
+    rows: &[u32],
+) -> Result<Vec<f64>, RankError> {
+    let mut scores = answers_of("a ranker", rankers, number, rows)?;
+    for score in &mut scores {
+        // Adding 0.0 removes the negative zero, which would sort apart by its bits.
+        *score = score.clamp(f64::MIN, f64::MAX) + 0.0;
+    }
+    Ok(scores)
+}
+
+/// Which of the rows a classifier calls positive.
+pub(crate) fn called_positive<M: ExternalModels + ?Sized>(
+    classifiers: &M,
+    number: usize,
+    rows: &[u32],
+) -> Result<Vec<bool>, RankError> {
+    let answers = answers_of("a classifier", classifiers, number, rows)?;
+    Ok(answers.into_iter().map(|answer| answer > 0.0).collect())
+}
+
+/// The answers of a model: one for each row, none NaN. Messages call it by its `kind`.
+fn answers_of<M: ExternalModels + ?Sized>(
+    kind: &str,
+    models: &M,
+    number: usize,
+    rows: &[u32],
+) -> Result<Vec<f64>, RankError> {
+    let answers = models.answer(number, rows)?;
+    let (n_answers, n_rows) = (answers.len(), rows.len());
+    if n_answers != n_rows {
+        let what = format!("{kind} gave {n_answers} answers about {n_rows} rows");
+        return Err(RankError::External(what));
+    }
+    match answers.iter().position(|answer| answer.is_nan()) {
+        Some(place) => Err(RankError::NanScore(rows[place] as usize)),
+        None => Ok(answers),
+    }
+}
+
+/// At the end of a fit: gives the models that are asked, by the `numbers` that they have, the numbers
+/// 0, 1, ... and has the fitter keep these alone.
+pub(crate) fn keep_asked<'n>(
+    numbers: impl Iterator<Item = &'n mut usize>,
+    fitter: Option<&dyn ExternalFitter>,
+) {
+    let asked: Vec<usize> =
+        numbers.enumerate().map(|(new, number)| std::mem::replace(number, new)).collect();
+    if let Some(fitter) = fitter {
+        fitter.keep(&asked);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Answers by a fixed number for each row, whatever it is fitted to.
+    #[derive(Debug)]
+    pub(crate) struct Fixed {
+        pub(crate) answers: Vec<f64>,
+        pub(crate) fits: Mutex<Vec<(Vec<u32>, Vec<f64>)>>,
+        pub(crate) forgotten: Mutex<Vec<usize>>,
+        pub(crate) kept: Mutex<Vec<usize>>,
+    }
+
+    impl Fixed {
+        pub(crate) fn new(answers: Vec<f64>) -> Self {
+            let (forgotten, kept) = (Mutex::default(), Mutex::default());
+            Self { answers, fits: Mutex::default(), forgotten, kept }
+        }
+    }
+
+    impl ExternalModels for Fixed {
+        fn answer(&self, _: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+            Ok(rows.iter().map(|&row| self.answers[row as usize]).collect())
+        }
+    }
+
+    impl ExternalFitter for Fixed {
+        fn fit(&self, _: u64, rows: &[u32], weights: &[f64]) -> Result<usize, RankError> {
+            let mut fits = self.fits.lock().unwrap();
+            fits.push((rows.to_vec(), weights.to_vec()));
+            Ok(10 * fits.len())
+        }
+
+        fn forget(&self, models: &[usize]) {
+            self.forgotten.lock().unwrap().extend(models);
+        }
+
+        fn keep(&self, models: &[usize]) {
+            self.kept.lock().unwrap().extend(models);
+        }
+    }
+
+    /// Has one answer too few.
+    #[derive(Debug)]
+    struct Short;
+
+    impl ExternalModels for Short {
+        fn answer(&self, _: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+            Ok(vec![1.0; rows.len() - 1])
+        }
+    }
+
+    #[test]
+    fn a_classifier_calls_positive_what_is_above_0_and_scores_are_finite() {
+        let fixed = Fixed::new(vec![1.0, 0.0, -0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY]);
+        let found = called_positive(&fixed, 0, &[5, 4, 3, 2, 1, 0, 0]).unwrap();
+        assert_eq!(found, [false, true, false, false, false, true, true]);
+        let found = scores_of(&fixed, 0, &[0, 2, 3, 4, 5]).unwrap();
+        assert_eq!(found, [1.0, 0.0, -1.0, f64::MAX, f64::MIN]);
+        assert!(found[1].is_sign_positive());
+    }
+
+    #[test]
+    fn answers_are_one_for_each_row_and_none_is_nan() {
+        let fixed = Fixed::new(vec![1.0, f64::NAN, 0.0]);
+        assert_eq!(scores_of(&fixed, 0, &[2, 1]), Err(RankError::NanScore(1)));
+        assert_eq!(called_positive(&fixed, 0, &[2, 1]), Err(RankError::NanScore(1)));
+        let err = scores_of(&Short, 0, &[2, 1]).unwrap_err();
+        assert_eq!(err.to_string(), "a ranker gave 1 answers about 2 rows");
+        let err = called_positive(&Short, 0, &[2, 1]).unwrap_err();
+        assert_eq!(err.to_string(), "a classifier gave 1 answers about 2 rows");
+    }
+
+    #[test]
+    fn the_models_that_are_asked_get_new_numbers_and_are_kept_by_the_old() {
+        let mut numbers = [40, 10, 20];
+        let fixed = Fixed::new(Vec::new());
+        keep_asked(numbers.iter_mut(), Some(&fixed));
+        assert_eq!(numbers, [0, 1, 2]);
+        assert_eq!(*fixed.kept.lock().unwrap(), [40, 10, 20]);
+    }
+}
