@@ -235,12 +235,13 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         """
         model = self._fitted_model
         words = words_of_bins(self._schema)
-        rows: list[tuple[int, list[tuple[str, str, float]]]] = []
-        for term in json.loads(model.numbers()):
-            rule = f"each {number(term['deviation'])} above {number(term['mean'])}"
-            rows.append((term["feature"], [(words.name(term["feature"]), rule, term["weight"])]))
-        for steps in map(parse_steps, json.loads(model.steps())):
-            rows.append((steps.feature, rows_of_steps(words, steps)))
+        rows = [
+            (term["feature"], [(words.name(term["feature"]), _linear_rule(term), term["weight"])])
+            for term in json.loads(model.numbers())
+        ] + [
+            (steps.feature, rows_of_steps(words, steps))
+            for steps in map(parse_steps, json.loads(model.steps()))
+        ]
         rows.sort(key=lambda of_feature: of_feature[0])
         return terms_table([row for _, of_feature in rows for row in of_feature])
 
@@ -281,6 +282,11 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         """
         parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_)
+
+
+def _linear_rule(term: dict[str, Any]) -> str:
+    """Return what the linear part of a number counts, in words."""
+    return f"each {number(term['deviation'])} above {number(term['mean'])}"
 
 
 def _check_thresholds(thresholds: Any) -> Any:
