@@ -157,6 +157,12 @@ PARAMS: dict[str, dict[str, Values]] = {
         "max_iter": [200, 1],
         "tol": [1e-8],
     },
+    "LinearRanker": {
+        "C": [0.1, 1e-6, 1e6],
+        "thresholds": ["auto", None, 1, 30],
+        "max_iter": [100, 1],
+        "tol": [1e-10],
+    },
     "MAD2C": _BINS | {"encode": ["ordinal", "onehot-dense", "rate"]},
     "ThresholdBinarizer": _TERMS
     | {

@@ -15,6 +15,7 @@ from aucrank import (
     MAD2C,
     RIMARC,
     AUCBoost,
+    LinearRanker,
     MartiRank,
     RankBoost,
     RankingForest,
@@ -76,6 +77,8 @@ MODELS: dict[str, Any] = {
     "aurora": AURORA(max_features=4, **SMALL_TERMS),
     "aurora_folds": AURORA(max_features=3, order=1, selection="cv", n_folds=3, **SMALL_TERMS),
     "threshold_binarizer": ThresholdBinarizer(max_levels=5),
+    "linear": LinearRanker(thresholds=None),
+    "linear_thresholds": LinearRanker(C=10.0, thresholds=5),
 }
 
 #: Estimators for numbers alone.

@@ -293,6 +293,10 @@ impl Asking<'_> {
                 self.about_rows("indices", indices)?;
                 self.about_model("terms", || model.terms())?;
             }
+            Model::Linear(model) => {
+                self.scores("probability", |columns| model.probability(columns))?;
+                self.scores("explain", |columns| model.explain(columns))?;
+            }
             Model::RankOpt(model) => {
                 self.scores("explain", |columns| model.explain(columns))?;
             }

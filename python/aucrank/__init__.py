@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aucrank._base.persistence import load
     from aucrank._data.column_warnings import ColumnWarning
     from aucrank._show_versions import show_versions
-    from aucrank.additive import MAD2C, RIMARC, Scorecard
+    from aucrank.additive import MAD2C, RIMARC, LinearRanker, Scorecard
     from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
@@ -30,6 +30,7 @@ __all__ = [
     "RIMARC",
     "AUCBoost",
     "ColumnWarning",
+    "LinearRanker",
     "MartiRank",
     "ModelFormatError",
     "RankBoost",

@@ -9,6 +9,7 @@ from aucrank import (
     MAD2C,
     RIMARC,
     AUCBoost,
+    LinearRanker,
     MartiRank,
     RankBoost,
     RankingForest,
@@ -95,6 +96,9 @@ SETTINGS = [
     Scorecard(estimator=AURORA(radius=1.5, depth="shallow", max_features=8, order=1)),
     RankOpt(),
     RankOpt(objective="ramp", radii=(0.5, 3.0), n_jobs=2),
+    LinearRanker(),
+    LinearRanker(C=10.0, thresholds=None, n_jobs=2),
+    LinearRanker(C=1e-3, thresholds=50),
 ]
 
 #: For bad input and damaged files: every public estimator, and what differs in how it fits.
@@ -121,6 +125,7 @@ EVERY = {name: cls() for name, cls in public_estimators().items()} | {
     "RIMARC over folds": RIMARC(weight_folds=5, shrinkage=1.0),
     "RIMARC of missing values": RIMARC(missing="value", special_values=[0.0]),
     "RankOpt of the ramp": RankOpt(objective="ramp"),
+    "LinearRanker of numbers as they are": LinearRanker(C=100.0, thresholds=None),
 }
 
 #: One of each public estimator and transformer, quick to fit.
@@ -135,6 +140,7 @@ ONE_OF_EACH = {
     "Scorecard": Scorecard(),
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
     "RankOpt": RankOpt(),
+    "LinearRanker": LinearRanker(),
     "MAD2C": MAD2C(),
     "MAD2C, a column a bin": MAD2C(encode="onehot-dense"),
     "ThresholdBinarizer": ThresholdBinarizer(),
@@ -161,6 +167,8 @@ READERS = [
     AURORA(radius=2.0, max_features=3, depth="shallow", selection=None),
     RankOpt(radii=(1.0, 4.0)),
     RankOpt(radii=(1.0, 4.0), objective="ramp"),
+    LinearRanker(),
+    LinearRanker(thresholds=None),
     MAD2C(),
     ThresholdBinarizer(max_levels=1000),
 ]
@@ -179,6 +187,7 @@ RANKERS = {
     "RIMARC": RIMARC(),
     "Scorecard": Scorecard(),
     "AURORA": AURORA(order=1, max_features=20, radius=1.0),
+    "LinearRanker": LinearRanker(),
 }
 
 #: For scores of the Rust crate: every family and form of its score, on columns of every kind.
@@ -207,6 +216,8 @@ SCORED_BY_THE_CRATE = {
     "means": RIMARC(),
     "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
     "means of special values": RIMARC(special_values={"age": [40.0]}),
+    "weights": LinearRanker(thresholds=None),
+    "weights and thresholds": LinearRanker(thresholds=7),
 }
 
 #: For TwoSidedClassifier: rankers of ours under it.
@@ -222,6 +233,7 @@ TWO_SIDED = [
     Scorecard(),
     AURORA(radius=1.5, depth="shallow", max_features=4),
     RankOpt(radii=(1.0,)),
+    LinearRanker(),
 ]
 
 #: For files made up: every form of a saved model, small.
@@ -240,5 +252,6 @@ SAVED = {
     "card": Scorecard(special_values=[0.5]),
     "aurora": AURORA(radius=1.0, depth="shallow", max_features=4),
     "rank_opt": RankOpt(),
+    "linear": LinearRanker(thresholds=2),
     "terms": ThresholdBinarizer(),
 }

@@ -22,6 +22,7 @@ FUNCTIONS = {
     "*": operator.mul,
     "/": operator.truediv,
     "exp": math.exp,
+    "round": lambda value: math.floor(value + 0.5),
     "min": min,
     "max": max,
     "equal": operator.eq,

@@ -7,6 +7,7 @@ from aucrank import (
     MAD2C,
     RIMARC,
     AUCBoost,
+    LinearRanker,
     MartiRank,
     RankBoost,
     RankingForest,
@@ -49,6 +50,7 @@ FITS = [
     (RIMARC(weight_folds=3), [("feature", 4), ("fold", 3)]),
     (MAD2C(), [("feature", 4)]),
     (RankOpt(), [("radius", 4)]),
+    (LinearRanker(), [("iteration", None)]),
     (AURORA(**SHORT_SEARCH, selection=None), [("term", 4)]),
     (Scorecard(estimator=RankBoost(n_rounds=5)), [("round", 5)]),
 ]
@@ -98,7 +100,13 @@ def test_callbacks_see_every_part_and_change_nothing(model, stages):
 
 @pytest.mark.parametrize(
     "model",
-    [AUCBoost(n_rounds=9), RankBoost(n_rounds=9), AURORA(**SHORT_SEARCH), RankOpt()],
+    [
+        AUCBoost(n_rounds=9),
+        RankBoost(n_rounds=9),
+        AURORA(**SHORT_SEARCH),
+        RankOpt(),
+        LinearRanker(),
+    ],
     ids=lambda model: type(model).__name__,
 )
 def test_a_fit_that_can_do_with_fewer_parts_may_be_ended(model):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from aucrank import AURORA, RIMARC, AUCBoost, RankBoost, RankOpt, Scorecard
+from aucrank import AURORA, RIMARC, AUCBoost, LinearRanker, RankBoost, RankOpt, Scorecard
 from aucrank._base.registry import public_estimators
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -14,6 +14,8 @@ EXACT = {
     "AUCBoost": AUCBoost(n_rounds=20),
     "RankBoost": RankBoost(n_rounds=30),
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
+    "LinearRanker": LinearRanker(),
+    "LinearRanker of large weights": LinearRanker(C=1e6, thresholds=None),
 }
 #: A quotient, points over a factor, products: their parts are rounded.
 ROUNDED = {

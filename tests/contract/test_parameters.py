@@ -185,6 +185,8 @@ OWN = {
     ("AURORA", "tol"): [*reals(0.0625), None],
     ("RankOpt", "objective"): texts("sigmoid", "ramp"),
     ("RankOpt", "radii"): [*sequences([1.0, 2.5]), range(1, 3), [np.float32(1.5), Fraction(5, 2)]],
+    ("LinearRanker", "C"): reals(0.5),
+    ("LinearRanker", "thresholds"): [*texts("auto"), *ints(3), None],
     ("MAD2C", "encode"): texts("ordinal", "onehot-dense", "rate"),
     ("ThresholdBinarizer", "feature_types"): [
         *([*KINDS[:2], "categorical"], tuple(KINDS), np.array(KINDS), pl.Series(KINDS), None),

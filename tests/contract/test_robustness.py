@@ -13,6 +13,7 @@ from aucrank import (
     AURORA,
     RIMARC,
     AUCBoost,
+    LinearRanker,
     MartiRank,
     RankBoost,
     RankOpt,
@@ -108,7 +109,9 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
 LONG_BOOST = """
 import signal
 import numpy as np
-from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, SMartiRank
+from aucrank import (
+    AURORA, RIMARC, AUCBoost, LinearRanker, MartiRank, RankBoost, RankOpt, SMartiRank
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -126,6 +129,8 @@ if isinstance(model, AURORA):
     short = dict(max_features=1, radius=1.0)
 if isinstance(model, RankOpt):
     short = dict(radii=[1.0])
+if isinstance(model, LinearRanker):
+    short = dict(thresholds=2)
 long = model.get_params(deep=False)
 model.set_params(**short).fit(X[:1000], y[:1000]).set_params(**long)
 print("fitting", flush=True)
@@ -159,6 +164,7 @@ LONG_BOOSTS = {
     "AURORA over folds": "AURORA(selection='cv', n_folds=50, radius=2.0, n_jobs=2)",
     "RankOpt": "RankOpt(radii=np.linspace(1, 100, 10_000), tol=0)",
     "RankOpt of the ramp": "RankOpt(radii=np.linspace(1, 100, 10_000), objective='ramp')",
+    "LinearRanker": "LinearRanker(C=1e9, thresholds=1000, tol=0, max_iter=10**6)",
 }
 
 
@@ -172,7 +178,7 @@ def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
 FORK = """
 import multiprocessing
 import numpy as np
-from aucrank import AURORA, RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, TreeRank
+from aucrank import AURORA, RIMARC, AUCBoost, LinearRanker, MartiRank, RankBoost, RankOpt, TreeRank
 from sklearn.linear_model import LogisticRegression
 
 rng = np.random.default_rng(0)
@@ -203,6 +209,7 @@ print(len(set(expected)) > 10)
         "RIMARC(n_jobs=2, weight_folds=3, random_state=0)",
         "AURORA(radius=1.5, depth='shallow', max_features=15, selection=None, n_jobs=2)",
         "RankOpt(n_jobs=2)",
+        "LinearRanker(n_jobs=2)",
     ],
     ids=lambda model: model.partition("(")[0],
 )
@@ -245,6 +252,7 @@ def test_threads_may_share_a_fitted_model():
         RIMARC(weight_folds=3, n_jobs=2, random_state=0),
         AURORA(radius=1.5, depth="shallow", max_features=4, n_jobs=2, random_state=0),
         RankOpt(n_jobs=2),
+        LinearRanker(n_jobs=2),
     ],
     ids=lambda model: type(model).__name__,
 )

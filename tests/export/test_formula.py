@@ -11,6 +11,7 @@ from aucrank import (
     AURORA,
     RIMARC,
     AUCBoost,
+    LinearRanker,
     MartiRank,
     RankBoost,
     RankingForest,
@@ -56,6 +57,8 @@ WITH_CATEGORIES = {
     "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
     "means of special values": RIMARC(special_values={"months": [-1.0]}),
     "terms": AURORA(radius=1.5, depth="shallow", max_features=12, selection=None),
+    "standardised": LinearRanker(thresholds=None),
+    "thresholds and levels": LinearRanker(C=10.0),
 }
 OF_NUMBERS = {
     "weights": RankOpt(radii=(1.0,)),

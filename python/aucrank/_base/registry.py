@@ -17,6 +17,7 @@ ESTIMATORS = {
     "SMartiRank": "aucrank.boosting",
     "RIMARC": "aucrank.additive",
     "Scorecard": "aucrank.additive",
+    "LinearRanker": "aucrank.additive",
     "AURORA": "aucrank.ramp",
     "RankOpt": "aucrank.ramp",
 }

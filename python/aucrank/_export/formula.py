@@ -215,11 +215,15 @@ class StepsOf:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A number less its mean, in standard deviations, at most ``limit`` of them; 0 if missing."""
+    """A number less its mean, in standard deviations, at most ``limit`` of them; 0 if missing.
+
+    With a unit, a power of two, it is rounded to a multiple of it, halves away from 0.
+    """
 
     mean: float
     deviation: float
     limit: float
+    unit: float | None
 
 
 @dataclass(frozen=True, slots=True)

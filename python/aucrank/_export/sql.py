@@ -107,6 +107,8 @@ class _Spelling:
     whole_number: str = "BIGINT"
     # A whole number that is not negative, shifted to the right by 31 bits.
     shifted: Callable[[str], str] = lambda number: f"({number}) >> 31"
+    # A number rounded to a whole one.
+    rounded: Callable[[str], str] = lambda number: f"ROUND({number})"
 
     def whole(self, number: int) -> str:
         """Return a whole number whose products have 64 bits."""
@@ -140,6 +142,7 @@ DIALECTS: dict[str, _Spelling] = {
         false="0",
         longest_name=128,
         shifted=lambda number: f"({number}) / {_UNITS}",
+        rounded=lambda number: f"ROUND({number}, 0)",
     ),
 }
 
@@ -249,9 +252,13 @@ class SqlWriter:
         scale = term.scale
         deviations = f"({name} - {self.real(scale.mean)}) / {self.real(scale.deviation)}"
         limit = self.real(scale.limit)
+        within = deviations
+        if scale.unit is not None:
+            parts = self.real(1 / scale.unit)
+            within = f"{self._spelling.rounded(f'{deviations} * {parts}')} / {parts}"
         return (
             f"{weight} * CASE WHEN {name} IS NULL THEN 0 WHEN {deviations} > {limit} THEN {limit}"
-            f" WHEN {deviations} < -{limit} THEN -{limit} ELSE {deviations} END"
+            f" WHEN {deviations} < -{limit} THEN -{limit} ELSE {within} END"
         )
 
     def _sum(self, parts: Sequence[Formula]) -> str:

@@ -36,12 +36,14 @@ def terms_table(rows: list[tuple[str, str, float]]) -> Table:
     )
 
 
+def rows_of_steps(words: Words, steps: Steps) -> list[tuple[str, str, float]]:
+    """Return the rows of the table of ``terms`` for one step function."""
+    return [
+        (words.name(steps.feature), words.region({steps.feature: rule}), value)
+        for rule, value in restrictions(steps)
+    ]
+
+
 def table_of_steps(words: Words, terms: list[Steps]) -> Table:
     """Return the table of ``terms`` of step functions of which none has special values."""
-    return terms_table(
-        [
-            (words.name(steps.feature), words.region({steps.feature: rule}), value)
-            for steps in terms
-            for rule, value in restrictions(steps)
-        ]
-    )
+    return terms_table([row for steps in terms for row in rows_of_steps(words, steps)])

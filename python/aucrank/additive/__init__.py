@@ -1,13 +1,14 @@
-"""Rankers that add up one step function for each feature, and so can be read as a table.
+"""Rankers that add up one function for each feature, and so can be read as a table.
 
 `MAD2C` cuts each feature into the bins of its largest AUC. `RIMARC` ranks rows by the shares of
 positives in these bins, weighted by the AUC of each feature. `Scorecard` turns them, or a boosted
 sum, into whole points, writes these as SQL, PMML, JSON, text and HTML, names the reasons of a row,
-and watches for drift.
+and watches for drift. `LinearRanker` is ridge logistic regression on raw columns.
 """
 
+from aucrank.additive._linear import LinearRanker
 from aucrank.additive._mad2c import MAD2C
 from aucrank.additive._rimarc import RIMARC
 from aucrank.additive._scorecard import DriftReport, Scorecard
 
-__all__ = ["MAD2C", "RIMARC", "DriftReport", "Scorecard"]
+__all__ = ["MAD2C", "RIMARC", "DriftReport", "LinearRanker", "Scorecard"]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use aucrank::additive::{
-    self, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard, ScorecardParams,
+    self, LinearModel, LinearParams, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard,
+    ScorecardParams,
 };
 use aucrank::data::FeatureTerm;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -261,4 +262,83 @@ pub fn build_scorecard<'py>(
         additive::build_scorecard(columns, &labels, &terms, scores, &params, interrupt)
     });
     hand_over(py, card?)
+}
+
+/// A linear score over numbers, thresholds and categories.
+#[pyclass(name = "LinearModel", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyLinearModel(pub Arc<LinearModel>);
+
+#[pymethods]
+impl PyLinearModel {
+    #[getter]
+    fn intercept(&self) -> f64 {
+        self.0.intercept()
+    }
+
+    /// Mean score of the training rows.
+    #[getter]
+    fn base_score(&self) -> f64 {
+        self.0.base_score()
+    }
+
+    #[getter]
+    fn n_iterations(&self) -> usize {
+        self.0.n_iterations()
+    }
+
+    #[getter]
+    fn has_converged(&self) -> bool {
+        self.0.has_converged()
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().to_vec().into_pyarray(py)
+    }
+
+    /// The numbers that have a weight, as JSON text.
+    fn numbers(&self) -> PyResult<String> {
+        to_json(self.0.numbers())
+    }
+
+    /// Step functions of the features as JSON text.
+    fn steps(&self) -> PyResult<String> {
+        to_json(self.0.steps())
+    }
+
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+    }
+
+    /// Contribution of each feature to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
+    }
+}
+
+/// Fits a linear model; `params` is the JSON form of [`LinearParams`].
+#[pyfunction]
+#[pyo3(signature = (sample, params, n_threads, observer=None))]
+pub fn fit_linear<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyLinearModel>> {
+    let params: LinearParams = read_params(params)?;
+    let sample = sample.borrow()?;
+    let model = fit_on_pool(py, n_threads, observer, |interrupt| {
+        additive::fit_linear(&sample.columns, &sample.labels()?, &params, interrupt)
+    });
+    hand_over(py, model?)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aucrank::Interrupt;
-use aucrank::additive::{Mad2c, Rimarc, Scorecard};
+use aucrank::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use aucrank::boost::{BoostedModel, BranchingProgram};
 use aucrank::model::{Document, Header, Model, ModelError};
@@ -11,7 +11,7 @@ use aucrank::tree::{RankingForest, TreeRankModel};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
-use crate::additive::{PyMad2c, PyRimarc, PyScorecard};
+use crate::additive::{PyLinearModel, PyMad2c, PyRimarc, PyScorecard};
 use crate::aurora::PyAurora;
 use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
@@ -62,6 +62,7 @@ classes! {
     Mad2c(Mad2c) => PyMad2c,
     Rimarc(Rimarc) => PyRimarc,
     Scorecard(Scorecard) => PyScorecard,
+    Linear(LinearModel) => PyLinearModel,
     Aurora(Aurora) => PyAurora,
     ThresholdBinarizer(ThresholdBinarizer) => PyThresholdBinarizer,
     RankOpt(RankOpt) => PyRankOpt,

@@ -27,7 +27,10 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::additive::{PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_mad2c, fit_rimarc};
+    use super::additive::{
+        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_linear, fit_mad2c,
+        fit_rimarc,
+    };
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};
     #[pymodule_export]

@@ -260,7 +260,14 @@ class _Writer:
         parent = self._unless_missing(parent, term.feature, 0.0)
         product = add(parent, "Apply", function="*")
         constant(product, repr(term.weight))
-        least = add(product, "Apply", function="max")
+        within = product
+        if scale.unit is not None:
+            within = add(product, "Apply", function="/")
+            rounded = add(within, "Apply", function="round")
+            constant(within, repr(1 / scale.unit))
+            within = add(rounded, "Apply", function="*")
+            constant(within, repr(1 / scale.unit))
+        least = add(within, "Apply", function="max")
         constant(least, repr(-scale.limit))
         most = add(least, "Apply", function="min")
         constant(most, repr(scale.limit))

@@ -1,9 +1,10 @@
-//! Rankers that are a sum of step functions of single features, and the bins they are built from.
+//! Rankers that are a sum of functions of single features, and the bins they are built from.
 //!
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by how well each feature ranks
 //!   (RIMARC);
-//! - [`build_scorecard`]: integer points for the bins of any sum of step functions.
+//! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
+//! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.
@@ -14,6 +15,7 @@ mod draft;
 mod drift;
 mod formula;
 mod hull;
+mod linear;
 mod log_odds;
 mod mad2c;
 mod points;
@@ -22,6 +24,7 @@ mod scorecard;
 
 pub use bins::{BinnedFeature, Direction};
 pub use drift::DriftCounts;
+pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 pub use points::{ScorecardParams, build_scorecard};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};

@@ -51,6 +51,7 @@ impl LinearRanker {
                 mean: self.means[feature],
                 deviation: self.deviations[feature],
                 limit: MOST_DEVIATIONS,
+                unit: None,
             }),
         };
         let weighted = (0..self.means.len()).filter(|&feature| self.coefficients[feature] != 0.0);

@@ -79,6 +79,22 @@ impl Distinct {
     }
 }
 
+/// Cuts between all of some weighted numbers if at most `max_bins` of them are distinct, else at
+/// their weighted quantiles. Missing and infinite values are left out.
+pub(crate) fn quantile_cuts(mut values: Vec<(f64, u64)>, max_bins: usize) -> Vec<f64> {
+    values.retain(|(value, _)| value.is_finite());
+    // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
+    values.iter_mut().for_each(|(value, _)| *value += 0.0);
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut distinct = Distinct { values: Vec::new(), weights: Vec::new() };
+    values.into_iter().for_each(|(value, weight)| distinct.push(value, weight));
+    if distinct.values.len() > max_bins {
+        distinct.quantile_cuts(max_bins)
+    } else {
+        distinct.exact_cuts()
+    }
+}
+
 /// Cuts of one feature: between all distinct values if there are at most `max_bins` of them (or no
 /// bound), else at weighted quantiles of the rows in `sample`.
 pub(super) fn choose<T: Value>(
@@ -194,6 +210,17 @@ mod tests {
             weights.iter().enumerate().map(|(i, &w)| if i == 0 { 1.0 } else { w }).collect();
         let copies = [&[values[0]][..], &copies].concat();
         assert_eq!(cuts(&values, Some(&weights), Some(16)), cuts(&copies, None, Some(16)));
+    }
+
+    #[test]
+    fn weighted_numbers_are_cut_as_those_of_a_column() {
+        let values: Vec<f64> = (0..500).map(|i| f64::from(i * i % 97) / 8.0).collect();
+        for max_bins in [2, 10, 200] {
+            let pairs = values.iter().rev().map(|&value| (value, 1)).collect();
+            let missing = vec![(f64::NAN, 3), (f64::INFINITY, 2)];
+            let found = quantile_cuts([pairs, missing].concat(), max_bins);
+            assert_eq!(found, cuts(&values, None, Some(max_bins)));
+        }
     }
 
     #[test]

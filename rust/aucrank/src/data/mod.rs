@@ -29,7 +29,7 @@ pub use binned::{Binned, BinningParams, FeatureBins};
 pub use bins::Bins;
 pub(crate) use bins::{are_distinct, place_among};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
-pub(crate) use cuts::midpoint;
+pub(crate) use cuts::{midpoint, quantile_cuts};
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, snap};
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub(crate) use folds::{content_hash, content_hashes};

@@ -82,6 +82,13 @@ impl Steps {
 }
 
 impl FeatureTerm {
+    /// Changes all its values.
+    pub(crate) fn change(&mut self, change: impl Fn(f64) -> f64) {
+        let (Steps::Numeric { values, .. } | Steps::Categorical { values }) = &mut self.steps;
+        values.iter_mut().for_each(|value| *value = change(*value));
+        self.missing = change(self.missing);
+    }
+
     /// Its value at each code of the feature, the missing one last. All values in a bin must be on
     /// the same side of every threshold.
     pub(crate) fn values_by_code(&self, bins: &FeatureBins) -> Vec<f64> {

@@ -112,6 +112,10 @@ impl LinearTerm {
 impl Scale {
     fn of(self, number: f64) -> f64 {
         let deviations = (number - self.mean) / self.deviation;
-        if deviations.is_nan() { 0.0 } else { deviations.clamp(-self.limit, self.limit) }
+        if deviations.is_nan() {
+            return 0.0;
+        }
+        let clipped = deviations.clamp(-self.limit, self.limit);
+        self.unit.map_or(clipped, |unit| (clipped / unit).round() * unit)
     }
 }

@@ -110,8 +110,8 @@ pub struct LinearTerm {
     pub scale: Option<Scale>,
 }
 
-/// How a number is standardised: its distance from the mean in standard deviations, clipped; 0 where it
-/// is missing.
+/// How a number is standardised: its distance from the mean in standard deviations, clipped, and then
+/// rounded if there is a unit; 0 where it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Scale {
     /// The mean.
@@ -120,6 +120,8 @@ pub struct Scale {
     pub deviation: f64,
     /// Most standard deviations from the mean.
     pub limit: f64,
+    /// The power of two to a multiple of which the result is rounded, halves away from 0.
+    pub unit: Option<f64>,
 }
 
 /// Why a part of a model has no formula. Serialised as words.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelError;
 use super::reading::read_json;
-use crate::additive::{Mad2c, Rimarc, Scorecard};
+use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostedModel, BranchingProgram};
 use crate::data::Columns;
@@ -118,6 +118,8 @@ families! {
     Rimarc = "rimarc" (Rimarc),
     /// A scorecard.
     Scorecard = "scorecard" (Scorecard),
+    /// A linear score over numbers, thresholds and categories.
+    Linear = "linear" (LinearModel),
     /// A linear score over binary terms.
     Aurora = "aurora" (Aurora),
     /// Features as binary terms.
@@ -176,6 +178,7 @@ rankers! {
     BranchingProgram => |program, columns| program.score(columns, None),
     Rimarc => Self::score,
     Scorecard => Self::score,
+    LinearModel => Self::score,
     Aurora => Self::score,
     RankOpt => Self::score,
 }

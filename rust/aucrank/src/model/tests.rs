@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::document::checksum;
 use super::*;
 use crate::Interrupt;
-use crate::additive::{Mad2cParams, fit_mad2c};
+use crate::additive::{LinearParams, Mad2cParams, Thresholds, fit_linear, fit_mad2c};
 use crate::aurora::{
     AuroraParams, BinarizerParams, Criterion as PathCriterion, Radius, RankOptParams, SearchDepth,
     Selection, fit_aurora, fit_rank_opt, fit_threshold_binarizer,
@@ -208,8 +208,16 @@ fn aurora_document() -> Document {
     document_of("AURORA", Model::Aurora(model))
 }
 
-fn documents() -> [Document; 13] {
+fn logistic_document() -> Document {
+    let labels = Labels::new(&POSITIVE, None).unwrap();
+    let params = LinearParams { thresholds: Thresholds::AtMost(2), ..LinearParams::default() };
+    let model = fit_linear(&columns(), &labels, &params, &Interrupt::default()).unwrap();
+    document_of("LinearRanker", Model::Linear(model))
+}
+
+fn documents() -> [Document; 14] {
     [
+        logistic_document(),
         aurora_document(),
         linear_document(),
         mad2c_document(),

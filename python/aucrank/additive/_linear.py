@@ -1,0 +1,308 @@
+"""LinearRanker: ridge logistic regression on numbers, their thresholds and categories."""
+
+import json
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.summary import Section
+from aucrank._data.table import Table
+from aucrank._export.bins import words_of_bins
+from aucrank._export.formula import parse_steps
+from aucrank._export.rules import number
+from aucrank._export.step_functions import rows_of_steps, terms_table
+from aucrank._utils.params import check_int, check_real
+from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
+
+_MOST_THRESHOLDS = 1000
+
+
+class LinearRanker(ProbabilityMixin, BaseRanker):
+    """Logistic regression with a ridge penalty, on data as they are.
+
+    A linear score that takes raw columns: numbers of any scale, with missing values, and
+    categories. A number counts by its distance from the mean in standard deviations, and may bend
+    at thresholds; a category has a weight, and so has a missing value. The weights are those of
+    the largest likelihood less a penalty of half the sum of their squares.
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        Weight of the likelihood beside the penalty, as in
+        `sklearn.linear_model.LogisticRegression`; above 0. The smaller, the closer all weights
+        are to 0.
+    thresholds : "auto", int or None, default="auto"
+        How many thresholds a number has beside its linear part, at quantiles: at most so many, up
+        to 1000; None for none, which leaves a linear score. "auto": a sixtieth of the rows, but
+        at least 4 and at most 24. A number of few values has one between any two of them.
+    max_iter : int, default=100
+        Most iterations of Newton's method.
+    tol : float, default=1e-10
+        The iteration that improves the mean log-likelihood of the rows by less is the last.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The model does not depend on it.
+    verbose : int, default=0
+        If positive, print how the fit goes: every tenth iteration; each, if above 1.
+
+    Attributes
+    ----------
+    intercept_ : float
+        The score of a row to which no term adds anything.
+    base_score_ : float
+        Mean score of the training rows.
+    n_iter_ : int
+        Iterations of the fit.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the AUC of the training rows loses where the feature adds the same to all of them, all
+        other weights being kept. Below 0 where it would gain.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    RIMARC : A table of shares with nothing to tune.
+    aucrank.ramp.RankOpt : A linear score that climbs the AUC, of numbers alone.
+    sklearn.linear_model.LogisticRegression : The same of a matrix that is prepared already.
+
+    Notes
+    -----
+    Numbers are standardised by the mean and the standard deviation of the training rows, clipped
+    at 6 standard deviations, and rounded to some millionth of one (2^-20). A threshold is a
+    column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has a
+    weight of its own if training rows miss the feature. A category of fewer than 3 rows, or of
+    fewer than one in 500, counts as missing, as does one that was not seen in fit: a column of
+    very many categories, such as names, tells nothing. Both classes count as they are, and the
+    intercept is not penalised.
+
+    The score is the log-odds of the positive class. The matrix of thresholds and categories is
+    never formed: a fit takes time in proportion to the rows and the square of the number of
+    columns of the frame, or to their number where they make many weights.
+
+    Sums of weights and their products are exact, so that the parts of `explain` add up to the
+    score to the last bit. The model does not depend on ``n_jobs`` or the order of the rows, and
+    weight k is k copies of a row. Importances are computed on 20,000 distinct training rows if
+    there are more.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from aucrank import LinearRanker
+    >>> X = pd.DataFrame({
+    ...     "age": [25.0, 38.0, 47.0, 52.0, None, 70.0, 31.0, 66.0],
+    ...     "smoker": pd.Categorical(["no", "yes", "no", "yes", "yes", "yes", "no", "no"]),
+    ... })
+    >>> y = ["healthy", "sick", "healthy", "sick", "sick", "sick", "healthy", "sick"]
+    >>> model = LinearRanker(thresholds=None).fit(X, y)
+    >>> model.terms()
+    >>> model.predict_proba(X[:2]).round(2)
+    """
+
+    _family: ClassVar[str] = "linear"
+    _model: _core.LinearModel
+
+    def __init__(
+        self,
+        *,
+        C: float = 0.1,
+        thresholds: Any = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-10,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.thresholds = thresholds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
+        return {
+            "c": check_real(self.C, "C", low=0.0, low_open=True, high_open=True),
+            "thresholds": _check_thresholds(self.thresholds),
+            "max_iterations": check_int(self.max_iter, "max_iter", low=1),
+            "tolerance": check_real(self.tol, "tol", low=0.0, high_open=True),
+        }
+
+    def _summary(self) -> list[Section]:
+        table = self.terms()
+        text = f"score, in log-odds: the sum of what the values add, and {number(self.intercept_)}"
+        return [Section(f"Values ({plural(table.n_rows, 'term')})", text, table)]
+
+    def _fit_model(self, context: FitContext) -> _core.LinearModel:
+        params = self._core_params(context.scope)
+        model = _core.fit_linear(
+            context.sample.core, json.dumps(params), context.n_threads, context.progress.observer
+        )
+        if not model.has_converged:
+            warn_caller(
+                f"The fit had not ended after {plural(model.n_iterations, 'iteration')}.",
+                ConvergenceWarning,
+            )
+        return model
+
+    @property
+    def _fitted_model(self) -> _core.LinearModel:
+        check_is_fitted(self)
+        return self._model
+
+    @property
+    def intercept_(self) -> float:
+        """Return the score of a row to which no term adds anything.
+
+        Returns
+        -------
+        float
+            In log-odds.
+        """
+        return self._fitted_model.intercept
+
+    @property
+    def base_score_(self) -> float:
+        """Return the mean score of the training rows.
+
+        Returns
+        -------
+        float
+            Where `explain` starts.
+        """
+        return self._fitted_model.base_score
+
+    @property
+    def n_iter_(self) -> int:
+        """Return the number of iterations of the fit.
+
+        Returns
+        -------
+        int
+            Of many rows, the first iterations are on a sample of them.
+        """
+        return self._fitted_model.n_iterations
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return what the training AUC owes to each feature.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The AUC of the training rows less that where the feature adds the same to all of them,
+            all other weights being kept; 0 for a constant feature.
+        """
+        return self._fitted_model.importances()
+
+    def terms(self) -> Table:
+        """Return what the values of each feature add to the score.
+
+        Returns
+        -------
+        Table
+            In the order of the columns: ``feature`` (its name, or ``x0`` for a first column
+            without one), ``rule`` (the values in words) and ``value`` (what they add, in
+            log-odds). A number has a row for its linear part, which counts each standard
+            deviation above the mean, up to 6 of them; rows for the intervals between its
+            thresholds; and one for missing values. The score of a row is the sum of what its
+            values add, and ``intercept_``.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+
+        Examples
+        --------
+        >>> from aucrank import LinearRanker
+        >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [3.0, 4.0]]
+        >>> LinearRanker(C=1.0, thresholds=1).fit(X, [0, 1, 0, 1]).terms()
+        """
+        model = self._fitted_model
+        words = words_of_bins(self._schema)
+        rows = [
+            (term["feature"], [(words.name(term["feature"]), _linear_rule(term), term["weight"])])
+            for term in json.loads(model.numbers())
+        ] + [
+            (steps.feature, rows_of_steps(words, steps))
+            for steps in map(parse_steps, json.loads(model.steps()))
+        ]
+        rows.sort(key=lambda of_feature: of_feature[0])
+        return terms_table([row for _, of_feature in rows for row in of_feature])
+
+    def explain(self, X: Any) -> NDArray[np.float64]:
+        """Return what each feature adds to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_features)
+            What the value of the feature adds, above what the feature adds to the training rows
+            on average. A row adds up to its `decision_function` less ``base_score_``, to the last
+            bit.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If the columns are not those seen in fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from aucrank import LinearRanker
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = LinearRanker().fit(X, y)
+        >>> parts = model.explain(X)
+        >>> parts.shape
+        (569, 30)
+        >>> np.array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(X))
+        True
+        """
+        parts: NDArray[np.float64] = self._query("explain", X)
+        return parts.reshape(-1, self.n_features_in_)
+
+
+def _linear_rule(term: dict[str, Any]) -> str:
+    """Return what the linear part of a number counts, in words."""
+    return f"each {number(term['deviation'])} above {number(term['mean'])}"
+
+
+def _check_thresholds(thresholds: Any) -> Any:
+    """Return the parameter as the core takes it.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a number, nor "auto", nor None.
+    ValueError
+        If it is a number out of its range, or another string.
+    """
+    if thresholds is None:
+        return "none"
+    if isinstance(thresholds, str):
+        if thresholds != "auto":
+            raise ValueError(f"thresholds must be 'auto', a number or None; got {thresholds!r}")
+        return "auto"
+    return {"at_most": check_int(thresholds, "thresholds", low=1, high=_MOST_THRESHOLDS)}

@@ -1,0 +1,531 @@
+//! The design matrix, never formed: a row is a few standardised numbers and a few cells of tables.
+//!
+//! A feature gives up to two *parts*: a number its standardised value, and a table of its steps (one
+//! column for each threshold: 1/2 from the threshold on) or levels (one column for each category),
+//! with a column for missing values if training rows miss it. A row is in one cell of each table, so
+//! that sums over rows are sums by cell, and columns are found from cells at the end.
+//!
+//! Vectors are indexed by column (numbers first, then the columns of each table) or by cell (numbers
+//! first, then the cells of each table).
+
+use std::ops::Range;
+
+use super::rows::DistinctRows;
+use crate::data::{
+    Column, Columns, FeatureTerm, Labels, MISSING_CODE, Moments, Steps, quantile_cuts,
+};
+use crate::{Interrupt, RankError, parallel};
+
+/// Rows of a block.
+pub(super) const BLOCK_ROWS: usize = 1024;
+
+/// Standard deviations from the mean at which a number is clipped.
+pub(super) const MOST_DEVIATIONS: f64 = 6.0;
+
+/// Standardised numbers are multiples of this, so that their weighted sums are exact.
+pub(super) const UNIT: f64 = 1.0 / (1 << 20) as f64;
+
+/// What a threshold adds to the value of its column.
+const STEP: f64 = 0.5;
+
+/// Categories of less than this share of the rows, or of fewer rows than [`LEAST_LEVEL_ROWS`],
+/// count as missing.
+const LEAST_LEVEL_SHARE: f64 = 0.002;
+const LEAST_LEVEL_ROWS: u64 = 3;
+
+/// Size of the random sample from which thresholds are taken.
+const CUT_SAMPLE: usize = 50_000;
+
+/// A standardised number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number {
+    pub(super) feature: usize,
+    pub(super) moments: Moments,
+}
+
+impl Number {
+    /// A value in units of [`UNIT`] standard deviations from the mean, clipped; 0 if missing.
+    #[inline]
+    fn units(self, value: f64) -> i32 {
+        (clipped(value, self.moments.mean, self.moments.deviation) / UNIT).round() as i32
+    }
+}
+
+/// A value in standard deviations from the mean, clipped; 0 if missing.
+#[inline]
+fn clipped(value: f64, mean: f64, deviation: f64) -> f64 {
+    // The difference may overflow to infinity, which is then clipped.
+    let deviations = (value - mean) / deviation;
+    if deviations.is_nan() { 0.0 } else { deviations.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS) }
+}
+
+/// A standardised value: clipped, and rounded to a multiple of [`UNIT`].
+#[inline]
+pub(super) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
+    (clipped(value, mean, deviation) / UNIT).round() * UNIT
+}
+
+/// What the cells of a table stand for.
+#[derive(Debug)]
+enum Cells {
+    /// The steps of a number between thresholds.
+    Steps { thresholds: Vec<f64> },
+    /// Categories: the cell of each, by code; that of missing values for those of few rows.
+    Levels { of_level: Vec<u16>, n_kept: usize },
+}
+
+/// The cells of a feature, that of missing values last.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) feature: usize,
+    cells: Cells,
+    /// Whether training rows are in the cell of missing values.
+    has_missing: bool,
+    first_column: usize,
+    first_cell: usize,
+}
+
+impl Table {
+    /// Number of cells, without that of missing values; also its place.
+    fn n_known(&self) -> usize {
+        match &self.cells {
+            Cells::Steps { thresholds } => thresholds.len() + 1,
+            Cells::Levels { n_kept, .. } => *n_kept,
+        }
+    }
+
+    fn n_cells(&self) -> usize {
+        self.n_known() + usize::from(self.has_missing)
+    }
+
+    fn n_columns(&self) -> usize {
+        // The lowest step has no column.
+        self.n_cells() - usize::from(matches!(self.cells, Cells::Steps { .. }))
+    }
+
+    fn columns(&self) -> Range<usize> {
+        self.first_column..self.first_column + self.n_columns()
+    }
+
+    pub(super) fn cells(&self) -> Range<usize> {
+        self.first_cell..self.first_cell + self.n_cells()
+    }
+
+    /// The values of the cells for the weights of the columns.
+    pub(super) fn to_cells(&self, columns: &[f64], cells: &mut [f64]) {
+        match &self.cells {
+            Cells::Steps { thresholds } => {
+                let (steps, missing) = columns.split_at(thresholds.len());
+                let mut value = 0.0;
+                cells[0] = value;
+                for (cell, weight) in cells[1..].iter_mut().zip(steps) {
+                    value += STEP * weight;
+                    *cell = value;
+                }
+                cells[thresholds.len() + 1..].copy_from_slice(missing);
+            }
+            Cells::Levels { .. } => cells.copy_from_slice(columns),
+        }
+    }
+
+    /// Sums by column from sums by cell: the transpose of [`Table::to_cells`].
+    pub(super) fn to_columns(&self, cells: &[f64], columns: &mut [f64]) {
+        match &self.cells {
+            Cells::Steps { thresholds } => {
+                let n_steps = thresholds.len();
+                let mut above = 0.0;
+                for step in (0..n_steps).rev() {
+                    above += cells[step + 1];
+                    columns[step] = STEP * above;
+                }
+                columns[n_steps..].copy_from_slice(&cells[n_steps + 1..]);
+            }
+            Cells::Levels { .. } => columns.copy_from_slice(cells),
+        }
+    }
+
+    /// The step function with the given values of the cells.
+    pub(super) fn term(&self, cells: &[f64]) -> FeatureTerm {
+        let missing = cells.get(self.n_known()).copied().unwrap_or(0.0);
+        let steps = match &self.cells {
+            Cells::Steps { thresholds } => Steps::Numeric {
+                thresholds: thresholds.clone(),
+                values: cells[..self.n_known()].to_vec(),
+            },
+            Cells::Levels { of_level, .. } => {
+                let value = |&cell: &u16| cells.get(usize::from(cell)).copied().unwrap_or(missing);
+                Steps::Categorical { values: of_level.iter().map(value).collect() }
+            }
+        };
+        FeatureTerm { feature: self.feature, steps, missing }
+    }
+}
+
+/// The training rows, in blocks that store their parts one after the other.
+#[derive(Debug)]
+pub(super) struct Design {
+    n_rows: usize,
+    pub(super) numbers: Vec<Number>,
+    pub(super) tables: Vec<Table>,
+    values: Vec<i32>,
+    codes: Vec<u16>,
+    n_columns: usize,
+    n_cells: usize,
+}
+
+/// Some consecutive rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) start: usize,
+    pub(super) n_rows: usize,
+    values: &'a [i32],
+    codes: &'a [u16],
+}
+
+impl Block<'_> {
+    pub(super) fn rows(&self) -> Range<usize> {
+        self.start..self.start + self.n_rows
+    }
+
+    /// The standardised values of a number, in units.
+    pub(super) fn number(&self, place: usize) -> &[i32] {
+        &self.values[place * self.n_rows..(place + 1) * self.n_rows]
+    }
+
+    /// The cells of a table, counted from its first.
+    pub(super) fn table(&self, place: usize) -> &[u16] {
+        &self.codes[place * self.n_rows..(place + 1) * self.n_rows]
+    }
+}
+
+/// How a feature enters the design.
+struct Plan {
+    number: Option<Number>,
+    table: Option<(Cells, bool)>,
+}
+
+impl Design {
+    /// Chooses the parts and copies the rows.
+    ///
+    /// Another thread may write to the data meanwhile: the fit uses these copies only, so that a
+    /// value never changes.
+    pub(super) fn new(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        rows: &DistinctRows,
+        n_thresholds: usize,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let moments = Moments::of(columns, labels, interrupt)?;
+        let n_rows = labels.total().rows;
+        let least = LEAST_LEVEL_ROWS.max((LEAST_LEVEL_SHARE * n_rows as f64).ceil() as u64);
+        let plan = |feature: usize| {
+            interrupt.check()?;
+            Ok(match columns[feature] {
+                Column::Codes { codes, n_levels } => {
+                    plan_of_levels(feature, codes, n_levels, labels, least)?
+                }
+                Column::F64(values) => {
+                    let value = |row: u32| values.get(row as usize);
+                    plan_of_number(feature, value, moments[feature], rows, n_thresholds)
+                }
+                Column::F32(values) => {
+                    let value = |row: u32| values.get(row as usize);
+                    plan_of_number(feature, value, moments[feature], rows, n_thresholds)
+                }
+            })
+        };
+        let plans = parallel::try_map((0..columns.n_features()).collect(), plan)?;
+        let (mut numbers, mut tables) = (Vec::new(), Vec::<Table>::new());
+        for (feature, Plan { number, table }) in plans.into_iter().enumerate() {
+            numbers.extend(number);
+            if let Some((cells, has_missing)) = table {
+                tables.push(Table { feature, cells, has_missing, first_column: 0, first_cell: 0 });
+            }
+        }
+        let (mut n_columns, mut n_cells) = (numbers.len(), numbers.len());
+        for table in &mut tables {
+            (table.first_column, table.first_cell) = (n_columns, n_cells);
+            n_columns += table.n_columns();
+            n_cells += table.n_cells();
+        }
+        let n_rows = rows.len();
+        let values = vec![0; n_rows * numbers.len()];
+        let codes = vec![0; n_rows * tables.len()];
+        let mut design = Self { n_rows, numbers, tables, values, codes, n_columns, n_cells };
+        design.copy(columns, rows, interrupt)?;
+        Ok(design)
+    }
+
+    fn copy(
+        &mut self,
+        columns: &Columns<'_>,
+        rows: &DistinctRows,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let Self { numbers, tables, values, codes, .. } = self;
+        let of_values = |(places, rows): (&mut [i32], &[u32])| -> Result<(), RankError> {
+            interrupt.check()?;
+            for (places, &number) in places.chunks_exact_mut(rows.len()).zip(numbers.iter()) {
+                let places = places.iter_mut().zip(rows);
+                match columns[number.feature] {
+                    Column::F64(values) => {
+                        places.for_each(|(place, &row)| {
+                            *place = number.units(values.get(row as usize));
+                        });
+                    }
+                    Column::F32(values) => {
+                        places.for_each(|(place, &row)| {
+                            *place = number.units(values.get(row as usize));
+                        });
+                    }
+                    Column::Codes { .. } => unreachable!("a number"),
+                }
+            }
+            Ok(())
+        };
+        let of_codes = |(places, rows): (&mut [u16], &[u32])| -> Result<(), RankError> {
+            interrupt.check()?;
+            for (places, table) in places.chunks_exact_mut(rows.len()).zip(tables.iter()) {
+                copy_cells(&columns[table.feature], table, rows, places)?;
+            }
+            Ok(())
+        };
+        let n_values = BLOCK_ROWS * numbers.len().max(1);
+        let blocks = values.chunks_mut(n_values).zip(rows.rows.chunks(BLOCK_ROWS)).collect();
+        parallel::try_map(blocks, of_values)?;
+        let n_codes = BLOCK_ROWS * tables.len().max(1);
+        let blocks = codes.chunks_mut(n_codes).zip(rows.rows.chunks(BLOCK_ROWS)).collect();
+        parallel::try_map(blocks, of_codes)?;
+        Ok(())
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of columns, the intercept not counted.
+    pub(super) fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// Number of cells, numbers included.
+    pub(super) fn n_cells(&self) -> usize {
+        self.n_cells
+    }
+
+    /// Number of parts of a row.
+    pub(super) fn n_parts(&self) -> usize {
+        self.numbers.len() + self.tables.len()
+    }
+
+    pub(super) fn n_blocks(&self) -> usize {
+        self.n_rows.div_ceil(BLOCK_ROWS)
+    }
+
+    pub(super) fn block(&self, block: usize) -> Block<'_> {
+        let start = block * BLOCK_ROWS;
+        let n_rows = BLOCK_ROWS.min(self.n_rows - start);
+        let part = |width: usize| start * width..(start + n_rows) * width;
+        Block {
+            start,
+            n_rows,
+            values: &self.values[part(self.numbers.len())],
+            codes: &self.codes[part(self.tables.len())],
+        }
+    }
+
+    /// The values of the cells for the weights of the columns.
+    pub(super) fn to_cells(&self, columns: &[f64]) -> Vec<f64> {
+        let mut cells = vec![0.0; self.n_cells];
+        let n_numbers = self.numbers.len();
+        cells[..n_numbers].copy_from_slice(&columns[..n_numbers]);
+        for table in &self.tables {
+            table.to_cells(&columns[table.columns()], &mut cells[table.cells()]);
+        }
+        cells
+    }
+
+    /// Sums by column from sums by cell.
+    pub(super) fn to_columns(&self, cells: &[f64]) -> Vec<f64> {
+        let mut columns = vec![0.0; self.n_columns];
+        let n_numbers = self.numbers.len();
+        columns[..n_numbers].copy_from_slice(&cells[..n_numbers]);
+        for table in &self.tables {
+            table.to_columns(&cells[table.cells()], &mut columns[table.columns()]);
+        }
+        columns
+    }
+
+    /// What each feature that has parts adds to the scores of the first rows.
+    pub(super) fn feature_parts(&self, cells: &[f64], n_rows: usize) -> Vec<(usize, Vec<f64>)> {
+        let of_feature = |(number, table): (Option<usize>, Option<usize>)| {
+            let mut parts = vec![0.0; n_rows];
+            for (block, parts) in parts.chunks_mut(BLOCK_ROWS).enumerate() {
+                let block = self.block(block);
+                if let Some(number) = number {
+                    let values = parts.iter_mut().zip(block.number(number));
+                    let weight = cells[number] * UNIT;
+                    values.for_each(|(part, &value)| *part += weight * f64::from(value));
+                }
+                if let Some(table) = table {
+                    let of_cell = &cells[self.tables[table].cells()];
+                    let codes = parts.iter_mut().zip(block.table(table));
+                    codes.for_each(|(part, &cell)| *part += of_cell[usize::from(cell)]);
+                }
+            }
+            let of_table = || self.tables[table.expect("a part")].feature;
+            (number.map_or_else(of_table, |number| self.numbers[number].feature), parts)
+        };
+        parallel::map(self.features(), of_feature)
+    }
+
+    /// Mean of what each feature adds to the scores of the rows, by their shares.
+    pub(super) fn mean_parts(&self, cells: &[f64], shares: &[f64], n_features: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_cells];
+        for block in (0..self.n_blocks()).map(|block| self.block(block)) {
+            let shares = &shares[block.rows()];
+            for place in 0..self.numbers.len() {
+                let values = block.number(place).iter().map(|&value| f64::from(value) * UNIT);
+                sums[place] += values.zip(shares).map(|(value, share)| value * share).sum::<f64>();
+            }
+            for (place, table) in self.tables.iter().enumerate() {
+                let sums = &mut sums[table.cells()];
+                for (&cell, share) in block.table(place).iter().zip(shares) {
+                    sums[usize::from(cell)] += share;
+                }
+            }
+        }
+        let mut means = vec![0.0; n_features];
+        for (place, number) in self.numbers.iter().enumerate() {
+            means[number.feature] += cells[place] * sums[place];
+        }
+        for table in &self.tables {
+            let of_cells = cells[table.cells()].iter().zip(&sums[table.cells()]);
+            means[table.feature] += of_cells.map(|(value, share)| value * share).sum::<f64>();
+        }
+        means
+    }
+
+    /// Groups of parts of one feature, each as the place of its number and of its table.
+    pub(super) fn features(&self) -> Vec<(Option<usize>, Option<usize>)> {
+        let mut found: Vec<(Option<usize>, Option<usize>)> = Vec::new();
+        let (mut number, mut table) = (0, 0);
+        while number < self.numbers.len() || table < self.tables.len() {
+            let of_number = self.numbers.get(number).map_or(usize::MAX, |part| part.feature);
+            let of_table = self.tables.get(table).map_or(usize::MAX, |part| part.feature);
+            let feature = of_number.min(of_table);
+            let (has_number, has_table) = (of_number == feature, of_table == feature);
+            found.push((has_number.then_some(number), has_table.then_some(table)));
+            number += usize::from(has_number);
+            table += usize::from(has_table);
+        }
+        found
+    }
+
+    /// The columns of such a group.
+    pub(super) fn columns_of(&self, (number, table): (Option<usize>, Option<usize>)) -> Vec<usize> {
+        let of_table = table.map_or(0..0, |table| self.tables[table].columns());
+        number.into_iter().chain(of_table).collect()
+    }
+}
+
+fn plan_of_number(
+    feature: usize,
+    value: impl Fn(u32) -> f64,
+    moments: Moments,
+    rows: &DistinctRows,
+    n_thresholds: usize,
+) -> Plan {
+    // Dividing by a smaller deviation would overflow.
+    let varies = moments.deviation > 0.0 && moments.deviation.recip().is_finite();
+    let has_missing = rows.rows.iter().any(|&row| value(row).is_nan());
+    let mut thresholds = Vec::new();
+    if varies && n_thresholds > 0 {
+        let sample = rows.rows.iter().zip(&rows.units).take(CUT_SAMPLE);
+        let sample = sample.map(|(&row, &units)| (value(row), units)).collect();
+        thresholds = quantile_cuts(sample, n_thresholds + 1);
+    }
+    let is_told = has_missing || !thresholds.is_empty();
+    Plan {
+        number: varies.then_some(Number { feature, moments }),
+        table: is_told.then_some((Cells::Steps { thresholds }, has_missing)),
+    }
+}
+
+fn plan_of_levels(
+    column: usize,
+    codes: &[u32],
+    n_levels: u32,
+    labels: &Labels<'_>,
+    least: u64,
+) -> Result<Plan, RankError> {
+    let mut rows_of_level = vec![0; n_levels as usize];
+    let mut n_missing = 0;
+    for (row, &code) in codes.iter().enumerate() {
+        let n_rows = labels.sums(row).rows;
+        match rows_of_level.get_mut(code as usize) {
+            Some(of_level) => *of_level += n_rows,
+            None if code == MISSING_CODE => n_missing += n_rows,
+            None => return Err(RankError::BadCode { column, row, code, n_levels }),
+        }
+    }
+    let n_kept = rows_of_level.iter().filter(|&&rows| rows >= least).count();
+    let pooled: u64 = rows_of_level.iter().filter(|&&rows| rows < least).sum();
+    let has_missing = n_missing + pooled > 0;
+    if n_kept + usize::from(has_missing) < 2 {
+        // The same for all rows.
+        return Ok(Plan { number: None, table: None });
+    }
+    // There are at most 500 that are kept.
+    let mut next = 0;
+    let cell = |&rows: &u64| {
+        if rows < least {
+            return n_kept as u16;
+        }
+        next += 1;
+        next - 1
+    };
+    let of_level = rows_of_level.iter().map(cell).collect();
+    Ok(Plan { number: None, table: Some((Cells::Levels { of_level, n_kept }, has_missing)) })
+}
+
+/// Copies the cells of some rows.
+fn copy_cells(
+    column: &Column<'_>,
+    table: &Table,
+    rows: &[u32],
+    places: &mut [u16],
+) -> Result<(), RankError> {
+    let missing = table.n_known() as u16;
+    let last = table.n_cells() as u16 - 1;
+    let cell_of_number = |value: f64| match &table.cells {
+        Cells::Steps { thresholds } if !value.is_nan() => {
+            thresholds.iter().filter(|&&threshold| threshold <= value).count() as u16
+        }
+        _ => missing,
+    };
+    let cell_of_level = |code: u32| match &table.cells {
+        Cells::Levels { of_level, .. } => of_level.get(code as usize).copied().unwrap_or(missing),
+        Cells::Steps { .. } => missing,
+    };
+    let places = places.iter_mut().zip(rows.iter().map(|&row| row as usize));
+    let mut most = 0;
+    let mut put = |place: &mut u16, cell: u16| {
+        *place = cell;
+        most = most.max(cell);
+    };
+    match column {
+        Column::F64(values) => {
+            places.for_each(|(place, row)| put(place, cell_of_number(values.get(row))));
+        }
+        Column::F32(values) => {
+            places.for_each(|(place, row)| put(place, cell_of_number(values.get(row))));
+        }
+        Column::Codes { codes, .. } => {
+            places.for_each(|(place, row)| put(place, cell_of_level(codes[row])));
+        }
+    }
+    // No row missed the feature when it was read before.
+    if most > last { Err(RankError::Changed) } else { Ok(()) }
+}

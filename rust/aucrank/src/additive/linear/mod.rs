@@ -1,0 +1,223 @@
+//! Ridge logistic regression on raw features: a weighted sum of standardised numbers, their
+//! thresholds, and categories.
+
+mod cholesky;
+mod design;
+mod model;
+mod rows;
+mod solver;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Columns, Labels, times_power_of_two};
+use crate::roc::{auc, weighted_auc};
+use crate::{Interrupt, RankError, parallel};
+
+use design::Design;
+use model::Parts;
+pub use model::{LinearModel, NumberTerm};
+use rows::DistinctRows;
+use solver::Problem;
+
+/// Most thresholds of a number.
+const MOST_THRESHOLDS: usize = 1000;
+
+/// Distinct rows from which importances are computed: a random sample.
+const JUDGED_ROWS: usize = 20_000;
+
+/// How many thresholds a number has beside its linear part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thresholds {
+    /// None.
+    None,
+    /// By the number of rows.
+    #[default]
+    Auto,
+    /// At most so many, at quantiles; from 1 to 1000.
+    AtMost(usize),
+}
+
+impl Thresholds {
+    /// Most thresholds of a number, for so many rows.
+    fn most(self, n_rows: u64) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Auto => (n_rows / 60).clamp(4, 24) as usize,
+            Self::AtMost(most) => most,
+        }
+    }
+}
+
+/// Parameters of a linear model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearParams {
+    /// Weight of the losses of the rows beside half the sum of squared weights; positive.
+    pub c: f64,
+    /// Thresholds of numbers.
+    pub thresholds: Thresholds,
+    /// Maximum number of iterations; at least 1.
+    pub max_iterations: usize,
+    /// An iteration that decreases the objective, divided by the total weight of the rows, by less
+    /// is the last; not negative.
+    pub tolerance: f64,
+}
+
+impl Default for LinearParams {
+    fn default() -> Self {
+        Self { c: 0.1, thresholds: Thresholds::default(), max_iterations: 100, tolerance: 1e-10 }
+    }
+}
+
+impl LinearParams {
+    /// Checks each parameter.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] naming the one that is out of its range.
+    pub fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return bad("C", self.c.to_string(), "finite and positive");
+        }
+        if let Thresholds::AtMost(most) = self.thresholds
+            && !(1..=MOST_THRESHOLDS).contains(&most)
+        {
+            return bad("thresholds", most.to_string(), "from 1 to 1000");
+        }
+        if self.max_iterations == 0 {
+            return bad("max_iterations", "0".to_owned(), "at least 1");
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return bad("tolerance", self.tolerance.to_string(), "finite and not negative");
+        }
+        Ok(())
+    }
+}
+
+/// Fits a linear model: the log-odds of the positive class that minimise the logistic loss of the
+/// rows, with half the sum of squared weights as a penalty.
+///
+/// Numbers are standardised and clipped at six standard deviations, and may have thresholds at
+/// quantiles; categories have a weight each, except those of fewer than 0.2 % of the rows, which
+/// count as missing; a missing value has a weight of its own if training rows miss the feature. The
+/// model does not depend on the order of the rows or the number of threads, and weight k is k copies
+/// of a row.
+///
+/// # Errors
+///
+/// [`RankError`] if a parameter is out of its range, a value is infinite, a code is out of range, or
+/// when interrupted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{LinearParams, fit_linear};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[0.0, 3.0, 1.0, 0.0, 2.0, 3.0, 3.0, 0.0], 2)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let model = fit_linear(&columns, &labels, &LinearParams::default(), &Interrupt::default())?;
+/// assert!(model.numbers()[0].weight > 0.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn fit_linear(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &LinearParams,
+    interrupt: &Interrupt,
+) -> Result<LinearModel, RankError> {
+    params.validate()?;
+    let columns = &columns.until(interrupt);
+    let (found, expected) = (columns.n_rows(), labels.n_rows());
+    if found != expected {
+        return Err(RankError::LengthMismatch { name: "X", found, expected });
+    }
+    if let Some(err) = columns.infinite_value() {
+        return Err(err);
+    }
+    let rows = DistinctRows::of(columns, labels, interrupt)?;
+    let n_thresholds = params.thresholds.most(labels.total().rows);
+    let design = Design::new(columns, labels, &rows, n_thresholds, interrupt)?;
+    let shares = rows.shares();
+    let problem = Problem {
+        design: &design,
+        positive: &rows.positive,
+        shares: &shares,
+        ridge: ridge(params.c, labels),
+        max_iterations: params.max_iterations,
+        tolerance: params.tolerance,
+        interrupt,
+    };
+    let solution = problem.solve()?;
+
+    let cells = design.to_cells(&solution.columns);
+    let number = |(number, &weight): (&design::Number, &f64)| NumberTerm {
+        feature: number.feature,
+        weight,
+        mean: number.moments.mean,
+        deviation: number.moments.deviation,
+    };
+    let mut model = LinearModel::new(Parts {
+        n_levels: columns.iter().map(crate::data::Column::n_levels).collect(),
+        numbers: design.numbers.iter().zip(&cells).map(number).collect(),
+        steps: design.tables.iter().map(|table| table.term(&cells[table.cells()])).collect(),
+        intercept: solution.intercept,
+        means: vec![0.0; columns.n_features()],
+        importances: vec![0.0; columns.n_features()],
+        n_iterations: solution.n_iterations,
+        has_converged: solution.has_converged,
+    });
+    let means = design.mean_parts(&cells, &shares, columns.n_features());
+    model.set_means(means);
+    let importances = importances(&design, &cells, &rows, columns.n_features(), interrupt)?;
+    model.set_importances(importances);
+    Ok(model)
+}
+
+/// The ridge beside the mean loss.
+fn ridge(c: f64, labels: &Labels<'_>) -> f64 {
+    let total = labels.total();
+    let units = (total.pos + total.neg) as f64;
+    // Weights may be so small or large that their total is out of range.
+    times_power_of_two((c * units).recip(), -labels.exponent()).clamp(1e-30, 1e30)
+}
+
+/// For each feature the loss of AUC on a sample of the training rows if it adds the same to all.
+fn importances(
+    design: &Design,
+    cells: &[f64],
+    rows: &DistinctRows,
+    n_features: usize,
+    interrupt: &Interrupt,
+) -> Result<Vec<f64>, RankError> {
+    let mut n_rows = rows.len().min(JUDGED_ROWS);
+    let positive = &rows.positive[..n_rows];
+    if positive.iter().all(|&p| p) || positive.iter().all(|&p| !p) {
+        n_rows = rows.len();
+    }
+    let positive = &rows.positive[..n_rows];
+    let is_counted = rows.units[..n_rows].iter().all(|&units| units == 1);
+    let weights: Vec<f64> = rows.units[..n_rows].iter().map(|&units| units as f64).collect();
+    let auc_of = |scores: &[f64]| {
+        if is_counted { auc(scores, positive) } else { weighted_auc(scores, positive, &weights) }
+    };
+    let parts = design.feature_parts(cells, n_rows);
+    let mut scores = vec![0.0; n_rows];
+    for (_, part) in &parts {
+        scores.iter_mut().zip(part).for_each(|(score, part)| *score += part);
+    }
+    let full = auc_of(&scores)?;
+    let of_feature = |(feature, part): &(usize, Vec<f64>)| {
+        interrupt.check()?;
+        let without: Vec<f64> = scores.iter().zip(part).map(|(score, part)| score - part).collect();
+        Ok((*feature, full - auc_of(&without)?))
+    };
+    let mut importances = vec![0.0; n_features];
+    for (feature, importance) in parallel::try_map(parts.iter().collect(), of_feature)? {
+        importances[feature] = importance;
+    }
+    Ok(importances)
+}

@@ -1,0 +1,280 @@
+//! The fitted linear model: its scores, and their parts.
+
+use serde::{Deserialize, Serialize};
+
+use super::design::{MOST_DEVIATIONS, UNIT, standardised};
+use crate::RankError;
+use crate::data::{Columns, FeatureTerm};
+use crate::formula::{Formula, Linear, LinearTerm, Scale};
+
+/// Largest sum of the parts of a row that is believed of a file.
+const LARGEST: f64 = 1e300;
+
+/// A number of a linear model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NumberTerm {
+    /// The feature.
+    pub feature: usize,
+    /// Its weight per standard deviation.
+    pub weight: f64,
+    /// Mean of its known training values.
+    pub mean: f64,
+    /// Their standard deviation. A value is clipped at six of them from the mean.
+    pub deviation: f64,
+}
+
+impl NumberTerm {
+    /// What it adds to the score; nothing where the value is missing.
+    #[inline]
+    fn value(&self, raw: f64) -> f64 {
+        self.weight * standardised(raw, self.mean, self.deviation)
+    }
+}
+
+/// A weighted sum of standardised numbers, thresholds and categories.
+///
+/// Weights and standardised numbers are multiples of powers of two, so that the sums of their products
+/// are exact: the order of the features does not matter, and parts add up to the score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LinearModel(Parts);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Parts {
+    pub(super) n_levels: Vec<Option<u32>>,
+    pub(super) numbers: Vec<NumberTerm>,
+    pub(super) steps: Vec<FeatureTerm>,
+    pub(super) intercept: f64,
+    /// Mean of what each feature adds to the scores of the training rows.
+    pub(super) means: Vec<f64>,
+    pub(super) importances: Vec<f64>,
+    pub(super) n_iterations: usize,
+    pub(super) has_converged: bool,
+}
+
+impl LinearModel {
+    /// Rounds the weights so that sums are exact, except the means, which follow from them.
+    pub(super) fn new(mut parts: Parts) -> Self {
+        let unit = parts.unit();
+        let snap = |value: &mut f64, unit: f64| *value = (*value / unit).round() * unit;
+        for number in &mut parts.numbers {
+            // A standardised number is a multiple of its own unit.
+            snap(&mut number.weight, unit / UNIT);
+        }
+        for term in &mut parts.steps {
+            term.change(|value| (value / unit).round() * unit);
+        }
+        snap(&mut parts.intercept, unit);
+        Self(parts)
+    }
+
+    /// Sets the means of the parts of features, rounded so that sums are exact.
+    pub(super) fn set_means(&mut self, means: Vec<f64>) {
+        let unit = self.0.unit();
+        self.0.means = means.iter().map(|mean| (mean / unit).round() * unit).collect();
+    }
+
+    pub(super) fn set_importances(&mut self, importances: Vec<f64>) {
+        self.0.importances = importances;
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.0.n_levels
+    }
+
+    /// The numbers that have a weight.
+    #[must_use]
+    pub fn numbers(&self) -> &[NumberTerm] {
+        &self.0.numbers
+    }
+
+    /// The thresholds, categories and missing values of features, as step functions.
+    #[must_use]
+    pub fn steps(&self) -> &[FeatureTerm] {
+        &self.0.steps
+    }
+
+    /// Score of a row to which no feature adds anything.
+    #[must_use]
+    pub fn intercept(&self) -> f64 {
+        self.0.intercept
+    }
+
+    /// Mean score of the training rows.
+    #[must_use]
+    pub fn base_score(&self) -> f64 {
+        self.0.intercept + self.0.means.iter().sum::<f64>()
+    }
+
+    /// For each feature the loss of AUC on training rows if it adds its mean to all of them.
+    #[must_use]
+    pub fn importances(&self) -> &[f64] {
+        &self.0.importances
+    }
+
+    /// Iterations of the fit.
+    #[must_use]
+    pub fn n_iterations(&self) -> usize {
+        self.0.n_iterations
+    }
+
+    /// Whether the fit ended before the maximum number of iterations.
+    #[must_use]
+    pub fn has_converged(&self) -> bool {
+        self.0.has_converged
+    }
+
+    /// Log-odds of the positive class for each row.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        let Parts { numbers, steps, intercept, .. } = &self.0;
+        self.for_rows(columns, 1, |row, score| {
+            let of_numbers = numbers.iter().map(|term| term.value(row[term.feature]));
+            let of_steps = steps.iter().map(|term| term.value(row[term.feature]));
+            // In the order of the formula.
+            score[0] = of_steps.fold(of_numbers.fold(0.0, |a, b| a + b) + intercept, |a, b| a + b);
+        })
+    }
+
+    /// Probability of the positive class for each row: above one half exactly where the score is
+    /// above 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`LinearModel::score`].
+    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        let mut scores = self.score(columns)?;
+        scores.iter_mut().for_each(|score| *score = probability(*score));
+        Ok(scores)
+    }
+
+    /// What each feature adds to the score of each row, row by row, above what it adds on average.
+    /// It adds up to the score less [`LinearModel::base_score`] exactly.
+    ///
+    /// # Errors
+    ///
+    /// As [`LinearModel::score`].
+    pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        let Parts { numbers, steps, means, .. } = &self.0;
+        self.for_rows(columns, means.len(), |row, parts| {
+            parts.iter_mut().zip(means).for_each(|(part, mean)| *part = -mean);
+            numbers.iter().for_each(|term| parts[term.feature] += term.value(row[term.feature]));
+            steps.iter().for_each(|term| parts[term.feature] += term.value(row[term.feature]));
+        })
+    }
+
+    /// Computes `width` numbers for each row.
+    fn for_rows(
+        &self,
+        columns: &Columns<'_>,
+        width: usize,
+        work: impl Fn(&[f64], &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        let n_features = columns.n_features();
+        let mut out = vec![0.0; columns.n_rows() * width];
+        columns.by_tile(&mut out, width, |(): &mut (), _, values, out| {
+            for (row, out) in values.chunks_exact(n_features).zip(out.chunks_exact_mut(width)) {
+                work(row, out);
+            }
+        })?;
+        Ok(out)
+    }
+
+    /// Its score.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        let Parts { numbers, steps, intercept, .. } = &self.0;
+        let term = |term: &NumberTerm| LinearTerm {
+            feature: term.feature,
+            weight: term.weight,
+            scale: Some(Scale {
+                mean: term.mean,
+                deviation: term.deviation,
+                limit: MOST_DEVIATIONS,
+                unit: Some(UNIT),
+            }),
+        };
+        let linear = Linear { terms: numbers.iter().map(term).collect(), intercept: *intercept };
+        let steps = steps.iter().map(|term| Formula::Steps(term.into()));
+        Formula::Sum(std::iter::once(Formula::Linear(linear)).chain(steps).collect())
+    }
+
+    /// Checks the consistency of a model read from a file.
+    ///
+    /// # Errors
+    ///
+    /// A description of the fault.
+    pub fn check(&self) -> Result<(), String> {
+        let Parts { n_levels, numbers, steps, means, importances, n_iterations, .. } = &self.0;
+        if n_levels.is_empty() {
+            return Err("there is no feature".to_owned());
+        }
+        for (what, part) in [("means", means), ("importances", importances)] {
+            let (found, expected) = (part.len(), n_levels.len());
+            if found != expected {
+                return Err(format!("{found} {what} for {expected} features"));
+            }
+        }
+        if !numbers.is_sorted_by(|a, b| a.feature < b.feature)
+            || !steps.is_sorted_by(|a, b| a.feature < b.feature)
+        {
+            return Err("the features of the terms do not ascend".to_owned());
+        }
+        for number in numbers {
+            if n_levels.get(number.feature) != Some(&None) {
+                return Err(format!("feature {} is no number", number.feature));
+            }
+            let deviation_fits = number.deviation > 0.0 && number.deviation.is_finite();
+            if !(deviation_fits && number.mean.is_finite()) {
+                return Err(format!("feature {} cannot be standardised", number.feature));
+            }
+        }
+        steps.iter().try_for_each(|term| term.check(n_levels))?;
+        // Also false for NaN.
+        if !(self.0.bound() <= LARGEST) {
+            return Err("the weights are not finite, or too large".to_owned());
+        }
+        if !importances.iter().all(|importance| importance.abs() <= 1.0) {
+            return Err("an importance is no difference of AUCs".to_owned());
+        }
+        if *n_iterations > u32::MAX as usize {
+            return Err(format!("there were not {n_iterations} iterations"));
+        }
+        Ok(())
+    }
+}
+
+impl Parts {
+    /// No sum of some parts of a row, or of their distances from the means, exceeds this.
+    fn bound(&self) -> f64 {
+        let of_numbers = self.numbers.iter().map(|term| MOST_DEVIATIONS * term.weight.abs());
+        let of_steps = self.steps.iter().map(|term| {
+            term.steps.values().iter().fold(term.missing.abs(), |most, value| most.max(value.abs()))
+        });
+        let of_means = self.means.iter().map(|mean| mean.abs());
+        let of_parts = of_numbers.chain(of_steps).sum::<f64>();
+        // A mean is no larger than its part.
+        self.intercept.abs() + of_parts + of_means.sum::<f64>().max(of_parts)
+    }
+
+    /// A power of two of which all weights are multiples, so that no sum has more than 53 bits.
+    fn unit(&self) -> f64 {
+        // Rounding to the unit may add to the bound, by less than the factor of two.
+        let bound = (2.0 * self.bound()).max(f64::MIN_POSITIVE.sqrt());
+        // The power of two above it, from the bits.
+        let power = (bound.to_bits() >> 52) as i32 - 1022;
+        2_f64.powi(power - 53)
+    }
+}
+
+/// The logistic function, above one half exactly for positive scores.
+fn probability(score: f64) -> f64 {
+    let odds = libm::exp(-score.abs());
+    if score > 0.0 { (1.0 / (1.0 + odds)).max(0.5_f64.next_up()) } else { odds / (1.0 + odds) }
+}

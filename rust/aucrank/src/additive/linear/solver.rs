@@ -1,0 +1,616 @@
+//! The minimum of the mean logistic loss plus a ridge penalty, by Newton's method.
+//!
+//! With few columns the Hessian is formed from sums over the cells of pairs of parts, at a cost of
+//! `n d^2 / 2` for `d` parts whatever the number of their columns, and factorised. With many columns
+//! each Newton step is found by conjugate gradients, whose products with the Hessian cost `2 n d`,
+//! preconditioned by the blocks of single features. Many rows are approached from a sixteenth of
+//! them, a random sample since rows are in the order of a hash.
+//!
+//! Partial sums over fixed groups of rows are added in a fixed order: results do not depend on the
+//! number of threads.
+
+use super::cholesky::{Cholesky, dot};
+use super::design::{Block, Design, UNIT};
+use crate::{Interrupt, Part, RankError, parallel};
+
+/// Groups of blocks, each of which is summed by one thread.
+const N_GROUPS: usize = 16;
+
+/// Number of blocks from which on a sample is solved first, and the share of it.
+const SAMPLED_FROM: usize = 64;
+const SAMPLE_STRIDE: usize = 16;
+
+/// Tolerance of the solution for the sample.
+const SAMPLE_TOLERANCE: f64 = 1e-5;
+
+/// Share of the promised decrease that a step must reach.
+const LEAST_DECREASE: f64 = 1e-4;
+
+/// Halvings of a step after which there is no decrease beyond rounding.
+const MOST_HALVINGS: usize = 30;
+
+/// Conjugate gradients end when the residual is this share of the gradient.
+const RESIDUAL: f64 = 1e-3;
+
+/// Most products with the Hessian for a step.
+const MOST_PRODUCTS: usize = 500;
+
+/// Most columns for which the Hessian is formed.
+const MOST_COLUMNS: usize = 768;
+
+/// Cost of conjugate gradients for a step, in operations per row and part.
+const PRODUCT_COST: f64 = 100.0;
+
+/// What is minimised: the mean loss of the rows, by their shares, plus `ridge / 2` times the sum of
+/// squared weights.
+pub(super) struct Problem<'a> {
+    pub(super) design: &'a Design,
+    pub(super) positive: &'a [bool],
+    pub(super) shares: &'a [f64],
+    pub(super) ridge: f64,
+    pub(super) max_iterations: usize,
+    /// An iteration that would decrease the objective by less is the last.
+    pub(super) tolerance: f64,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+/// The minimum.
+pub(super) struct Solution {
+    /// Weights of the columns.
+    pub(super) columns: Vec<f64>,
+    pub(super) intercept: f64,
+    pub(super) n_iterations: usize,
+    pub(super) has_converged: bool,
+}
+
+/// A point with what is known of each row there.
+struct Point {
+    columns: Vec<f64>,
+    intercept: f64,
+    scores: Vec<f64>,
+    loss: f64,
+    /// Derivative of the loss of a row by its score, and the second derivative.
+    slopes: Vec<f64>,
+    curvatures: Vec<f64>,
+}
+
+/// A direction in the space of weights, and in that of scores.
+struct Step {
+    columns: Vec<f64>,
+    intercept: f64,
+    /// Decrease of the objective that its derivatives promise.
+    decrease: f64,
+}
+
+impl Problem<'_> {
+    pub(super) fn solve(&self) -> Result<Solution, RankError> {
+        let columns = vec![0.0; self.design.n_columns()];
+        let prevalence: f64 = self.rows(1).map(|row| self.positive_share(row)).sum();
+        let intercept = libm::log(prevalence / (1.0 - prevalence));
+        let mut solution = Solution { columns, intercept, n_iterations: 0, has_converged: false };
+        if self.design.n_blocks() >= SAMPLED_FROM {
+            self.descend(&mut solution, SAMPLE_STRIDE, SAMPLE_TOLERANCE)?;
+        }
+        if solution.n_iterations < self.max_iterations {
+            self.descend(&mut solution, 1, self.tolerance)?;
+        }
+        Ok(solution)
+    }
+
+    fn positive_share(&self, row: usize) -> f64 {
+        if self.positive[row] { self.shares[row] } else { 0.0 }
+    }
+
+    /// The rows of every `stride`-th block.
+    fn rows(&self, stride: usize) -> impl Iterator<Item = usize> {
+        let blocks = (0..self.design.n_blocks()).step_by(stride);
+        blocks.flat_map(|block| self.design.block(block).rows())
+    }
+
+    /// Newton's method on every `stride`-th block of rows, from and to `solution`.
+    fn descend(
+        &self,
+        solution: &mut Solution,
+        stride: usize,
+        tolerance: f64,
+    ) -> Result<(), RankError> {
+        let share: f64 = self.rows(stride).map(|row| self.shares[row]).sum();
+        let of_positive: f64 = self.rows(stride).map(|row| self.positive_share(row)).sum();
+        if stride > 1 && !(of_positive > 0.0 && of_positive < share) {
+            return Ok(());
+        }
+        let sample = Sample { problem: self, stride, scale: share.recip() };
+        let (columns, intercept) = (solution.columns.clone(), solution.intercept);
+        let mut at = sample.point(columns, intercept)?;
+        solution.has_converged = false;
+        while !solution.has_converged && solution.n_iterations < self.max_iterations {
+            let step = sample.step(&at)?;
+            solution.has_converged = step.decrease <= tolerance;
+            let is_better = sample.go(&mut at, &step)?;
+            solution.has_converged |= !is_better;
+            solution.n_iterations += 1;
+            let goes_on = self.interrupt.part_done(&Part {
+                unit: "iteration",
+                number: solution.n_iterations,
+                most: Some(self.max_iterations),
+                figures: &[("log_loss", Some(at.loss))],
+            })?;
+            if !goes_on {
+                break;
+            }
+        }
+        (solution.columns, solution.intercept) = (at.columns, at.intercept);
+        Ok(())
+    }
+}
+
+/// The problem on some of the blocks.
+struct Sample<'a> {
+    problem: &'a Problem<'a>,
+    stride: usize,
+    /// Inverse of the share of the rows.
+    scale: f64,
+}
+
+/// A group of blocks, with the places of its rows in some vectors.
+struct Group<'a, const N: usize> {
+    blocks: Vec<usize>,
+    /// The first row of the places.
+    start: usize,
+    places: [&'a mut [f64]; N],
+}
+
+impl Sample<'_> {
+    /// Numbers of the blocks of each group.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let blocks: Vec<usize> = (0..self.problem.design.n_blocks()).step_by(self.stride).collect();
+        blocks.chunks(blocks.len().div_ceil(N_GROUPS).max(1)).map(<[usize]>::to_vec).collect()
+    }
+
+    /// The groups, each with its part of vectors that have a place for every row.
+    fn places<'b, const N: usize>(&self, mut rest: [&'b mut [f64]; N]) -> Vec<Group<'b, N>> {
+        let groups = self.groups();
+        let design = self.problem.design;
+        let starts: Vec<usize> = groups.iter().map(|group| design.block(group[0]).start).collect();
+        let ends: Vec<usize> = starts.iter().skip(1).copied().chain([design.n_rows()]).collect();
+        let of_group = |(blocks, (start, end)): (Vec<usize>, (usize, usize))| {
+            let places = rest.each_mut().map(|rest| {
+                let (here, after) = std::mem::take(rest).split_at_mut(end - start);
+                *rest = after;
+                here
+            });
+            Group { blocks, start, places }
+        };
+        groups.into_iter().zip(starts.into_iter().zip(ends)).map(of_group).collect()
+    }
+
+    fn point(&self, columns: Vec<f64>, intercept: f64) -> Result<Point, RankError> {
+        let n_rows = self.problem.design.n_rows();
+        let scores = self.scores(&columns, intercept)?;
+        let (slopes, curvatures) = (vec![0.0; n_rows], vec![0.0; n_rows]);
+        let mut point = Point { columns, intercept, scores, loss: 0.0, slopes, curvatures };
+        self.look(&mut point)?;
+        Ok(point)
+    }
+
+    /// The scores of the rows; 0 for those of other blocks.
+    fn scores(&self, columns: &[f64], intercept: f64) -> Result<Vec<f64>, RankError> {
+        let design = self.problem.design;
+        let cells = design.to_cells(columns);
+        let mut scores = vec![0.0; design.n_rows()];
+        let of_group = |Group { blocks, start, places: [scores] }: Group<'_, 1>| {
+            self.problem.interrupt.check()?;
+            for block in blocks {
+                let block = design.block(block);
+                let scores = &mut scores[block.start - start..][..block.n_rows];
+                scores.fill(intercept);
+                add_scores(design, &block, &cells, scores);
+            }
+            Ok(())
+        };
+        parallel::try_map(self.places([&mut scores]), of_group)?;
+        Ok(scores)
+    }
+
+    /// Computes the loss and its derivatives from the scores.
+    fn look(&self, point: &mut Point) -> Result<(), RankError> {
+        let Problem { design, positive, shares, ridge, interrupt, .. } = self.problem;
+        let of_group = |group: Group<'_, 3>| {
+            interrupt.check()?;
+            let Group { blocks, start, places: [scores, slopes, curvatures] } = group;
+            let mut sum = 0.0;
+            for block in blocks {
+                for row in design.block(block).rows() {
+                    let place = row - start;
+                    let share = self.scale * shares[row];
+                    let score = scores[place];
+                    // exp(-|score|) does not overflow.
+                    let odds = libm::exp(-score.abs());
+                    let (rarer, other) = (odds / (1.0 + odds), 1.0 / (1.0 + odds));
+                    let probability = if score > 0.0 { other } else { rarer };
+                    let of_class = if positive[row] { -score } else { score };
+                    sum += share * (of_class.max(0.0) + libm::log1p(odds));
+                    let label = if positive[row] { 1.0 } else { 0.0 };
+                    slopes[place] = share * (probability - label);
+                    curvatures[place] = share * rarer * other;
+                }
+            }
+            Ok(sum)
+        };
+        let Point { columns, scores, slopes, curvatures, .. } = point;
+        let places = self.places([scores, slopes, curvatures]);
+        let sums = parallel::try_map(places, of_group)?;
+        let loss: f64 = sums.iter().sum();
+        point.loss = loss + 0.5 * ridge * dot(columns, columns);
+        Ok(())
+    }
+
+    /// Goes along a step as far as the objective decreases; whether it does.
+    fn go(&self, at: &mut Point, step: &Step) -> Result<bool, RankError> {
+        let direction = self.scores(&step.columns, step.intercept)?;
+        let n_rows = direction.len();
+        let mut next = Point {
+            columns: Vec::new(),
+            intercept: 0.0,
+            scores: Vec::new(),
+            loss: 0.0,
+            slopes: vec![0.0; n_rows],
+            curvatures: vec![0.0; n_rows],
+        };
+        let along = |from: &[f64], step: &[f64], length: f64| -> Vec<f64> {
+            from.iter().zip(step).map(|(from, step)| from + length * step).collect()
+        };
+        let mut length = 1.0;
+        for _ in 0..MOST_HALVINGS {
+            next.columns = along(&at.columns, &step.columns, length);
+            next.intercept = at.intercept + length * step.intercept;
+            next.scores = along(&at.scores, &direction, length);
+            self.look(&mut next)?;
+            // The derivatives promise twice the decrease of the whole step.
+            let rounding = 4.0 * f64::EPSILON * at.loss;
+            if next.loss <= at.loss - 2.0 * LEAST_DECREASE * length * step.decrease + rounding {
+                *at = next;
+                return Ok(true);
+            }
+            length /= 2.0;
+        }
+        Ok(false)
+    }
+
+    /// The Newton step from a point.
+    fn step(&self, at: &Point) -> Result<Step, RankError> {
+        let Problem { design, ridge, .. } = self.problem;
+        let (of_cells, of_intercept) = self.gradient(&at.slopes)?;
+        let mut gradient = design.to_columns(&of_cells);
+        gradient.iter_mut().zip(&at.columns).for_each(|(slope, weight)| *slope += ridge * weight);
+        // At the intercept the curvature is that of all rows.
+        let (of_cells, total) = self.gradient(&at.curvatures)?;
+        let total = total.max(f64::MIN_POSITIVE);
+        let with_intercept = design.to_columns(&of_cells);
+        // The intercept eliminated: the rows are centred by their curvature.
+        let right: Vec<f64> = gradient
+            .iter()
+            .zip(&with_intercept)
+            .map(|(slope, with)| with * of_intercept / total - slope)
+            .collect();
+        let size = design.n_parts() as f64;
+        let n_rows = (design.n_rows() / self.stride) as f64;
+        let n_columns = design.n_columns() as f64;
+        let direct = n_rows * size * size / 2.0 + n_columns.powi(3) / 6.0;
+        let is_small = design.n_columns() <= MOST_COLUMNS;
+        let columns = if is_small && direct < PRODUCT_COST * n_rows * size {
+            let mut lower = self.hessian(&at.curvatures)?;
+            for (i, row) in lower.iter_mut().enumerate() {
+                for (entry, with) in row.iter_mut().zip(&with_intercept) {
+                    *entry -= with_intercept[i] * with / total;
+                }
+                row[i] = row[i].max(0.0) + ridge;
+            }
+            let mut columns = right;
+            Cholesky::of(lower).solve(&mut columns);
+            columns
+        } else {
+            let system = Centred { sample: self, at, with_intercept: &with_intercept, total };
+            system.solve(right)?
+        };
+        let intercept = -(of_intercept + dot(&with_intercept, &columns)) / total;
+        let decrease = -0.5 * (dot(&gradient, &columns) + of_intercept * intercept);
+        Ok(Step { columns, intercept, decrease })
+    }
+
+    /// Sums of numbers of the rows by cell, and over all rows.
+    fn gradient(&self, of_rows: &[f64]) -> Result<(Vec<f64>, f64), RankError> {
+        let design = self.problem.design;
+        let of_group = |blocks: Vec<usize>| {
+            self.problem.interrupt.check()?;
+            let (mut sums, mut total) = (vec![0.0; design.n_cells()], 0.0);
+            for block in blocks {
+                let block = design.block(block);
+                let of_rows = &of_rows[block.rows()];
+                add_sums(design, &block, of_rows, &mut sums);
+                total += of_rows.iter().sum::<f64>();
+            }
+            Ok((sums, total))
+        };
+        let parts = parallel::try_map(self.groups(), of_group)?;
+        let (mut sums, mut total) = (vec![0.0; design.n_cells()], 0.0);
+        for (part, of_all) in parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            total += of_all;
+        }
+        Ok((sums, total))
+    }
+
+    /// Lower triangle of the Hessian of the mean loss, without the intercept.
+    fn hessian(&self, curvatures: &[f64]) -> Result<Vec<Vec<f64>>, RankError> {
+        let design = self.problem.design;
+        let size = design.n_cells();
+        let of_group = |blocks: Vec<usize>| {
+            let mut products = Products::new(design);
+            for block in blocks {
+                self.problem.interrupt.check()?;
+                let block = design.block(block);
+                products.add(&block, &curvatures[block.rows()]);
+            }
+            Ok(products.sums)
+        };
+        let parts = parallel::try_map(self.groups(), of_group)?;
+        let mut of_cells = vec![0.0; size * size];
+        for part in parts {
+            of_cells.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        // Only the part below the diagonal was summed.
+        for row in 0..size {
+            for column in 0..row {
+                of_cells[column * size + row] = of_cells[row * size + column];
+            }
+        }
+        let half: Vec<Vec<f64>> =
+            of_cells.chunks_exact(size.max(1)).map(|row| design.to_columns(row)).collect();
+        let lower = (0..design.n_columns()).map(|column| {
+            let cells: Vec<f64> = half.iter().map(|row| row[column]).collect();
+            let mut row = design.to_columns(&cells);
+            row.truncate(column + 1);
+            row
+        });
+        Ok(lower.collect())
+    }
+}
+
+/// Adds the weighted parts of some rows to their scores.
+fn add_scores(design: &Design, block: &Block<'_>, cells: &[f64], scores: &mut [f64]) {
+    for (place, weight) in (0..design.numbers.len()).zip(cells) {
+        let weight = weight * UNIT;
+        for (score, &value) in scores.iter_mut().zip(block.number(place)) {
+            *score += weight * f64::from(value);
+        }
+    }
+    for (place, table) in design.tables.iter().enumerate() {
+        let cells = &cells[table.cells()];
+        for (score, &cell) in scores.iter_mut().zip(block.table(place)) {
+            *score += cells[usize::from(cell)];
+        }
+    }
+}
+
+/// Adds numbers of some rows to sums by cell: the transpose of [`add_scores`].
+fn add_sums(design: &Design, block: &Block<'_>, of_rows: &[f64], sums: &mut [f64]) {
+    for place in 0..design.numbers.len() {
+        sums[place] += UNIT * dot_units(of_rows, block.number(place));
+    }
+    for (place, table) in design.tables.iter().enumerate() {
+        let sums = &mut sums[table.cells()];
+        for (number, &cell) in of_rows.iter().zip(block.table(place)) {
+            sums[usize::from(cell)] += number;
+        }
+    }
+}
+
+/// As [`dot`], of numbers and standardised values in units.
+fn dot_units(a: &[f64], b: &[i32]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest = a.remainder().iter().zip(b.remainder()).map(|(a, &b)| a * f64::from(b)).sum::<f64>();
+    for (a, b) in a.zip(b) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * f64::from(b[lane]);
+        }
+    }
+    lanes.iter().sum::<f64>() + rest
+}
+
+/// Sums of products of two parts by their cells, weighted by curvatures, below the diagonal.
+struct Products<'a> {
+    design: &'a Design,
+    sums: Vec<f64>,
+    /// The numbers of a block, and their products with the curvatures.
+    values: Vec<Vec<f64>>,
+    weighted: Vec<Vec<f64>>,
+}
+
+impl<'a> Products<'a> {
+    fn new(design: &'a Design) -> Self {
+        let n_numbers = design.numbers.len();
+        let sums = vec![0.0; design.n_cells() * design.n_cells()];
+        Self { design, sums, values: vec![vec![]; n_numbers], weighted: vec![vec![]; n_numbers] }
+    }
+
+    fn add(&mut self, block: &Block<'_>, curvatures: &[f64]) {
+        let size = self.design.n_cells();
+        for (place, (values, weighted)) in
+            self.values.iter_mut().zip(&mut self.weighted).enumerate()
+        {
+            values.clear();
+            values.extend(block.number(place).iter().map(|&value| UNIT * f64::from(value)));
+            weighted.clear();
+            weighted.extend(values.iter().zip(curvatures).map(|(value, weight)| value * weight));
+        }
+        for (row, weighted) in self.weighted.iter().enumerate() {
+            for (column, values) in self.values[..=row].iter().enumerate() {
+                self.sums[row * size + column] += dot(weighted, values);
+            }
+        }
+        for (place, table) in self.design.tables.iter().enumerate() {
+            let first = table.cells().start;
+            let cells = block.table(place);
+            for (number, weighted) in self.weighted.iter().enumerate() {
+                for (&cell, product) in cells.iter().zip(weighted) {
+                    self.sums[(first + usize::from(cell)) * size + number] += product;
+                }
+            }
+            for (other, of_other) in self.design.tables[..place].iter().enumerate() {
+                let column = of_other.cells().start;
+                let others = block.table(other);
+                for ((&cell, &other), weight) in cells.iter().zip(others).zip(curvatures) {
+                    let row = first + usize::from(cell);
+                    self.sums[row * size + column + usize::from(other)] += weight;
+                }
+            }
+            for (&cell, weight) in cells.iter().zip(curvatures) {
+                let row = first + usize::from(cell);
+                self.sums[row * size + row] += weight;
+            }
+        }
+    }
+}
+
+/// The Hessian with the intercept eliminated: `A - b b' / c`, plus the ridge.
+struct Centred<'a> {
+    sample: &'a Sample<'a>,
+    at: &'a Point,
+    with_intercept: &'a [f64],
+    total: f64,
+}
+
+impl Centred<'_> {
+    /// Solves the system by conjugate gradients.
+    fn solve(&self, mut residual: Vec<f64>) -> Result<Vec<f64>, RankError> {
+        let blocks = self.blocks()?;
+        let mut found = vec![0.0; residual.len()];
+        let mut scaled = precondition(&blocks, &residual);
+        let mut product = dot(&residual, &scaled);
+        let least = RESIDUAL * RESIDUAL * product;
+        let mut direction = scaled.clone();
+        for _ in 0..MOST_PRODUCTS {
+            if product <= least || product <= 0.0 {
+                break;
+            }
+            let turned = self.times(&direction)?;
+            let length = product / dot(&direction, &turned);
+            if !length.is_finite() {
+                break;
+            }
+            found.iter_mut().zip(&direction).for_each(|(x, step)| *x += length * step);
+            residual.iter_mut().zip(&turned).for_each(|(x, step)| *x -= length * step);
+            scaled = precondition(&blocks, &residual);
+            let before = std::mem::replace(&mut product, dot(&residual, &scaled));
+            let share = product / before;
+            direction.iter_mut().zip(&scaled).for_each(|(x, new)| *x = new + share * *x);
+        }
+        Ok(found)
+    }
+
+    /// The product with a vector.
+    fn times(&self, columns: &[f64]) -> Result<Vec<f64>, RankError> {
+        let Sample { problem: Problem { design, ridge, .. }, .. } = self.sample;
+        let cells = design.to_cells(columns);
+        let of_group = |blocks: Vec<usize>| {
+            self.sample.problem.interrupt.check()?;
+            let (mut sums, mut scores) = (vec![0.0; design.n_cells()], Vec::new());
+            for block in blocks {
+                let block = design.block(block);
+                scores.clear();
+                scores.resize(block.n_rows, 0.0);
+                add_scores(design, &block, &cells, &mut scores);
+                let curvatures = &self.at.curvatures[block.rows()];
+                scores.iter_mut().zip(curvatures).for_each(|(score, weight)| *score *= weight);
+                add_sums(design, &block, &scores, &mut sums);
+            }
+            Ok(sums)
+        };
+        let parts = parallel::try_map(self.sample.groups(), of_group)?;
+        let mut sums = vec![0.0; design.n_cells()];
+        for part in parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        let mut product = design.to_columns(&sums);
+        let of_intercept = dot(self.with_intercept, columns) / self.total;
+        for ((product, with), weight) in product.iter_mut().zip(self.with_intercept).zip(columns) {
+            *product += ridge * weight - with * of_intercept;
+        }
+        Ok(product)
+    }
+
+    /// The blocks of single features, factorised, each with its columns.
+    fn blocks(&self) -> Result<Vec<(Vec<usize>, Cholesky)>, RankError> {
+        let Sample { problem: Problem { design, ridge, interrupt, .. }, .. } = *self.sample;
+        let of_feature = |parts: (Option<usize>, Option<usize>)| {
+            interrupt.check()?;
+            let columns = design.columns_of(parts);
+            let within = self.within(parts, &columns);
+            let with: Vec<f64> =
+                columns.iter().map(|&column| self.with_intercept[column]).collect();
+            let lower = within.into_iter().enumerate().map(|(i, mut row)| {
+                for (entry, with_j) in row.iter_mut().zip(&with) {
+                    *entry -= with[i] * with_j / self.total;
+                }
+                row[i] = row[i].max(0.0) + ridge;
+                row
+            });
+            Ok((columns, Cholesky::of(lower.collect())))
+        };
+        parallel::try_map(design.features(), of_feature)
+    }
+
+    /// Lower triangle of the Hessian among the columns of one feature.
+    fn within(
+        &self,
+        (number, table): (Option<usize>, Option<usize>),
+        columns: &[usize],
+    ) -> Vec<Vec<f64>> {
+        let design = self.sample.problem.design;
+        let n_cells = table.map_or(0, |table| design.tables[table].cells().len());
+        // Of the number squared, and of each cell: its curvature, and that times the number.
+        let (mut squares, mut masses) = (0.0, vec![[0.0; 2]; n_cells]);
+        for block in self.sample.groups().into_iter().flatten() {
+            let block = design.block(block);
+            let curvatures = &self.at.curvatures[block.rows()];
+            for (place, &weight) in curvatures.iter().enumerate() {
+                let value = number.map_or(0.0, |n| UNIT * f64::from(block.number(n)[place]));
+                squares += weight * value * value;
+                if let Some(table) = table {
+                    let mass = &mut masses[usize::from(block.table(table)[place])];
+                    mass[0] += weight;
+                    mass[1] += weight * value;
+                }
+            }
+        }
+        let mut rows: Vec<Vec<f64>> = number.map(|_| vec![squares]).into_iter().collect();
+        let n_numbers = rows.len();
+        let Some(table) = table.map(|table| &design.tables[table]) else { return rows };
+        let n_columns = columns.len() - n_numbers;
+        let (mut cells, mut products) = (vec![0.0; n_cells], vec![0.0; n_columns]);
+        for column in 0..n_columns {
+            let mut weights = vec![0.0; n_columns];
+            weights[column] = 1.0;
+            table.to_cells(&weights, &mut cells);
+            let with_number: f64 = cells.iter().zip(&masses).map(|(x, mass)| x * mass[1]).sum();
+            cells.iter_mut().zip(&masses).for_each(|(x, mass)| *x *= mass[0]);
+            table.to_columns(&cells, &mut products);
+            let with_number = std::iter::repeat_n(with_number, n_numbers);
+            rows.push(with_number.chain(products[..=column].iter().copied()).collect());
+        }
+        rows
+    }
+}
+
+/// Solves the systems of all blocks.
+fn precondition(blocks: &[(Vec<usize>, Cholesky)], residual: &[f64]) -> Vec<f64> {
+    let mut found = vec![0.0; residual.len()];
+    for (columns, factor) in blocks {
+        let mut part: Vec<f64> = columns.iter().map(|&column| residual[column]).collect();
+        factor.solve(&mut part);
+        columns.iter().zip(part).for_each(|(&column, value)| found[column] = value);
+    }
+    found
+}
