@@ -11,6 +11,7 @@ mod classifiers;
 mod columns;
 mod document;
 mod forest;
+mod gradient;
 mod inference;
 mod marti;
 mod model;
@@ -44,6 +45,8 @@ mod _core {
     use super::document::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
+    #[pymodule_export]
+    use super::gradient::{PyGradientBoosted, fit_gradient_boosting};
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_tprs, delong, hanley_mcneil_variance, placements,
