@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aucrank::boost::{
-    GradientBoosted, GradientExtras, GradientParams, fit_gradient_boosting as fit,
+    GradientBoosted, GradientExtras, GradientParams, GradientTree, fit_gradient_boosting as fit,
 };
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -23,11 +23,6 @@ impl PyGradientBoosted {
     #[getter]
     fn n_rounds(&self) -> usize {
         self.0.trees().len()
-    }
-
-    #[getter]
-    fn n_leaves(&self) -> Vec<usize> {
-        self.0.trees().iter().map(|tree| tree.n_leaves()).collect()
     }
 
     /// Name of the loss.
@@ -68,6 +63,22 @@ impl PyGradientBoosted {
         table.set_item("values", path.values.to_pyarray(py))?;
         table.set_item("n_rounds", path.n_rounds)?;
         Ok(Some(table))
+    }
+
+    /// For each round the number of leaves, the highest and the lowest value, and the gain.
+    fn rounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let trees = self.0.trees();
+        let table = PyDict::new(py);
+        let n_leaves: Vec<i64> = trees.iter().map(|tree| tree.n_leaves() as i64).collect();
+        table.set_item("n_leaves", n_leaves.into_pyarray(py))?;
+        let ranges: Vec<[f64; 2]> = trees.iter().map(GradientTree::range).collect();
+        for (place, name) in ["low", "high"].into_iter().enumerate().rev() {
+            let ends: Vec<f64> = ranges.iter().map(|range| range[place]).collect();
+            table.set_item(name, ends.into_pyarray(py))?;
+        }
+        let gains: Vec<f64> = trees.iter().map(GradientTree::gain).collect();
+        table.set_item("gain", gains.into_pyarray(py))?;
+        Ok(table)
     }
 
     /// The JSON form of one tree as an operation of a formula.

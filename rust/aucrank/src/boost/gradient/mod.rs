@@ -18,6 +18,7 @@
 
 mod best_split;
 mod draws;
+mod explain;
 mod fit;
 mod formula;
 mod grow;
@@ -32,6 +33,8 @@ mod params;
 mod partition;
 mod rows;
 mod sums;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use fit::{GradientExtras, fit_gradient_boosting};

@@ -52,6 +52,20 @@ impl GradientTree {
         self.nodes.len() / 2 + 1
     }
 
+    /// The least and the greatest value of a leaf.
+    #[must_use]
+    pub fn range(&self) -> [f64; 2] {
+        self.values().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
+            [low.min(value), high.max(value)]
+        })
+    }
+
+    /// By how much its splits lowered the loss of the rows, to second order.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        self.tests().fold(0.0, |sum, (_, gain)| sum + gain)
+    }
+
     /// The values of its leaves, from left to right.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
         self.nodes.iter().filter_map(|node| match node {
