@@ -95,6 +95,27 @@ impl PyGradientBoosted {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
+    /// Whether each tree asks a single feature.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        self.0.is_additive()
+    }
+
+    /// The step functions that the trees add up to as JSON text, one for each feature that is asked.
+    fn merged_terms(&self) -> PyResult<String> {
+        to_json(&self.0.merged_terms().map_err(to_py_err)?)
+    }
+
+    /// Contribution of each feature to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
+    }
+
     fn check_columns(&self, py: Python<'_>, columns: ColumnsArg<'_>) -> PyResult<()> {
         let columns = columns.borrow(self.0.n_levels())?;
         py.detach(|| self.0.check_columns(&columns)).map_err(to_py_err)

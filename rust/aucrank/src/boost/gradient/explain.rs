@@ -22,7 +22,8 @@ impl GradientTree {
         let steps = if let Some(n_levels) = n_levels {
             Steps::Categorical { values: (0..n_levels).map(|level| value(level.into())).collect() }
         } else {
-            let mut cuts: Vec<f64> = self.tests().filter_map(|(test, _)| test.threshold()).collect();
+            let mut cuts: Vec<f64> =
+                self.tests().filter_map(|(test, _)| test.threshold()).collect();
             cuts.sort_unstable_by(f64::total_cmp);
             cuts.dedup();
             let (mut thresholds, mut values) = (Vec::new(), vec![value(f64::NEG_INFINITY)]);

@@ -6,6 +6,7 @@ use super::grow::{Grower, Grown};
 use super::held_out::{GradientHeldOut, HeldOut, Place};
 use super::histogram::{Derivatives, Layout};
 use super::level_codes::LevelCodes;
+use super::loss::{Loss, LossAt};
 use super::model::{GradientBoosted, Parts};
 use super::params::GradientParams;
 use super::rows::{CHUNK_ROWS, FitRows};
@@ -18,6 +19,9 @@ use crate::data::{
 use crate::formula::{Rule, Test};
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError, parallel};
+
+/// Rows whose derivatives are computed at a time.
+const BLOCK_ROWS: usize = 512;
 
 /// Optional inputs of a fit beside its rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,7 +120,7 @@ pub fn fit_gradient_boosting(
         }
     }
     let threshold = match params.loss {
-        super::loss::Loss::Log => 0.0,
+        Loss::Log => 0.0,
         _ => largest_gap(&fit.scores, labels)?,
     };
     Ok(GradientBoosted::new(Parts {
@@ -319,17 +323,28 @@ impl<'a> Fit<'a> {
     /// Computes the derivatives of all rows at their scores.
     fn differentiate(&self, derivatives: &mut Derivatives) {
         let at = self.params.loss.at(&self.scores, self.rows);
-        let positive = self.rows.positive();
-        let of_row = |row: usize| {
-            let (gradient, hessian) = at.derivatives(self.scores[row], positive[row]);
-            Sums::of(gradient, hessian)
-        };
         match derivatives {
-            Derivatives::Packed(packed) => fill(packed, |row| of_row(row).into()),
+            Derivatives::Packed(packed) => self.fill(&at, packed, |_, sums| sums.into()),
             Derivatives::Plain(plain) => {
-                fill(plain, |row| of_row(row).times(self.rows.mass(row) as i64));
+                self.fill(&at, plain, |row, sums| sums.times(self.rows.mass(row) as i64));
             }
         }
+    }
+
+    fn fill<T: Send>(&self, at: &LossAt, places: &mut [T], of: impl Fn(usize, Sums) -> T + Sync) {
+        let positive = self.rows.positive();
+        let chunks = places.chunks_mut(CHUNK_ROWS).enumerate().collect();
+        parallel::map(chunks, |(chunk, places): (usize, &mut [T])| {
+            let mut found = [(0.0, 0.0); BLOCK_ROWS];
+            for (block, places) in places.chunks_mut(BLOCK_ROWS).enumerate() {
+                let start = chunk * CHUNK_ROWS + block * BLOCK_ROWS;
+                let (rows, found) = (start..start + places.len(), &mut found[..places.len()]);
+                at.fill(&self.scores[rows.clone()], &positive[rows.clone()], found);
+                for ((row, place), &(gradient, hessian)) in rows.zip(places).zip(&*found) {
+                    *place = of(row, Sums::of(gradient, hessian));
+                }
+            }
+        });
     }
 
     fn grow(
@@ -415,13 +430,4 @@ fn between(rows: &[u32], start: u32, end: u32) -> &[u32] {
     let first = rows.partition_point(|&row| row < start);
     let count = rows[first..].partition_point(|&row| row < end);
     &rows[first..first + count]
-}
-
-/// Fills a vector row by row.
-fn fill<T: Send>(places: &mut [T], of_row: impl Fn(usize) -> T + Sync) {
-    let chunks = places.chunks_mut(CHUNK_ROWS).enumerate().collect();
-    parallel::map(chunks, |(chunk, places): (usize, &mut [T])| {
-        let rows = chunk * CHUNK_ROWS..;
-        rows.zip(places).for_each(|(row, place)| *place = of_row(row));
-    });
 }

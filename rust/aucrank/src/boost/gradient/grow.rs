@@ -98,7 +98,7 @@ impl Grower<'_> {
         };
         let mut nodes = vec![GrowNode {
             rows: 0..rows.len(),
-            n_rows: self.count(rows),
+            n_rows: self.data.count_all(rows),
             depth: 0,
             sums: total,
             bounds: [f64::NEG_INFINITY, f64::INFINITY],
@@ -143,14 +143,6 @@ impl Grower<'_> {
             }
         }
         Ok(self.finish(nodes, rows))
-    }
-
-    fn count(&self, rows: &[u32]) -> u64 {
-        if self.data.are_equal() {
-            rows.len() as u64
-        } else {
-            rows.iter().map(|&row| self.data.count(row as usize)).sum()
-        }
     }
 
     /// Adds the two sides of a split.

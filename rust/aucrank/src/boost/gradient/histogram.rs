@@ -127,21 +127,30 @@ impl Layout {
                 for (bins, n_codes) in bins.iter_mut().zip(sizes.clone()) {
                     bins[..n_codes].fill(PackedSums::default());
                 }
-                if self.are_all {
-                    for &row in block {
-                        let word = derivatives[row as usize];
-                        let codes = &binned.narrow_row(row as usize)[start..end];
-                        for (bins, &code) in bins.iter_mut().zip(codes) {
-                            bins[usize::from(code)].add(word);
-                        }
-                    }
-                } else {
+                if !self.are_all {
                     let features = &self.features[start..end];
                     for &row in block {
                         let word = derivatives[row as usize];
                         let codes = binned.narrow_row(row as usize);
                         for (bins, &feature) in bins.iter_mut().zip(features) {
                             bins[usize::from(codes[feature])].add(word);
+                        }
+                    }
+                } else if end - start == GROUP {
+                    // A loop of constant length, which the compiler unrolls.
+                    for &row in block {
+                        let word = derivatives[row as usize];
+                        let codes = binned.narrow_row(row as usize)[start..].first_chunk::<GROUP>();
+                        for (bins, &code) in bins.iter_mut().zip(codes.into_iter().flatten()) {
+                            bins[usize::from(code)].add(word);
+                        }
+                    }
+                } else {
+                    for &row in block {
+                        let word = derivatives[row as usize];
+                        let codes = &binned.narrow_row(row as usize)[start..end];
+                        for (bins, &code) in bins.iter_mut().zip(codes) {
+                            bins[usize::from(code)].add(word);
                         }
                     }
                 }

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::exponential::exp;
 use super::pair_grid::PairGrid;
 use super::rows::{CHUNK_ROWS, FitRows};
 use crate::data::snap;
@@ -44,12 +45,12 @@ pub(super) enum LossAt {
 /// `1 / (1 + exp(-score))`.
 #[inline]
 pub(super) fn logistic(score: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-score))
+    1.0 / (1.0 + exp(-score))
 }
 
 /// `ln(1 + exp(score))`.
 pub(super) fn softplus(score: f64) -> f64 {
-    score.max(0.0) + libm::log1p(libm::exp(-score.abs()))
+    score.max(0.0) + libm::log1p(exp(-score.abs()))
 }
 
 impl Loss {
@@ -100,7 +101,7 @@ impl Loss {
                 }
                 let mut sums = [0_u128; 2];
                 for (score, class, mass) in rows() {
-                    let factor = libm::exp(outward(score, class) - best[class]);
+                    let factor = exp(outward(score, class) - best[class]);
                     sums[class] += (factor * FACTOR_UNITS).round() as u128 * mass;
                 }
                 let log_mean = |class: usize| {
@@ -121,6 +122,22 @@ fn outward(score: f64, class: usize) -> f64 {
 }
 
 impl LossAt {
+    /// The derivatives of some rows, for a mass of 1.
+    pub(super) fn fill(&self, scores: &[f64], positive: &[bool], out: &mut [(f64, f64)]) {
+        if let Self::Log = self {
+            // In two loops, of which the first is vectorised.
+            out.iter_mut().zip(scores).for_each(|(out, &score)| out.0 = logistic(score));
+            for (out, &positive) in out.iter_mut().zip(positive) {
+                let rate = out.0;
+                *out = (rate - f64::from(u8::from(positive)), rate * (1.0 - rate));
+            }
+            return;
+        }
+        for ((out, &score), &positive) in out.iter_mut().zip(scores).zip(positive) {
+            *out = self.derivatives(score, positive);
+        }
+    }
+
     /// First and second derivative by the score of a row, for a mass of 1.
     #[inline]
     pub(super) fn derivatives(&self, score: f64, positive: bool) -> (f64, f64) {
@@ -132,7 +149,7 @@ impl LossAt {
             Self::Exponential(factors) => {
                 let class = usize::from(positive);
                 let (best, factor) = factors[class];
-                let weight = factor * libm::exp(outward(score, class) - best);
+                let weight = factor * exp(outward(score, class) - best);
                 (if positive { -weight } else { weight }, weight)
             }
             Self::Logistic(grid) => grid.derivatives(score, positive),
@@ -157,7 +174,7 @@ fn class_factors(scores: &[f64], rows: &FitRows<'_>) -> [(f64, f64); 2] {
         let mut sums = [0_u128; 2];
         for row in chunk.iter().map(|&row| row as usize) {
             let class = usize::from(rows.positive()[row]);
-            let factor = libm::exp(outward(scores[row], class) - best[class]);
+            let factor = exp(outward(scores[row], class) - best[class]);
             sums[class] += (factor * FACTOR_UNITS).round() as u128 * u128::from(rows.mass(row));
         }
         sums

@@ -4,11 +4,11 @@
 //! Gradients and hessians are fixed-point integers, multiplied by the integer mass of their row: sums
 //! over rows are exact, so that the model does not depend on threads or on the order of the rows, and a
 //! row of weight k is k copies of it, to the bit. Values of leaves are multiples of a power of two, so
-//! that sums over trees are exact too. Exponentials and logarithms are those of the crate `libm`, which
-//! are the same on every platform.
+//! that sums over trees are exact too. Exponentials are our own, logarithms and powers those of the crate
+//! `libm`: they are the same on every platform.
 //!
 //! - `params`: what a fit is told;
-//! - `loss`: the losses and their derivatives; `sums`: the derivatives as integers; `pair_grid`: sums
+//! - `loss`: the losses and their derivatives, by `exponential`; `sums`: the derivatives as integers; `pair_grid`: sums
 //!   over pairs;
 //! - `level_codes`: categories as few codes; `rows`: the rows of a fit;
 //! - `histogram`: sums by bin; `best_split`, `level_sets`: the best question to a node; `partition`: the
@@ -19,6 +19,7 @@
 mod best_split;
 mod draws;
 mod explain;
+mod exponential;
 mod fit;
 mod formula;
 mod grow;

@@ -41,7 +41,7 @@ impl Sides {
         let size = rows.len().div_ceil(n_parts).max(1);
         let parts = rows.chunks_mut(size).zip(scratch.chunks_mut(size)).collect();
         let n_left = parallel::map(parts, |(rows, scratch): (&mut [u32], &mut [u32])| {
-            let (mut n_left, mut n_right, mut count) = (0, 0, 0);
+            let (mut n_left, mut n_right) = (0, 0);
             for place in 0..rows.len() {
                 let row = rows[place];
                 let is_left = self.goes_left(data, row);
@@ -49,22 +49,21 @@ impl Sides {
                 scratch[n_right] = row;
                 n_left += usize::from(is_left);
                 n_right += usize::from(!is_left);
-                count += if is_left { data.count(row as usize) } else { 0 };
             }
-            (n_left, count)
+            n_left
         });
         let mut end = 0;
-        for (part, &(n_left, _)) in n_left.iter().enumerate() {
+        for (part, &n_left) in n_left.iter().enumerate() {
             rows.copy_within(part * size..part * size + n_left, end);
             end += n_left;
         }
         let total = end;
-        for (part, &(n_left, _)) in n_left.iter().enumerate() {
+        for (part, &n_left) in n_left.iter().enumerate() {
             let start = part * size;
             let n_right = size.min(rows.len() - start) - n_left;
             rows[end..end + n_right].copy_from_slice(&scratch[start..start + n_right]);
             end += n_right;
         }
-        (total, n_left.iter().map(|part| part.1).sum())
+        (total, data.count_all(&rows[..total]))
     }
 }

@@ -64,6 +64,14 @@ impl<'a> FitRows<'a> {
         if self.masses.is_none() { 1 } else { self.labels.sums(row).rows }
     }
 
+    /// How many rows some rows count as.
+    pub(super) fn count_all(&self, rows: &[u32]) -> u64 {
+        if self.masses.is_none() {
+            return rows.len() as u64;
+        }
+        rows.iter().map(|&row| self.count(row as usize)).sum()
+    }
+
     /// Number of rows, as they count.
     pub(super) fn n_rows(&self) -> u64 {
         self.n_rows

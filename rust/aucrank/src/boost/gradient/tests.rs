@@ -190,7 +190,8 @@ fn each_split_of_a_tree_gains_most_by_the_definition() {
 
 #[test]
 fn derivatives_are_those_of_the_losses() {
-    let sample = Sample { weights: Some((0..60).map(|row| (row % 3) as f64).collect()), ..Sample::new(60) };
+    let sample =
+        Sample { weights: Some((0..60).map(|row| (row % 3) as f64).collect()), ..Sample::new(60) };
     let (columns, labels) = (sample.columns(), sample.labels());
     let interrupt = Interrupt::default();
     let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
@@ -398,7 +399,8 @@ fn categories_of_noise_tell_nothing() {
     let n_rows = 6000;
     let sample = Sample::new(n_rows);
     for n_levels in [40, 300, 1500] {
-        let noise: Vec<u32> = (0..n_rows).map(|row| (unit(row, 55) * f64::from(n_levels)) as u32).collect();
+        let noise: Vec<u32> =
+            (0..n_rows).map(|row| (unit(row, 55) * f64::from(n_levels)) as u32).collect();
         let [a, b] = &sample.numbers;
         let codes = Column::Codes { codes: &noise, n_levels };
         let columns = Columns::new(vec![a.as_slice().into(), b.as_slice().into(), codes], n_rows);
