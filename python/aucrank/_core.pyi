@@ -224,6 +224,7 @@ def fit_gradient_boosting(
     validation: _Sample | None,
     n_threads: int,
 ) -> GradientBoosted: ...
+
 @final
 class Aurora(Model):
     @property

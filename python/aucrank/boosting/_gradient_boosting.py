@@ -36,6 +36,7 @@ from aucrank._utils.params import (
 from aucrank._utils.threads import threads_for
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
+from aucrank.boosting._terms import TermsMixin
 
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
 _WORDING = Wording(
@@ -56,7 +57,7 @@ def _has_probabilities(estimator: "GradientBoostingRanker") -> bool:
     )
 
 
-class GradientBoostingRanker(ProbabilityMixin, BaseRanker):
+class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
     """Gradient boosting of small trees over binned features: the most accurate single ranker here.
 
     Each round fits a tree to the gradient of a loss and gives its leaves the value of a Newton step
@@ -100,7 +101,9 @@ class GradientBoostingRanker(ProbabilityMixin, BaseRanker):
     interactions : 0, list of lists or None, default=None
         Which features a tree may ask together. None: any. 0: none, so that each tree asks one
         feature and the score is a sum of one function for each. A list of groups of features, by
-        name or position: those of one group; a feature in no group is asked alone.
+        name or position: those of one group; a feature in no group is asked alone. Where each tree
+        asks one feature, `terms` lists the functions, `explain` adds them up and `plot_terms` draws
+        them.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Features that the score may only rise (1) or only fall (-1) with, or 0 for neither; a dict
         has names of columns. Missing values are free.
@@ -204,7 +207,7 @@ class GradientBoostingRanker(ProbabilityMixin, BaseRanker):
     """
 
     _family = "gradient_boosted"
-    _model: _core.GradientBoosted
+    _model: _core.GradientBoosted  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -334,9 +337,7 @@ class GradientBoostingRanker(ProbabilityMixin, BaseRanker):
                 self.max_features, 1 if schema is None else len(schema.features)
             ),
             "max_bins": check_int(self.max_bins, "max_bins", low=2, high=255),
-            "monotonic": []
-            if schema is None
-            else monotonic_directions(self.monotonic_cst, schema),
+            "monotonic": [] if schema is None else monotonic_directions(self.monotonic_cst, schema),
             "interactions": self._groups(schema),
             "held_out": self._held_out_params(),
             "seed": seed,
@@ -661,6 +662,13 @@ class GradientBoostingRanker(ProbabilityMixin, BaseRanker):
         trees = [self._tree(round + 1) for round in range(model.n_rounds)]
         return shap_model(trees, self._schema, factor=1.0, base=model.base)
 
+    def _check_additive(self) -> None:
+        if not self._model.is_additive:
+            raise ValueError(
+                f"the trees of this {type(self).__name__} ask several features: only a sum of"
+                " single features can be shown by feature (interactions=0); to_shap explains any"
+            )
+
     def _size(self) -> str:
         return plural(self.n_iter_, "round")
 
@@ -668,5 +676,8 @@ class GradientBoostingRanker(ProbabilityMixin, BaseRanker):
         """Return what is added up, round by round."""
         if self.n_iter_ == 0:
             return [Section(f"Rounds ({self._size()})", "all rows have the same score")]
+        if self._model.is_additive:
+            score = f"score: {number(self.base_score_)} plus the sum of one value for each feature"
+            return [Section(f"Terms ({self._size()})", score, self.terms())]
         score = f"score: {number(self.base_score_)} plus the sum of one value for each round"
         return [Section(f"Rounds ({self._size()})", score, self.rounds_)]
