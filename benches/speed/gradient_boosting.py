@@ -3,10 +3,11 @@
     python -m benches.speed.gradient_boosting [--rows 1000000] [--features 20] [--rounds 100]
         [--leaves 31] [--threads 2] [--runs 3] [--json FILE]
 
-Both fit all rows at a learning rate of 0.1 with 20 rows in a leaf, in turn; ratios are those of the
-least times, by the clock and of the processors. LightGBM bins in its fit, too. Scores are of the
-training rows. Before anything is timed, the model is checked not to depend on the number of threads.
-Peak memory of our fit is taken in a process of its own, over that of the data alone, in bytes a value.
+Both fit all rows at a learning rate of 0.1 with 20 rows in a leaf, in turn; ratios are those of
+the least times, by the clock and of the processors. LightGBM bins in its fit, too. Scores are of
+the training rows. Before anything is timed, the model is checked not to depend on the number of
+threads. Peak memory of our fit is taken in a process of its own, over that of the data alone, in
+bytes a value.
 """
 
 import json

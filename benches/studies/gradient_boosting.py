@@ -3,11 +3,11 @@
     python -m benches.studies.gradient_boosting DATA_FOLDER [--max-rows 20000] [--sets german pima]
         [--all] [--noise]
 
-DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per setting: its AUC
-on each set, mean of five stratified folds, the mean over the sets, and the CPU time. The last line
-chooses a setting for each set by the others alone: what a choice among them is worth on a set that
-it was not made on. `--all` compares more settings; `--noise` adds a column of 1,500 categories and
-one of a number for each row, and prints what they cost.
+DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. One line per setting: its
+AUC on each set, mean of five stratified folds, the mean over the sets, and the CPU time. The last
+line chooses a setting for each set by the others alone: what a choice among them is worth on a set
+that it was not made on. `--all` compares more settings; `--noise` adds a column of 1,500 categories
+and one of a number for each row, and prints what they cost.
 """
 
 import argparse
