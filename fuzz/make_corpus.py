@@ -15,6 +15,7 @@ from aucrank import (
     MAD2C,
     RIMARC,
     AUCBoost,
+    GradientBoostingRanker,
     LinearRanker,
     MartiRank,
     RankBoost,
@@ -51,6 +52,10 @@ MODELS: dict[str, Any] = {
     "rank_boost": RankBoost(n_rounds=4),
     "rank_boost_trees": RankBoost(n_rounds=2, weak_ranker=LeafRank(max_depth=2)),
     "rank_boost_window": RankBoost(n_rounds=4, selection="window"),
+    "gradient_boosting": GradientBoostingRanker(n_rounds=3, max_leaves=5),
+    "gradient_boosting_pairs": GradientBoostingRanker(
+        n_rounds=3, max_leaves=4, loss="pair_logistic", early_stopping=True
+    ),
     "marti_rank": MartiRank(n_rounds=3),
     "marti_rank_sampled": MartiRank(
         n_rounds=3, weak_ranker="threshold", routing="sampled", output="node_rate"

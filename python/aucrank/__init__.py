@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from aucrank._data.column_warnings import ColumnWarning
     from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, LinearRanker, Scorecard
-    from aucrank.boosting import AUCBoost, MartiRank, RankBoost, SMartiRank, TwoSidedClassifier
+    from aucrank.boosting import (
+        AUCBoost,
+        GradientBoostingRanker,
+        MartiRank,
+        RankBoost,
+        SMartiRank,
+        TwoSidedClassifier,
+    )
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
 
@@ -30,6 +37,7 @@ __all__ = [
     "RIMARC",
     "AUCBoost",
     "ColumnWarning",
+    "GradientBoostingRanker",
     "LinearRanker",
     "MartiRank",
     "ModelFormatError",

@@ -9,6 +9,7 @@ from aucrank import (
     MAD2C,
     RIMARC,
     AUCBoost,
+    GradientBoostingRanker,
     LinearRanker,
     MartiRank,
     RankBoost,
@@ -39,6 +40,7 @@ quiet_on_few_rows = pytest.mark.filterwarnings(
     "ignore:Every tree has seen",
     "ignore:No weak ranker",
     "ignore:No term tells",
+    "ignore:No split lowers",
 )
 
 #: What makes a fit of AURORA short, where its search is not what is tested.
@@ -79,6 +81,12 @@ SETTINGS = [
     AUCBoost(n_rounds=30, early_stopping=True, refit=True),
     RankBoost(n_rounds=30),
     RankBoost(n_rounds=30, selection="window", subsample=0.7),
+    GradientBoostingRanker(n_rounds=30),
+    GradientBoostingRanker(
+        n_rounds=20, loss="pair_logistic", cuts="random", max_depth=3, min_samples_leaf=1, n_jobs=2
+    ),
+    GradientBoostingRanker(n_rounds=20, loss="pair_exponential", interactions=0, subsample=1.0),
+    GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
     MartiRank(),
     MartiRank(n_rounds=3, criterion="error", routing="sampled", output="node_rate", n_jobs=2),
     MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
@@ -110,6 +118,10 @@ EVERY = {name: cls() for name, cls in public_estimators().items()} | {
     "RankBoost, stopped early": RankBoost(n_rounds=30, early_stopping=True),
     "RankBoost by the window": RankBoost(n_rounds=30, selection="window", refit=True),
     "RankBoost of features": RankBoost(n_rounds=30, weak_ranker="feature", subsample=0.5),
+    "GradientBoostingRanker of pairs": GradientBoostingRanker(
+        n_rounds=20, loss="pair_logistic", early_stopping=True
+    ),
+    "GradientBoostingRanker of features": GradientBoostingRanker(n_rounds=20, interactions=0),
     "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
     "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
     "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),
@@ -134,6 +146,7 @@ ONE_OF_EACH = {
     "RankingForest": RankingForest(n_estimators=5, oob_score=True, random_state=0),
     "AUCBoost": AUCBoost(n_rounds=5),
     "RankBoost": RankBoost(n_rounds=5),
+    "GradientBoostingRanker": GradientBoostingRanker(n_rounds=5, random_state=0),
     "MartiRank": MartiRank(n_rounds=3),
     "SMartiRank": SMartiRank(n_rounds=3, random_state=0),
     "RIMARC": RIMARC(),
@@ -158,6 +171,8 @@ READERS = [
     AUCBoost(n_rounds=5, weak_ranker="tree", early_stopping=True),
     RankBoost(n_rounds=5, selection="window"),
     RankBoost(n_rounds=5, max_bins=None),
+    GradientBoostingRanker(n_rounds=5),
+    GradientBoostingRanker(n_rounds=5, early_stopping=True),
     MartiRank(n_rounds=3, weak_ranker="linear"),
     SMartiRank(n_rounds=3),
     RIMARC(weight_folds=3),
@@ -182,6 +197,7 @@ RANKERS = {
     "RankBoost": RankBoost(n_rounds=50),
     "RankBoost of trees": RankBoost(weak_ranker="tree", n_rounds=20),
     "AUCBoost": AUCBoost(),
+    "GradientBoostingRanker": GradientBoostingRanker(n_rounds=100, random_state=0),
     "MartiRank": MartiRank(),
     "SMartiRank": SMartiRank(),
     "RIMARC": RIMARC(),
@@ -197,6 +213,10 @@ SCORED_BY_THE_CRATE = {
     "thresholds": RankBoost(),
     "trees": RankBoost(n_rounds=20, weak_ranker="tree"),
     "small trees": AUCBoost(n_rounds=20, weak_ranker=LeafRank(max_depth=2)),
+    "gradient boosting": GradientBoostingRanker(n_rounds=30, random_state=0),
+    "gradient boosting of features": GradientBoostingRanker(
+        n_rounds=30, interactions=0, loss="pair_exponential"
+    ),
     "program": MartiRank(),
     "one way": MartiRank(routing="sampled", output="node_rate", random_state=5),
     "program of trees": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
@@ -227,6 +247,7 @@ TWO_SIDED = [
     RankingForest(n_estimators=5, bootstrap=False),
     AUCBoost(n_rounds=10, subsample=0.5),
     RankBoost(n_rounds=5),
+    GradientBoostingRanker(n_rounds=5),
     MartiRank(n_rounds=3),
     SMartiRank(n_rounds=3),
     RIMARC(weight_folds=3),
@@ -246,6 +267,7 @@ SAVED = {
     "rank_boost": RankBoost(n_rounds=8, early_stopping=True),
     "boosted_trees": AUCBoost(weak_ranker=TreeRank(max_depth=2, pruning=None), n_rounds=3),
     "boosted_lines": AUCBoost(weak_ranker="linear", n_rounds=3),
+    "gradient_boosting": GradientBoostingRanker(n_rounds=3, max_leaves=4),
     "marti": MartiRank(n_rounds=3),
     "rimarc": RIMARC(special_values=[0.5]),
     "mad2c": MAD2C(special_values=[0.5]),

@@ -2,7 +2,16 @@
 
 import numpy as np
 import pytest
-from aucrank import AURORA, RIMARC, AUCBoost, LinearRanker, RankBoost, RankOpt, Scorecard
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
+    RankBoost,
+    RankOpt,
+    Scorecard,
+)
 from aucrank._base.registry import public_estimators
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -13,6 +22,7 @@ X, Y = load_breast_cancer(return_X_y=True)
 EXACT = {
     "AUCBoost": AUCBoost(n_rounds=20),
     "RankBoost": RankBoost(n_rounds=30),
+    "GradientBoostingRanker": GradientBoostingRanker(n_rounds=30, interactions=0),
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
     "LinearRanker": LinearRanker(),
     "LinearRanker of large weights": LinearRanker(C=1e6, thresholds=None),

@@ -110,7 +110,8 @@ LONG_BOOST = """
 import signal
 import numpy as np
 from aucrank import (
-    AURORA, RIMARC, AUCBoost, LinearRanker, MartiRank, RankBoost, RankOpt, SMartiRank
+    AURORA, RIMARC, AUCBoost, GradientBoostingRanker, LinearRanker, MartiRank, RankBoost, RankOpt,
+    SMartiRank
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -123,6 +124,8 @@ y = rng.random(100_000) < 1 / (1 + np.exp(-X[:, 0] * X[:, 1]))
 model = {model}
 params = repr(model)
 short = dict(n_rounds=1, weak_ranker="feature")
+if isinstance(model, GradientBoostingRanker):
+    short = dict(n_rounds=1)
 if isinstance(model, RIMARC):
     short = dict(weight_folds=None)
 if isinstance(model, AURORA):
@@ -155,6 +158,11 @@ LONG_BOOSTS = {
     "AUCBoost of estimators": (
         "AUCBoost(n_rounds=10**7, weak_ranker=DecisionTreeClassifier(max_depth=3, max_features=3))"
     ),
+    "GradientBoostingRanker": "GradientBoostingRanker(n_rounds=10**7, max_leaves=200)",
+    "GradientBoostingRanker of pairs": (
+        "GradientBoostingRanker(n_rounds=10**7, loss='pair_logistic', early_stopping=True,"
+        " n_iter_no_change=10**7)"
+    ),
     "MartiRank": "MartiRank(n_rounds=200)",
     "MartiRank of estimators": "MartiRank(n_rounds=200, weak_ranker=LogisticRegression())",
     # Its score of the training rows takes longer than its rounds.
@@ -178,7 +186,10 @@ def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
 FORK = """
 import multiprocessing
 import numpy as np
-from aucrank import AURORA, RIMARC, AUCBoost, LinearRanker, MartiRank, RankBoost, RankOpt, TreeRank
+from aucrank import (
+    AURORA, RIMARC, AUCBoost, GradientBoostingRanker, LinearRanker, MartiRank, RankBoost, RankOpt,
+    TreeRank
+)
 from sklearn.linear_model import LogisticRegression
 
 rng = np.random.default_rng(0)
@@ -205,6 +216,7 @@ print(len(set(expected)) > 10)
         "TreeRank(n_jobs=2, random_state=0)",
         "RankBoost(n_jobs=2, subsample=0.5, random_state=0)",
         "RankBoost(n_rounds=5, weak_ranker=LogisticRegression(C=1e-3), n_jobs=2)",
+        "GradientBoostingRanker(n_rounds=20, n_jobs=2, random_state=0)",
         "MartiRank(n_jobs=2)",
         "RIMARC(n_jobs=2, weight_folds=3, random_state=0)",
         "AURORA(radius=1.5, depth='shallow', max_features=15, selection=None, n_jobs=2)",

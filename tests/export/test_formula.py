@@ -11,6 +11,7 @@ from aucrank import (
     AURORA,
     RIMARC,
     AUCBoost,
+    GradientBoostingRanker,
     LinearRanker,
     MartiRank,
     RankBoost,
@@ -50,6 +51,10 @@ WITH_CATEGORIES = {
     "signs": AUCBoost(n_rounds=9, output="sign"),
     "thresholds": RankBoost(n_rounds=20),
     "boosted trees": RankBoost(n_rounds=6, weak_ranker="tree"),
+    "gradient boosting": GradientBoostingRanker(n_rounds=9, max_leaves=6, random_state=0),
+    "gradient boosting of pairs": GradientBoostingRanker(
+        n_rounds=9, loss="pair_exponential", cuts="random", random_state=0
+    ),
     "rates of nodes": MartiRank(n_rounds=6),
     "votes": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
     "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),

@@ -13,6 +13,7 @@ ESTIMATORS = {
     "RankingForest": "aucrank.tree",
     "AUCBoost": "aucrank.boosting",
     "RankBoost": "aucrank.boosting",
+    "GradientBoostingRanker": "aucrank.boosting",
     "MartiRank": "aucrank.boosting",
     "SMartiRank": "aucrank.boosting",
     "RIMARC": "aucrank.additive",

@@ -25,8 +25,10 @@ _MOST_NODES = 100_000
 _MOST_NODES_IN_ALL = 1_000_000
 
 
-def shap_model(trees: Sequence[Tree], schema: Schema) -> dict[str, Any]:
-    """Return the dictionary that `shap.TreeExplainer` takes for the mean of several trees.
+def shap_model(
+    trees: Sequence[Tree], schema: Schema, *, factor: float | None = None, base: float = 0.0
+) -> dict[str, Any]:
+    """Return the dictionary that `shap.TreeExplainer` takes for a sum or mean of several trees.
 
     Parameters
     ----------
@@ -34,6 +36,10 @@ def shap_model(trees: Sequence[Tree], schema: Schema) -> dict[str, Any]:
         With the numbers that are explained in their leaves.
     schema : Schema
         Of the columns that they ask.
+    factor : float, default=None
+        What is explained is the sum of the trees times this; None for their mean.
+    base : float, default=0.0
+        Added to it.
 
     Returns
     -------
@@ -60,10 +66,10 @@ def shap_model(trees: Sequence[Tree], schema: Schema) -> dict[str, Any]:
         )
     return {
         "trees": [
-            _shap_tree(tree, size, schema, 1 / len(trees))
+            _shap_tree(tree, size, schema, 1 / len(trees) if factor is None else factor)
             for tree, size in zip(trees, sizes, strict=True)
         ],
-        "base_offset": 0.0,
+        "base_offset": base,
         "input_dtype": np.float64,
         "internal_dtype": np.float64,
         "objective": None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aucrank::Interrupt;
 use aucrank::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
-use aucrank::boost::{BoostedModel, BranchingProgram};
+use aucrank::boost::{BoostedModel, BranchingProgram, GradientBoosted};
 use aucrank::model::{Document, Header, Model, ModelError};
 use aucrank::tree::{RankingForest, TreeRankModel};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -16,6 +16,7 @@ use crate::aurora::PyAurora;
 use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
 use crate::forest::PyRankingForest;
+use crate::gradient::PyGradientBoosted;
 use crate::marti::PyBranchingProgram;
 use crate::model::{PyModel, hand_over};
 use crate::rank_opt::PyRankOpt;
@@ -58,6 +59,7 @@ classes! {
     TreeRank(TreeRankModel) => PyTreeRankModel,
     RankingForest(RankingForest) => PyRankingForest,
     Boosted(BoostedModel) => PyBoostedModel,
+    GradientBoosted(GradientBoosted) => PyGradientBoosted,
     BranchingProgram(BranchingProgram) => PyBranchingProgram,
     Mad2c(Mad2c) => PyMad2c,
     Rimarc(Rimarc) => PyRimarc,

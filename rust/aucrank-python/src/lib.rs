@@ -10,6 +10,7 @@ mod callbacks;
 mod columns;
 mod document;
 mod forest;
+mod gradient;
 mod inference;
 mod marti;
 mod model;
@@ -41,6 +42,8 @@ mod _core {
     use super::document::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
+    #[pymodule_export]
+    use super::gradient::{PyGradientBoosted, fit_gradient_boosting};
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_tprs, delong, hanley_mcneil_variance, placements,

@@ -183,6 +183,7 @@ impl BoostedModel {
             _ => None,
         };
         let trees = LeafSums::new(self.0.terms.iter().filter_map(of_tree));
+        let has_trees = self.0.terms.iter().any(|term| of_tree(term).is_some());
         let mut sums = vec![0.0; columns.n_rows()];
         columns.by_tile(&mut sums, 1, |memory, rows, values, sums| {
             for term in &terms {
@@ -191,7 +192,9 @@ impl BoostedModel {
                     *sum += term.value(value);
                 }
             }
-            trees.add(columns, rows, memory, sums);
+            if has_trees {
+                trees.add(columns, rows, memory, sums);
+            }
         })?;
         for term in &self.0.terms {
             if !matches!(term, Term::Feature(_)) && of_tree(term).is_none() {

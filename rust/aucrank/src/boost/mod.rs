@@ -9,7 +9,7 @@
 //! - `row_values`: the values of a term on the rows of a fit;
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
 //! - `explain`: additive explanations by feature;
-//! - `marti`: branching programs;
+//! - `marti`: branching programs; `gradient`: gradient boosting of trees;
 //! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: how each values a ranking.
 
 mod auc_boost;
@@ -17,6 +17,7 @@ mod boosted_model;
 mod distribution;
 mod explain;
 mod formula;
+mod gradient;
 mod marti;
 mod rank_boost;
 mod rounds;
@@ -31,6 +32,10 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
+pub use gradient::{
+    Cuts, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams, GradientNode,
+    GradientParams, GradientTree, HeldOutMeasure, LeafRows, Loss, fit_gradient_boosting,
+};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,

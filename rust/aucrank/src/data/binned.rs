@@ -359,7 +359,8 @@ impl Binned {
     }
 
     /// Codes of one row in the one-byte features, in the order of the features.
-    pub(super) fn narrow_row(&self, row: usize) -> &[u8] {
+    #[inline]
+    pub(crate) fn narrow_row(&self, row: usize) -> &[u8] {
         &self.narrow[row * self.n_narrow..(row + 1) * self.n_narrow]
     }
 

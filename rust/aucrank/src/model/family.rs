@@ -6,7 +6,7 @@ use super::ModelError;
 use super::reading::read_json;
 use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
-use crate::boost::{BoostedModel, BranchingProgram};
+use crate::boost::{BoostedModel, BranchingProgram, GradientBoosted};
 use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
 use crate::tree::{RankingForest, TreeRankModel};
@@ -110,6 +110,8 @@ families! {
     RankingForest = "ranking_forest" (RankingForest),
     /// A sum of the terms of boosting.
     Boosted = "boosted" (BoostedModel),
+    /// A sum of trees of gradient boosting.
+    GradientBoosted = "gradient_boosted" (GradientBoosted),
     /// A branching program.
     BranchingProgram = "branching_program" (BranchingProgram),
     /// Features in bins.
@@ -175,6 +177,7 @@ rankers! {
     TreeRankModel => |model, columns| model.tree.score(columns, None),
     RankingForest => Self::score,
     BoostedModel => |model, columns| model.score(columns, None),
+    GradientBoosted => Self::score,
     BranchingProgram => |program, columns| program.score(columns, None),
     Rimarc => Self::score,
     Scorecard => Self::score,

@@ -1,18 +1,24 @@
 //! Sums of values of leaves of many trees, for scores that are such sums.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::row_codes::Tile;
-use super::scorer::Scorer;
+use super::scorer::{Scorer, TILE_ROWS};
 use crate::data::Columns;
-use crate::tree::model::RankingTree;
+use crate::formula::Test;
+use crate::tree::model::{RankingTree, Router};
+use crate::{RankError, parallel};
+
+/// Minimum number of tiles per thread.
+const LEAST_TILES: usize = 4;
 
 /// Values of the leaves of trees, to be summed for each row.
 #[derive(Debug)]
 pub(crate) struct LeafSums<'t> {
     scorer: Scorer,
     /// For each tree, by place of the leaf in the ranking.
-    values: Vec<&'t [f64]>,
+    values: Vec<Cow<'t, [f64]>>,
 }
 
 /// Memory that [`LeafSums::add`] uses.
@@ -25,21 +31,55 @@ pub(crate) struct LeafTile {
 impl<'t> LeafSums<'t> {
     /// Of trees that ask single features, with the values of their leaves.
     pub(crate) fn new(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
-        let (trees, values): (Vec<_>, _) = trees.unzip();
+        let (trees, values): (Vec<_>, Vec<_>) = trees.unzip();
+        let values = values.into_iter().map(Cow::Borrowed).collect();
         Self { scorer: Scorer::new(trees), values }
     }
 
-    /// Adds the values of all trees to the sums of some rows, which hold no infinity.
+    /// Of trees given by their questions, as [`Router::of_tests`] takes them, with the values of their
+    /// leaves by number; and the number of categories of each feature.
+    pub(crate) fn of_routes(
+        n_levels: &[Option<u32>],
+        trees: impl Iterator<Item = (Vec<(Test, [Result<usize, usize>; 2])>, Vec<f64>)>,
+    ) -> Self {
+        let (routers, values): (Vec<_>, Vec<_>) =
+            trees.map(|(routes, values)| (Router::of_tests(routes), Cow::Owned(values))).unzip();
+        Self { scorer: Scorer::of_routers(&routers, n_levels), values }
+    }
+
+    /// Adds the values of all trees to the sums of all rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::InfiniteValue`] if a number is infinite; [`RankError::Interrupted`].
+    pub(crate) fn add_to_all(
+        &self,
+        columns: &Columns<'_>,
+        sums: &mut [f64],
+    ) -> Result<(), RankError> {
+        let of_tile = |memory: &mut LeafTile, (tile, sums): (usize, &mut [f64])| {
+            let start = tile * TILE_ROWS;
+            !self.add(columns, start..start + sums.len(), memory, sums)
+        };
+        let tiles = sums.chunks_mut(TILE_ROWS).enumerate().collect();
+        if parallel::map_with(tiles, LEAST_TILES, LeafTile::default, of_tile).contains(&true) {
+            return Err(columns.refusal());
+        }
+        Ok(())
+    }
+
+    /// Adds the values of all trees to the sums of some rows; `false` where [`Columns::refusal`] has a
+    /// reason not to.
     pub(crate) fn add(
         &self,
         columns: &Columns<'_>,
         rows: Range<usize>,
         memory: &mut LeafTile,
         sums: &mut [f64],
-    ) {
+    ) -> bool {
         let LeafTile { tile, leaves } = memory;
-        if self.values.is_empty() || !self.scorer.coder.code(columns, rows, tile) {
-            return;
+        if !self.scorer.coder.code(columns, rows, tile) {
+            return false;
         }
         leaves.resize(sums.len(), 0);
         for (tree, values) in self.values.iter().enumerate() {
@@ -48,5 +88,6 @@ impl<'t> LeafSums<'t> {
                 *sum += values[leaf as usize];
             }
         }
+        true
     }
 }

@@ -84,7 +84,11 @@ impl Scorer {
         let trees: Vec<&RankingTree> = trees.into_iter().collect();
         let routers: Vec<Router<'_, Test>> =
             trees.iter().map(|tree| Router::new(tree, Test::clone)).collect();
-        let n_levels = trees.first().map_or(&[][..], |tree| tree.n_levels());
+        Self::of_routers(&routers, trees.first().map_or(&[][..], |tree| tree.n_levels()))
+    }
+
+    /// Of trees that ask single features, given the number of categories of each.
+    pub(super) fn of_routers(routers: &[Router<'_, Test>], n_levels: &[Option<u32>]) -> Self {
         let mut asked: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
         for (question, ..) in routers.iter().flat_map(|router| &router.steps) {
             let test = question.stump();
@@ -109,11 +113,11 @@ impl Scorer {
         }
         let mut scorer = Self {
             coder: RowCoder { columns },
-            trees: Vec::with_capacity(trees.len()),
+            trees: Vec::with_capacity(routers.len()),
             marks: Vec::new(),
             lists: Vec::new(),
         };
-        for router in &routers {
+        for router in routers {
             let coded = scorer.coded(router, &column_of);
             scorer.trees.push(coded);
         }

@@ -115,6 +115,22 @@ impl<'a, T> Router<'a, T> {
 }
 
 impl Router<'_, Test> {
+    /// A tree of questions to single features, each with where left and right lead: to a question or
+    /// a leaf, by number. The first question is the start; without one there is the leaf 0.
+    pub(in crate::tree) fn of_tests(
+        routes: impl IntoIterator<Item = (Test, [Result<usize, usize>; 2])>,
+    ) -> Self {
+        let target = |to: Result<usize, usize>| match to {
+            Ok(step) => Target(step as i64),
+            Err(leaf) => Target(!(leaf as i64)),
+        };
+        let step = |(test, [left, right]): (Test, [_; 2])| {
+            (Question::Test(test), target(left), target(right))
+        };
+        let steps: Vec<_> = routes.into_iter().map(step).collect();
+        Self { start: target(if steps.is_empty() { Err(0) } else { Ok(0) }), steps }
+    }
+
     /// Puts the value of the leaf of each row into its place.
     // In a function of its own `out` is known to be nobody else's, so that the walk reads nothing twice.
     #[inline(never)]

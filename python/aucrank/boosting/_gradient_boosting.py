@@ -1,0 +1,668 @@
+"""GradientBoostingRanker: many small trees that lower a loss."""
+
+import json
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank import _core
+from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.monotonic import monotonic_directions
+from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.summary import Section
+from aucrank._base.validation_set import ValidationSet
+from aucrank._data.as_frame import as_frame
+from aucrank._data.column_lookup import Wording, find_column
+from aucrank._data.input import count_rows, read_columns
+from aucrank._data.schema import Schema, errors_by_name
+from aucrank._data.table import Table
+from aucrank._export.formula import Branch, Tree, parse
+from aucrank._export.rules import Words, number
+from aucrank._export.shap import shap_model
+from aucrank._utils.params import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_max_features,
+    check_real,
+)
+from aucrank._utils.threads import threads_for
+from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
+from aucrank.boosting._terms import TermsMixin
+
+_LOSSES = ("log", "pair_exponential", "pair_logistic")
+_WORDING = Wording(
+    unnamed="interactions names {column!r}, but X has no column names",
+    unknown="interactions names {column!r}, which is no column of X",
+    beyond="interactions has the position {column}, but X has columns 0 to {last}",
+    neither="interactions must name features by name or position, got {column!r}",
+)
+
+
+def _has_probabilities(estimator: "GradientBoostingRanker") -> bool:
+    """Tell whether scores are log-odds; else raise what scikit-learn shows of it."""
+    if estimator.loss == "log":
+        return True
+    raise AttributeError(
+        f"predict_proba needs loss='log': the scores of loss={estimator.loss!r} are no log-odds;"
+        " sklearn.calibration.CalibratedClassifierCV calibrates them"
+    )
+
+
+class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
+    """Gradient boosting of small trees over binned features: the most accurate single ranker here.
+
+    Each round fits a tree to the gradient of a loss and gives its leaves the value of a Newton step
+    ([1]_, [2]_). Sums over rows are exact, so that the model does not depend on the number of
+    threads, the order of the rows or the platform, and a row of weight k is k copies of it.
+
+    Parameters
+    ----------
+    loss : {"log", "pair_exponential", "pair_logistic"}, default="log"
+        What is minimised: log loss; or the mean over all pairs of a positive and a negative row of
+        the exponential or the logistic loss of the difference of their scores, as the AUC is a mean
+        over pairs. Log loss ranks as well as those, and gives probabilities.
+    n_rounds : int, default=300
+        Most rounds, one tree each. There are fewer where no split lowers the loss.
+    learning_rate : float or "auto", default="auto"
+        Factor on the values of the leaves, above 0 and at most 1. "auto":
+        ``0.0103 (n / 1000)**0.426 * 1000 / n_rounds`` for ``n`` rows, at most 0.3: the more rows,
+        the longer the way that the rounds go in all.
+    max_leaves : int, default=16
+        Most leaves of a tree; the leaf that gains most is split first.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf; None for no bound.
+    min_samples_leaf : int, float or "auto", default="auto"
+        Rows that each side of a split keeps: a number, a share of all, or "auto" for a hundredth of
+        all, but from 2 to 20.
+    l2 : float, default=1.0
+        Added to the sum of the hessians of a leaf, which shrinks its value towards 0.
+    min_gain : float, default=0.0
+        A split must lower the loss, summed over rows, by more than this.
+    cuts : {"best", "random"}, default="best"
+        Where numbers are cut: at the best place, or at one random place for each feature and node,
+        of which the best is taken. Random cuts make smoother scores, and often better ones on few
+        rows.
+    subsample : float, default=0.8
+        Share of the distinct rows that each tree is fitted to, above 0 and at most 1. Copies of a
+        row are drawn together.
+    max_features : int, float, {"sqrt", "log2"} or None, default=0.6
+        Features drawn at random for each tree: a number, a share of all, their square root or
+        logarithm, or None for all. Where the rows and features drawn tell nothing, the tree learns
+        from all of them.
+    interactions : 0, list of lists or None, default=None
+        Which features a tree may ask together. None: any. 0: none, so that each tree asks one
+        feature and the score is a sum of one function for each. A list of groups of features, by
+        name or position: those of one group; a feature in no group is asked alone. Where each tree
+        asks one feature, `terms` lists the functions, `explain` adds them up and `plot_terms` draws
+        them.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        Features that the score may only rise (1) or only fall (-1) with, or 0 for neither; a dict
+        has names of columns. Missing values are free.
+    early_stopping : bool, default=False
+        Whether to hold rows out, stop when they are no longer ranked better, and keep the rounds up
+        to the best.
+    scoring : {"auc", "loss"}, default="auc"
+        What held-out rows are judged by.
+    validation_fraction : float, default=0.1
+        Share of the distinct rows of each class that is held out, for ``early_stopping`` without
+        an ``X_val``; above 0 and below 1.
+    n_iter_no_change : int, default=30
+        Rounds without an improvement after which ``early_stopping`` stops.
+    tol : float, default=0.0
+        What counts as an improvement: more than this.
+    refit : bool, default=False
+        Whether the number of rounds that was chosen is fitted anew to all rows. It does not go with
+        ``warm_start``.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the rounds of the last fit, up to ``n_rounds``. On the same rows,
+        10 rounds and 10 more are the 20 rounds of one fit, bit for bit, if ``learning_rate`` is a
+        number; the model keeps its seed.
+    max_bins : int, default=255
+        Most bins that a numeric feature is cut into, from 2 to 255, at quantiles of at most 200,000
+        rows; a feature of no more distinct values is exact.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: those of a data frame whose type says so, or those listed
+        by position, by name or in a boolean mask.
+    n_jobs : int or None, default=None
+        Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
+        cores. The model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds what is drawn and held out, and the sample that bins are taken from where there are
+        more than 200,000 rows.
+    verbose : int, default=0
+        If 1, print a line after every tenth round, and in the end how many were kept; if more,
+        after every round.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds of the model.
+    learning_rate_ : float
+        Factor on the values of the leaves.
+    base_score_ : float
+        Score of a row before the first tree: with log loss the log-odds of the training rows.
+    threshold_ : float
+        The sum of all trees that `decision_function` calls 0: of pair losses, where TPR - FPR of
+        the training rows is largest; of log loss 0, where the probability is 1/2.
+    rounds_ : Table
+        What each round has added: ``round``, from 1; ``n_leaves``; ``high`` and ``low``, the most
+        and the least that it adds; ``gain``, what its splits lowered the loss by.
+    validation_path_ : Table or None
+        What the rows held out were judged by, by ``round``; None where none were held out.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in what all splits lowered the loss by; the sum is 1.
+    classes_ : ndarray of shape (2,)
+        Sorted labels; the second is the class to rank first.
+    n_features_in_ : int
+        Number of columns seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if they had any.
+
+    See Also
+    --------
+    RankBoost : A sum of thresholds, which can be read.
+    RankingForest : Trees that vote, with fewer choices to make.
+
+    Notes
+    -----
+    Where rows of a node miss a feature, each split sends them to the side where that gains, or asks
+    whether the value is known; missing values that a node has not seen go with the larger side.
+
+    A category with fewer rows than three or 0.2 % of all counts as missing, as does one not seen in
+    fit. A split asks for one of the 50 most frequent categories, or for a set of them, which is
+    chosen by sums that are shrunk as far as chance explains how they differ
+    (see :ref:`categories <level-rates>`), so that a column of noise with many categories costs
+    nothing.
+
+    Gradients are rounded to 2^-20 and hessians to 2^-19 of a row. ``pair_logistic`` sums over pairs
+    of scores rounded to a grid of 2048 cells over their range.
+
+    Weights that are not all whole numbers count relative to their mean.
+
+    References
+    ----------
+    .. [1] Friedman, "Greedy function approximation: a gradient boosting machine", Ann. Statist.
+       29(5), 2001. :doi:`10.1214/aos/1013203451`
+    .. [2] Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
+       :doi:`10.1145/2939672.2939785`
+
+    Examples
+    --------
+    >>> from aucrank import GradientBoostingRanker
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = GradientBoostingRanker(n_rounds=100, random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.98
+    True
+    >>> model.predict_proba(X[1:2]).shape
+    (1, 2)
+    """
+
+    _family = "gradient_boosted"
+    _model: _core.GradientBoosted  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        *,
+        loss: str = "log",
+        n_rounds: int = 300,
+        learning_rate: Any = "auto",
+        max_leaves: int = 16,
+        max_depth: int | None = None,
+        min_samples_leaf: Any = "auto",
+        l2: float = 1.0,
+        min_gain: float = 0.0,
+        cuts: str = "best",
+        subsample: float = 0.8,
+        max_features: Any = 0.6,
+        interactions: Any = None,
+        monotonic_cst: Any = None,
+        early_stopping: bool = False,
+        scoring: str = "auc",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 30,
+        tol: float = 0.0,
+        refit: bool = False,
+        warm_start: bool = False,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.n_rounds = n_rounds
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2 = l2
+        self.min_gain = min_gain
+        self.cuts = cuts
+        self.subsample = subsample
+        self.max_features = max_features
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.refit = refit
+        self.warm_start = warm_start
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
+        """Boost on rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Labels, two distinct values. The greater one is the class to rank first.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+        X_val : array-like or data frame of shape (n_val, n_features), default=None
+            Rows to choose the number of rounds by, with ``early_stopping``: the columns of ``X``,
+            categories matched by value. None to hold out a part of ``X``.
+        y_val : array-like of shape (n_val,), default=None
+            Their labels, those of ``y``; both must occur.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Weight of each of them.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid; if there are rows to
+            choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
+            are not those of the last fit.
+        """
+        return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
+
+    def _core_params(self, scope: ParamScope) -> dict[str, Any]:
+        check_bool(self.warm_start, "warm_start")
+        rate = self.learning_rate
+        if not (isinstance(rate, str) and rate == "auto"):
+            rate = check_real(rate, "learning_rate", low=0.0, high=1.0, low_open=True)
+        max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
+        return {
+            "loss": check_choice(self.loss, "loss", _LOSSES),
+            "n_rounds": check_int(self.n_rounds, "n_rounds", low=1),
+            "learning_rate": None if rate == "auto" else rate,
+            "max_leaves": check_int(self.max_leaves, "max_leaves", low=2),
+            "max_depth": 2**63 - 1 if max_depth is None else max_depth,
+            "min_samples_leaf": self._least_rows(),
+            "l2": check_real(self.l2, "l2", low=0.0, high_open=True),
+            "min_gain": check_real(self.min_gain, "min_gain", low=0.0, high_open=True),
+            "cuts": check_choice(self.cuts, "cuts", ("best", "random")),
+            "subsample": check_real(self.subsample, "subsample", low=0.0, high=1.0, low_open=True),
+            "max_features": check_max_features(self.max_features, scope.n_features),
+            "max_bins": check_int(self.max_bins, "max_bins", low=2, high=255),
+            "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
+            "interactions": self._groups(scope.schema),
+            "held_out": self._held_out_params(),
+            "seed": scope.seed,
+        }
+
+    def _least_rows(self) -> Any:
+        least, name = self.min_samples_leaf, "min_samples_leaf"
+        if isinstance(least, str) and least == "auto":
+            return "auto"
+        if isinstance(least, Integral) and not isinstance(least, bool):
+            return {"rows": check_int(least, name, low=1)}
+        share = check_real(least, name, low=0.0, high=1.0, low_open=True, high_open=True)
+        return {"share": share}
+
+    def _groups(self, schema: Schema | None) -> list[list[int]] | None:
+        """Return the groups of features that may be asked together, by position."""
+        groups = self.interactions
+        if groups is None:
+            return None
+        if isinstance(groups, Integral) and not isinstance(groups, bool) and groups == 0:
+            return []
+        if not isinstance(groups, list | tuple) or not all(
+            isinstance(group, list | tuple) for group in groups
+        ):
+            raise ValueError(
+                f"interactions must be None, 0 or a list of lists of features, got {groups!r}"
+            )
+        if schema is None:
+            return []
+        return [
+            [
+                find_column(feature, schema.names, len(schema.features), wording=_WORDING)
+                for feature in group
+            ]
+            for group in groups
+        ]
+
+    def _held_out_params(self) -> dict[str, Any] | None:
+        """Return how the number of rounds is chosen, as the core takes it."""
+        early_stopping = check_bool(self.early_stopping, "early_stopping")
+        params = {
+            "fraction": check_real(
+                self.validation_fraction,
+                "validation_fraction",
+                low=0.0,
+                high=1.0,
+                low_open=True,
+                high_open=True,
+            ),
+            "measure": check_choice(self.scoring, "scoring", ("auc", "loss")),
+            "n_iter_no_change": check_int(self.n_iter_no_change, "n_iter_no_change", low=1),
+            "tol": check_real(self.tol, "tol", low=0.0, high_open=True),
+            "refit": check_bool(self.refit, "refit"),
+        }
+        if not early_stopping:
+            return None
+        if params["refit"] and self.warm_start:
+            raise ValueError(
+                "refit does not go with warm_start: the rounds of the last fit have seen the rows"
+                " that would be held out"
+            )
+        return params
+
+    def _n_stages(self) -> int | None:
+        return 2 if self.refit else 1
+
+    def _fit_model(self, context: FitContext) -> _core.GradientBoosted:
+        sample, earlier = context.sample, context.earlier
+        if earlier is not None:
+            context = context.going_on(self, "n_rounds", earlier.model.n_rounds, "rounds")
+            if earlier.model.loss != self.loss:
+                raise ValueError(
+                    f"warm_start needs the loss of the last fit, {earlier.model.loss!r}; got"
+                    f" {self.loss!r}"
+                )
+        params = self._core_params(context.scope)
+        chosen = params["held_out"] is not None
+        validation = None
+        if context.validation.is_given:
+            if not chosen:
+                raise ValueError(
+                    "X_val, y_val and sample_weight_val are to choose the number of rounds by, and"
+                    f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
+                )
+            validation = context.validation.read(self, sample.schema, self.classes_).core
+        model = _core.fit_gradient_boosting(
+            sample.core,
+            json.dumps(params),
+            None if earlier is None else earlier.model,
+            validation,
+            context.n_threads,
+            context.progress.observer,
+        )
+        if model.n_rounds == 0:
+            warn_caller("No split lowers the loss, so all scores are equal.")
+        elif chosen and model.held_out() is None:
+            warn_caller(
+                "A class has one distinct row, so no rows can be held out: all rounds were kept."
+            )
+        if self.verbose > 0:
+            self._report(model)
+        return model
+
+    def _report(self, model: _core.GradientBoosted) -> None:
+        found, name = model.held_out(), type(self).__name__
+        print(f"[{name}] {model.n_rounds} rounds at learning rate {number(model.learning_rate)}")
+        if found is not None and found["n_rounds"] > 0:
+            values, measure = found["values"], found["measure"]
+            what = "AUC" if measure == "auc" else "loss"
+            print(
+                f"[{name}] chosen of {len(values)} by the {what} of the rows held out,"
+                f" {values[found['n_rounds'] - 1]:.4f}"
+            )
+
+    @property
+    def _fitted_model(self) -> _core.GradientBoosted:
+        check_is_fitted(self)
+        return self._model
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class, with ``loss="log"``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Columns in the order of ``classes_``; the second is the logistic function of
+            `decision_function`, above 1/2 exactly where `predict` is positive.
+        """
+        return super().predict_proba(X)
+
+    @property
+    def n_iter_(self) -> int:
+        """Return the number of rounds of the model.
+
+        Returns
+        -------
+        int
+            At most ``n_rounds``.
+        """
+        return self._fitted_model.n_rounds
+
+    @property
+    def learning_rate_(self) -> float:
+        """Return the factor on the values of the leaves.
+
+        Returns
+        -------
+        float
+            ``learning_rate``, or what "auto" stands for.
+        """
+        return self._fitted_model.learning_rate
+
+    @property
+    def base_score_(self) -> float:
+        """Return the score of a row before the first tree.
+
+        Returns
+        -------
+        float
+            With log loss the log-odds of the training rows, else ``-threshold_``.
+        """
+        return self._fitted_model.base
+
+    @property
+    def threshold_(self) -> float:
+        """Return the sum from which on a row is called positive.
+
+        Returns
+        -------
+        float
+            `decision_function` is the sum less this; 0 with log loss.
+        """
+        return self._fitted_model.threshold
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return the share of each feature in what all splits lowered the loss by.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            They add up to 1; all are 0 where there is no split.
+        """
+        return self._fitted_model.importances()
+
+    @property
+    def validation_path_(self) -> Table | None:
+        """Return what the rows held out were judged by, round by round.
+
+        Returns
+        -------
+        Table or None
+            Columns ``round``, from 1; ``auc`` or ``loss``; ``kept``, true for the last round that
+            was kept. None where no rows were held out.
+        """
+        found = self._fitted_model.held_out()
+        if found is None:
+            return None
+        rounds = np.arange(1, len(found["values"]) + 1)
+        columns = {"round": rounds, found["measure"]: found["values"]}
+        return Table(columns, kept=rounds == found["n_rounds"])
+
+    @property
+    def rounds_(self) -> Table:
+        """Return what each round has added.
+
+        Returns
+        -------
+        Table
+            Columns ``round``, from 1; ``n_leaves``; ``high`` and ``low``, the most and the least
+            that it adds, after shrinkage; ``gain``, what its splits lowered the loss by, summed
+            over rows and to second order.
+        """
+        found = self._fitted_model.rounds()
+        rounds = np.arange(1, len(found["high"]) + 1)
+        return Table({"round": rounds} | found)
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Score rows by the first round, by the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit. A category that was not seen there is missing.
+
+        Yields
+        ------
+        ndarray of float64, shape (n,)
+            The score after each round, ``base_score_`` included; the last is what
+            `decision_function` returns.
+        """
+        model = self._fitted_model
+        columns = read_columns(self, as_frame(X), self._schema)
+        n_rows = count_rows(columns)
+        n_threads = threads_for(self.n_jobs, n_rows)
+        scores = np.full(n_rows, model.base)
+        with errors_by_name(self._schema):
+            model.check_columns(columns)
+        for round in range(model.n_rounds):
+            # Values are such that their sums are exact: no stage rounds.
+            scores = scores + model.round_values(columns, round, n_threads)
+            yield scores
+
+    def _tree(self, round: int) -> Tree:
+        """Return a tree as an operation of a formula."""
+        model = self._fitted_model
+        check_int(round, "round", low=1, high=max(1, model.n_rounds))
+        tree = parse({"tree": json.loads(model.tree(round - 1))})
+        assert isinstance(tree, Tree)
+        return tree
+
+    def to_text(self, round: int = 1) -> str:
+        """Return the tree of a round in words, one line for each node.
+
+        Parameters
+        ----------
+        round : int, default=1
+            Which one, from 1 to ``n_iter_``.
+
+        Returns
+        -------
+        str
+            Each leaf with what it adds to the score and the weight of its training rows.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If there is no such round.
+        """
+        tree = self._tree(round)
+        words = Words(self._schema, [True] * len(self._schema.features))
+        lines = []
+        # A node, its rule, and what stands before it on its line and on those below.
+        waiting = [(0, "all rows", "", "")]
+        while waiting:
+            place, rule, first, rest = waiting.pop()
+            node = tree.nodes[place]
+            if isinstance(node, Branch):
+                lines.append(f"{first}{rule} ({node.weight:g} rows)")
+                sides = ((node.right, False, "`-- ", "    "), (node.left, True, "|-- ", "|   "))
+                for child, is_left, sign, space in sides:
+                    of_side = words.union(words.side(node.condition, left=is_left))
+                    waiting.append((child, of_side, rest + sign, rest + space))
+            else:
+                lines.append(f"{first}{rule} ({node.weight:g} rows): {node.value:+.4f}")
+        return "\n".join(lines)
+
+    def to_shap(self) -> dict[str, Any]:
+        """Return the model in the form that `shap.TreeExplainer` takes.
+
+        Returns
+        -------
+        dict
+            Plain binary trees of thresholds; what is explained is `decision_function`.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If there is no round, a tree asks a categorical feature, or there are too many nodes.
+
+        Notes
+        -----
+        With shap installed, ``shap.TreeExplainer(model.to_shap())(X)`` explains the scores.
+        """
+        model = self._fitted_model
+        if model.n_rounds == 0:
+            raise ValueError("there is no round, so that there is nothing to explain")
+        trees = [self._tree(round + 1) for round in range(model.n_rounds)]
+        return shap_model(trees, self._schema, factor=1.0, base=model.base)
+
+    def _check_additive(self) -> None:
+        if not self._model.is_additive:
+            raise ValueError(
+                f"the trees of this {type(self).__name__} ask several features: only a sum of"
+                " single features can be shown by feature (interactions=0); to_shap explains any"
+            )
+
+    def _size(self) -> str:
+        return plural(self.n_iter_, "round")
+
+    def _summary(self) -> list[Section]:
+        """Return what is added up, round by round."""
+        if self.n_iter_ == 0:
+            return [Section(f"Rounds ({self._size()})", "all rows have the same score")]
+        if self._model.is_additive:
+            score = f"score: {number(self.base_score_)} plus the sum of one value for each feature"
+            return [Section(f"Terms ({self._size()})", score, self.terms())]
+        score = f"score: {number(self.base_score_)} plus the sum of one value for each round"
+        return [Section(f"Rounds ({self._size()})", score, self.rounds_)]

@@ -1,0 +1,159 @@
+//! The gradient boosting of `aucrank::boost` as a Python class and a function.
+
+use std::sync::Arc;
+
+use aucrank::boost::{
+    GradientBoosted, GradientExtras, GradientParams, GradientTree, fit_gradient_boosting as fit,
+};
+use numpy::{IntoPyArray, PyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::columns::ColumnsArg;
+use crate::model::{PyModel, hand_over};
+use crate::run::{fit_on_pool, read_params, to_json, to_py_err};
+use crate::sample::{Sample, SampleArg};
+
+/// A sum of trees.
+#[pyclass(name = "GradientBoosted", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyGradientBoosted(pub Arc<GradientBoosted>);
+
+#[pymethods]
+impl PyGradientBoosted {
+    #[getter]
+    fn n_rounds(&self) -> usize {
+        self.0.trees().len()
+    }
+
+    /// Name of the loss.
+    #[getter]
+    fn loss(&self) -> PyResult<String> {
+        Ok(to_json(&self.0.loss())?.trim_matches('"').to_owned())
+    }
+
+    #[getter]
+    fn base(&self) -> f64 {
+        self.0.base()
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    #[getter]
+    fn learning_rate(&self) -> f64 {
+        self.0.learning_rate()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().into_pyarray(py)
+    }
+
+    /// What the held-out rows say by round, or `None` if there were none.
+    fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(path) = self.0.held_out() else { return Ok(None) };
+        let table = PyDict::new(py);
+        table.set_item("measure", to_json(&path.measure)?.trim_matches('"'))?;
+        table.set_item("values", path.values.to_pyarray(py))?;
+        table.set_item("n_rounds", path.n_rounds)?;
+        Ok(Some(table))
+    }
+
+    /// For each round the number of leaves, the highest and the lowest value, and the gain.
+    fn rounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let trees = self.0.trees();
+        let table = PyDict::new(py);
+        let n_leaves: Vec<i64> = trees.iter().map(|tree| tree.n_leaves() as i64).collect();
+        table.set_item("n_leaves", n_leaves.into_pyarray(py))?;
+        let ranges: Vec<[f64; 2]> = trees.iter().map(GradientTree::range).collect();
+        for (place, name) in ["low", "high"].into_iter().enumerate().rev() {
+            let ends: Vec<f64> = ranges.iter().map(|range| range[place]).collect();
+            table.set_item(name, ends.into_pyarray(py))?;
+        }
+        let gains: Vec<f64> = trees.iter().map(GradientTree::gain).collect();
+        table.set_item("gain", gains.into_pyarray(py))?;
+        Ok(table)
+    }
+
+    /// The JSON form of one tree as an operation of a formula.
+    fn tree(&self, round: usize) -> PyResult<String> {
+        to_json(&self.0.trees()[round].formula())
+    }
+
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+    }
+
+    /// Whether each tree asks a single feature.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        self.0.is_additive()
+    }
+
+    /// The step functions that the trees add up to as JSON text, one for each feature that is asked.
+    fn merged_terms(&self) -> PyResult<String> {
+        to_json(&self.0.merged_terms().map_err(to_py_err)?)
+    }
+
+    /// Contribution of each feature to the score of each row, row by row.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
+    }
+
+    fn check_columns(&self, py: Python<'_>, columns: ColumnsArg<'_>) -> PyResult<()> {
+        let columns = columns.borrow(self.0.n_levels())?;
+        py.detach(|| self.0.check_columns(&columns)).map_err(to_py_err)
+    }
+
+    fn round_values<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        round: usize,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.round_values(columns, round))
+    }
+}
+
+/// Fits a model by gradient boosting; `params` is the JSON form of [`GradientParams`].
+#[pyfunction]
+#[pyo3(signature = (sample, params, earlier, validation, n_threads, observer=None))]
+pub fn fit_gradient_boosting<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    params: &str,
+    earlier: Option<PyRef<'py, PyGradientBoosted>>,
+    validation: Option<SampleArg<'py>>,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyGradientBoosted>> {
+    let params: GradientParams = read_params(params)?;
+    let sample = sample.borrow()?;
+    let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
+    let earlier = earlier.as_ref().map(|model| &*model.0);
+    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
+        let labels = sample.labels()?;
+        let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
+        let columns = validation.as_ref().map(|other| &other.columns);
+        let given = GradientExtras { earlier, validation: columns.zip(other_labels.as_ref()) };
+        fit(&sample.columns, &labels, &params, &given, interrupt)
+    })?;
+    hand_over(py, fitted)
+}

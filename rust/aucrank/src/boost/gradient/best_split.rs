@@ -1,0 +1,267 @@
+//! The best question to a node.
+//!
+//! To second order, a leaf with the sums `g` and `h` of gradients and hessians that is given its best
+//! value `-g / (h + l2)` lowers the loss by `g^2 / 2(h + l2)`; a split by the difference to the node.
+//! Everything is computed from exact sums, in units: the winner does not depend on threads, and of
+//! equals it is the first.
+
+use std::ops::Add;
+
+use super::level_sets::best_levels;
+use super::params::Cuts;
+use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, Sums};
+use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet, mix};
+
+/// A split whose gain is not above this share of the value of its sides has gained nothing but
+/// rounding errors.
+const ROUNDING: f64 = 1e-12;
+
+/// No value of a leaf, before shrinkage, is larger: without `l2` a pure leaf would have one without
+/// bound.
+const MOST_VALUE: f64 = 16.0;
+
+/// How splits are judged.
+#[derive(Debug, Clone)]
+pub(super) struct Criterion {
+    /// Added to sums of hessians, in their units.
+    pub(super) l2: f64,
+    /// What a split must gain, in units.
+    pub(super) min_gain: f64,
+    /// Rows that each side keeps.
+    pub(super) min_rows: u64,
+    pub(super) cuts: Cuts,
+    /// Direction of each feature; empty where none is bound.
+    pub(super) monotonic: Vec<i8>,
+    /// How many rows a unit of mass stands for.
+    pub(super) mass_unit: f64,
+}
+
+/// A node to be split.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    pub(super) sums: Sums,
+    /// Number of rows, as they count.
+    pub(super) rows: u64,
+    /// Least and greatest value of its leaves, in units; infinite where no direction bounds them.
+    pub(super) bounds: [f64; 2],
+    /// For random cuts.
+    pub(super) seed: u64,
+    /// Direction of the feature that is asked.
+    pub(super) direction: i8,
+}
+
+/// One side of a split.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Side {
+    pub(super) sums: Sums,
+    /// Number of rows; 0 where it is not known.
+    pub(super) rows: u64,
+}
+
+impl Add for Side {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { sums: self.sums + other.sums, rows: self.rows + other.rows }
+    }
+}
+
+impl std::iter::Sum for Side {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Add::add)
+    }
+}
+
+/// A question, and what it gains.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Split {
+    /// Twice the decrease of the loss, in units.
+    pub(super) gain: f64,
+    pub(super) test: CodeTest,
+    /// Sums of the rows on the left.
+    pub(super) left: Sums,
+}
+
+impl Criterion {
+    /// Twice the decrease of the loss in units, as a number of rows times a loss.
+    pub(super) fn in_loss(&self, gain: f64) -> f64 {
+        0.5 * gain * self.gain_unit()
+    }
+
+    /// What a gain of 1 in the loss is in units.
+    pub(super) fn gain_in_units(&self, gain: f64) -> f64 {
+        2.0 * gain / self.gain_unit()
+    }
+
+    fn gain_unit(&self) -> f64 {
+        let gradient = 1.0 / f64::from(GRADIENT_UNITS);
+        gradient * gradient * f64::from(HESSIAN_UNITS) * self.mass_unit
+    }
+
+    /// The best value of a leaf in units.
+    pub(super) fn leaf(&self, sums: Sums, [low, high]: [f64; 2]) -> f64 {
+        let most = MOST_VALUE * f64::from(GRADIENT_UNITS) / f64::from(HESSIAN_UNITS);
+        if sums.is_empty() {
+            return 0.0;
+        }
+        let value = -(sums.gradient as f64) / (sums.hessian as f64 + self.l2);
+        value.clamp(low, high).clamp(-most, most)
+    }
+
+    /// A value of a leaf in units as a number.
+    pub(super) fn leaf_value(value: f64) -> f64 {
+        value * f64::from(HESSIAN_UNITS) / f64::from(GRADIENT_UNITS)
+    }
+
+    /// Squares of deviations over hessians, in numbers: the mean is 1 by chance.
+    pub(super) fn chance(&self, square: f64) -> f64 {
+        square * self.gain_unit()
+    }
+
+    /// Twice what a node lowers the loss by as a single leaf.
+    fn of_leaf(&self, gradient: f64, hessian: f64, value: f64) -> f64 {
+        -value * (2.0 * gradient + (hessian + self.l2) * value)
+    }
+
+    /// Twice what two leaves lower the loss by; `None` for a split that must not be.
+    #[inline]
+    pub(super) fn value(&self, node: &Node, left: Side) -> Option<f64> {
+        self.value_of_shrunken(node, left, left.sums.gradient as f64)
+    }
+
+    /// The same, with another gradient of the left side.
+    #[inline]
+    pub(super) fn value_of_shrunken(
+        &self,
+        node: &Node,
+        left: Side,
+        left_gradient: f64,
+    ) -> Option<f64> {
+        let hessian = node.sums.hessian - left.sums.hessian;
+        if left.sums.hessian == 0 || hessian == 0 {
+            return None;
+        }
+        // Where rows are not known, they are checked when the node is split.
+        if left.rows > 0 && left.rows.min(node.rows - left.rows) < self.min_rows {
+            return None;
+        }
+        let gradient = node.sums.gradient as f64 - left_gradient;
+        if !self.monotonic.is_empty() {
+            return self.bounded_value(node, left.sums, left_gradient);
+        }
+        let (left, right) = (left.sums.hessian as f64 + self.l2, hessian as f64 + self.l2);
+        // One division instead of two.
+        Some((left_gradient * left_gradient * right + gradient * gradient * left) / (left * right))
+    }
+
+    fn bounded_value(&self, node: &Node, left: Sums, left_gradient: f64) -> Option<f64> {
+        let right = node.sums - left;
+        let gradient = node.sums.gradient as f64 - left_gradient;
+        let (low, high) = (self.leaf(left, node.bounds), self.leaf(right, node.bounds));
+        if (high - low) * f64::from(node.direction) < 0.0 {
+            return None;
+        }
+        Some(
+            self.of_leaf(left_gradient, left.hessian as f64, low)
+                + self.of_leaf(gradient, right.hessian as f64, high),
+        )
+    }
+
+    /// The best question to one feature of a node, given its sums by code, and the numbers of rows, if
+    /// they matter.
+    pub(super) fn best_of_feature(
+        &self,
+        node: &Node,
+        feature: usize,
+        bins: &FeatureBins,
+        sums: &[Sums],
+        counts: Option<&[u64]>,
+    ) -> Option<Split> {
+        let direction = self.monotonic.get(feature).copied().unwrap_or(0);
+        let node = &Node { direction, ..*node };
+        let (value, rule, missing_left, left) = match bins {
+            FeatureBins::Numeric { .. } => {
+                let best = self.best_cut(node, feature, sums, counts)?;
+                (best.value, CodeRule::Below(best.bound), best.missing_left, best.left)
+            }
+            FeatureBins::Categorical { .. } => {
+                let best = best_levels(self, node, sums, counts)?;
+                let rule = CodeRule::Levels(LevelSet::only(best.left));
+                (best.value, rule, best.missing_left, best.sums)
+            }
+        };
+        let whole = node.sums;
+        let at_whole = self.leaf(whole, node.bounds);
+        let gain = value - self.of_leaf(whole.gradient as f64, whole.hessian as f64, at_whole);
+        let is_gain = gain > self.min_gain && gain > ROUNDING * value;
+        is_gain.then(|| Split { gain, test: CodeTest { feature, rule, missing_left }, left })
+    }
+
+    fn best_cut(
+        &self,
+        node: &Node,
+        feature: usize,
+        sums: &[Sums],
+        counts: Option<&[u64]>,
+    ) -> Option<BestCut> {
+        let n_bins = sums.len() - 1;
+        let count = |code: usize| counts.map_or(0, |counts| counts[code]);
+        let side = |code: usize| Side { sums: sums[code], rows: count(code) };
+        let missing = side(n_bins);
+        let has_missing = !missing.sums.is_empty();
+        let first = sums[..n_bins].iter().position(|sums| !sums.is_empty())?;
+        let last = sums[..n_bins].iter().rposition(|sums| !sums.is_empty())?;
+        let mut best: Option<BestCut> = None;
+        let mut offer = |bound: usize, missing_left: bool, left: Side| {
+            if let Some(value) = self.value(node, left)
+                && best.as_ref().is_none_or(|best| value > best.value)
+            {
+                best = Some(BestCut { value, bound: bound as u32, missing_left, left: left.sums });
+            }
+        };
+        // A cut comes after each bin but the last that holds rows, or after a random one.
+        let mut range = first..last;
+        let mut below = Side::default();
+        if self.cuts == Cuts::Random && first < last {
+            let random = mix(node.seed ^ mix(feature as u64));
+            let place = (u128::from(random) * (last - first) as u128) >> 64;
+            let place = first + place as usize;
+            below = (first..place).map(side).sum();
+            range = place..place + 1;
+        }
+        for code in range {
+            below = below + side(code);
+            if sums[code].is_empty() && self.cuts == Cuts::Best {
+                continue;
+            }
+            if has_missing {
+                offer(code + 1, true, below + missing);
+                offer(code + 1, false, below);
+            } else {
+                let missing_left = 2 * below.sums.hessian >= node.sums.hessian;
+                offer(code + 1, missing_left, below);
+            }
+        }
+        if has_missing {
+            let known = Side { sums: node.sums - missing.sums, rows: 0 };
+            let known = Side { rows: counts.map_or(0, |_| node.rows - missing.rows), ..known };
+            // Whether a value is known has no direction.
+            let node = &Node { direction: 0, ..*node };
+            if let Some(value) = self.value(node, known)
+                && best.as_ref().is_none_or(|best| value > best.value)
+            {
+                let bound = n_bins as u32;
+                best = Some(BestCut { value, bound, missing_left: false, left: known.sums });
+            }
+        }
+        best
+    }
+}
+
+/// A cut of a number: codes below the bound are on the left.
+struct BestCut {
+    value: f64,
+    bound: u32,
+    missing_left: bool,
+    left: Sums,
+}

@@ -1,0 +1,189 @@
+//! Choice of the number of rounds on held-out or given validation rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::loss::Loss;
+use crate::RankError;
+use crate::data::{Columns, FixedWeights, Labels};
+use crate::roc::{auc, weighted_auc};
+
+/// Parameters of early stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GradientHeldOutParams {
+    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Ignored if
+    /// validation rows are given.
+    pub fraction: f64,
+    /// By what rounds are compared.
+    pub measure: HeldOutMeasure,
+    /// Rounds without an improvement after which it stops, at least 1.
+    pub n_iter_no_change: usize,
+    /// What counts as an improvement, at least 0.
+    pub tol: f64,
+    /// Whether the chosen number of rounds is refitted on all rows.
+    pub refit: bool,
+}
+
+/// By what rounds are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldOutMeasure {
+    /// The AUC of the held-out rows.
+    Auc,
+    /// Their loss.
+    Loss,
+}
+
+/// The AUC or loss of the held-out rows, round by round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GradientHeldOut {
+    /// What was measured.
+    pub measure: HeldOutMeasure,
+    /// Its value after each round.
+    pub values: Vec<f64>,
+    /// Number of rounds kept.
+    pub n_rounds: usize,
+}
+
+impl GradientHeldOutParams {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        if !(self.fraction > 0.0 && self.fraction < 1.0) {
+            return bad("validation_fraction", self.fraction.to_string(), "in (0, 1)");
+        }
+        if self.n_iter_no_change == 0 {
+            return bad("n_iter_no_change", "0".to_owned(), "at least 1");
+        }
+        if !(0.0..f64::INFINITY).contains(&self.tol) {
+            return bad("tol", self.tol.to_string(), "at least 0 and finite");
+        }
+        Ok(())
+    }
+
+    /// Whether to stop after these rounds.
+    pub(super) fn stops(&self, values: &[f64]) -> bool {
+        let Some(n_before) = values.len().checked_sub(self.n_iter_no_change).filter(|&n| n > 0)
+        else {
+            return false;
+        };
+        let best = |values: &[f64]| {
+            values.iter().map(|value| self.measure.merit(*value)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        best(&values[n_before..]) <= best(&values[..n_before]) + self.tol
+    }
+
+    /// The best number of rounds, of equals the smallest.
+    pub(super) fn path(&self, values: Vec<f64>) -> GradientHeldOut {
+        let (mut n_rounds, mut best) = (0, f64::NEG_INFINITY);
+        for (n, &value) in (1..).zip(&values) {
+            if self.measure.merit(value) > best {
+                (n_rounds, best) = (n, self.measure.merit(value));
+            }
+        }
+        GradientHeldOut { measure: self.measure, values, n_rounds }
+    }
+}
+
+impl HeldOutMeasure {
+    /// Higher is better.
+    fn merit(self, value: f64) -> f64 {
+        match self {
+            Self::Auc => value,
+            Self::Loss => -value,
+        }
+    }
+}
+
+impl GradientHeldOut {
+    /// Checks the consistency of the path with a model of `n_trees` rounds.
+    pub(super) fn check(&self, n_trees: usize) -> Result<(), String> {
+        let is_value = |value: &f64| match self.measure {
+            HeldOutMeasure::Auc => (0.0..=1.0).contains(value),
+            HeldOutMeasure::Loss => value.is_finite(),
+        };
+        if !self.values.iter().all(is_value) {
+            return Err("what the held-out rows say is no AUC or loss".to_owned());
+        }
+        // A refit on all rows may end earlier.
+        if self.n_rounds > self.values.len() || n_trees > self.n_rounds {
+            return Err(format!("{n_trees} rounds are not the {} chosen", self.n_rounds));
+        }
+        Ok(())
+    }
+}
+
+/// Held-out rows and their scores so far.
+pub(super) struct HeldOut<'a> {
+    pub(super) place: Place<'a>,
+    positive: Vec<bool>,
+    masses: Option<Vec<u64>>,
+    pub(super) scores: Vec<f64>,
+    pub(super) values: Vec<f64>,
+}
+
+/// Where held-out rows come from.
+pub(super) enum Place<'a> {
+    /// Rows of the sample.
+    Inside(Vec<u32>),
+    /// Other rows.
+    Outside(&'a Columns<'a>),
+}
+
+impl<'a> HeldOut<'a> {
+    /// `rows` are those of the labels that are held out.
+    pub(super) fn new(place: Place<'a>, rows: &[u32], labels: &Labels<'_>) -> Self {
+        let rows = rows.iter().map(|&row| row as usize);
+        let masses = labels.weights().map(FixedWeights::units);
+        Self {
+            place,
+            positive: rows.clone().map(|row| labels.positive()[row]).collect(),
+            masses: masses.map(|units| rows.clone().map(|row| units[row]).collect()),
+            scores: vec![0.0; rows.len()],
+            values: Vec::new(),
+        }
+    }
+
+    /// Measures the scores.
+    pub(super) fn measure(&mut self, measure: HeldOutMeasure, loss: Loss) -> Result<(), RankError> {
+        let value = match (measure, &self.masses) {
+            (HeldOutMeasure::Auc, None) => auc(&self.scores, &self.positive)?,
+            (HeldOutMeasure::Auc, Some(masses)) => {
+                let weights: Vec<f64> = masses.iter().map(|&mass| mass as f64).collect();
+                weighted_auc(&self.scores, &self.positive, &weights)?
+            }
+            (HeldOutMeasure::Loss, masses) => {
+                loss.value(&self.scores, &self.positive, masses.as_deref())
+            }
+        };
+        self.values.push(value);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(measure: HeldOutMeasure, n_iter_no_change: usize, tol: f64) -> GradientHeldOutParams {
+        GradientHeldOutParams { fraction: 0.1, measure, n_iter_no_change, tol, refit: false }
+    }
+
+    #[test]
+    fn the_fewest_of_equal_rounds_are_chosen() {
+        let by_auc = params(HeldOutMeasure::Auc, 3, 0.0);
+        assert_eq!(by_auc.path(vec![0.5, 0.7, 0.6, 0.7]).n_rounds, 2);
+        let by_loss = params(HeldOutMeasure::Loss, 3, 0.0);
+        assert_eq!(by_loss.path(vec![0.5, -0.1, 0.3, -0.1]).n_rounds, 2);
+    }
+
+    #[test]
+    fn it_stops_when_no_round_of_late_has_improved() {
+        let by_auc = params(HeldOutMeasure::Auc, 2, 0.01);
+        assert!(!by_auc.stops(&[0.5, 0.6]));
+        assert!(!by_auc.stops(&[0.5, 0.5, 0.6]));
+        assert!(by_auc.stops(&[0.5, 0.6, 0.6, 0.605]));
+        let by_loss = params(HeldOutMeasure::Loss, 2, 0.0);
+        assert!(!by_loss.stops(&[0.5, 0.4, 0.5, 0.3]));
+        assert!(by_loss.stops(&[0.5, -0.4, 0.5, -0.3]));
+    }
+}

@@ -1,0 +1,187 @@
+//! The losses, and their derivatives at the score of a row.
+//!
+//! Losses over pairs are means over all pairs of a positive and a negative row, times half of the mass
+//! of all rows, so that their derivatives have the size of those of log loss; each class has the same
+//! say, however rare it is. The pairs are never enumerated: the exponential of a difference is a
+//! product of one factor for each row, and logistic sums over pairs are taken on a grid
+//! ([`PairGrid`]).
+
+use serde::{Deserialize, Serialize};
+
+use super::exponential::exp;
+use super::pair_grid::PairGrid;
+use super::rows::{CHUNK_ROWS, FitRows};
+use crate::data::snap;
+use crate::parallel;
+
+/// Exponentials are rounded to multiples of its inverse before they are added up.
+const FACTOR_UNITS: f64 = (1_u64 << 40) as f64;
+
+/// Losses of rows are rounded to multiples of its inverse before they are added up.
+const LOSS_UNITS: f64 = (1_u64 << 30) as f64;
+
+/// What is minimised; `f` is the score.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// `ln(1 + exp(-f))` of a positive row, `ln(1 + exp(f))` of a negative one.
+    #[default]
+    Log,
+    /// Logarithm of the mean over pairs of `exp(f(negative) - f(positive))`.
+    PairExponential,
+    /// Mean over pairs of `ln(1 + exp(f(negative) - f(positive)))`.
+    PairLogistic,
+}
+
+/// The loss at the scores of some rows, prepared for its derivatives at each row.
+pub(super) enum LossAt {
+    Log,
+    /// For each class, negatives first, the score of the greatest exponential, and by what the
+    /// exponentials relative to it are multiplied.
+    Exponential([(f64, f64); 2]),
+    Logistic(PairGrid),
+}
+
+/// `1 / (1 + exp(-score))`.
+#[inline]
+pub(super) fn logistic(score: f64) -> f64 {
+    1.0 / (1.0 + exp(-score))
+}
+
+/// `ln(1 + exp(score))`.
+pub(super) fn softplus(score: f64) -> f64 {
+    score.max(0.0) + libm::log1p(exp(-score.abs()))
+}
+
+impl Loss {
+    /// The score of all rows before the first round, given the mass of each class, negatives first.
+    pub(super) fn start(self, [neg, pos]: [u64; 2]) -> f64 {
+        match self {
+            Self::Log => snap(libm::log(pos as f64 / neg as f64)),
+            Self::PairExponential | Self::PairLogistic => 0.0,
+        }
+    }
+
+    /// Whether the derivatives of every row fit packed sums.
+    pub(super) fn is_bounded(self) -> bool {
+        self == Self::Log
+    }
+
+    pub(super) fn at(self, scores: &[f64], rows: &FitRows<'_>) -> LossAt {
+        match self {
+            Self::Log => LossAt::Log,
+            Self::PairExponential => LossAt::Exponential(class_factors(scores, rows)),
+            Self::PairLogistic => LossAt::Logistic(PairGrid::new(scores, rows)),
+        }
+    }
+
+    /// The loss of some rows with whole masses, per unit of mass; of pairs, per pair.
+    pub(super) fn value(self, scores: &[f64], positive: &[bool], masses: Option<&[u64]>) -> f64 {
+        let rows = || {
+            let mass = |row: usize| masses.map_or(1, |masses| masses[row]);
+            scores.iter().zip(positive).enumerate().map(move |(row, (&score, &positive))| {
+                (score, usize::from(positive), u128::from(mass(row)))
+            })
+        };
+        let mut totals = [0_u128; 2];
+        rows().for_each(|(_, class, mass)| totals[class] += mass);
+        match self {
+            Self::Log => {
+                let of_row = |(score, class, mass): (f64, usize, u128)| {
+                    let loss = softplus(if class == 1 { -score } else { score });
+                    (loss * LOSS_UNITS).round() as u128 * mass
+                };
+                let sum: u128 = rows().map(of_row).sum();
+                sum as f64 / LOSS_UNITS / (totals[0] + totals[1]) as f64
+            }
+            Self::PairExponential => {
+                let mut best = [f64::NEG_INFINITY; 2];
+                for (score, class, _) in rows() {
+                    best[class] = best[class].max(outward(score, class));
+                }
+                let mut sums = [0_u128; 2];
+                for (score, class, mass) in rows() {
+                    let factor = exp(outward(score, class) - best[class]);
+                    sums[class] += (factor * FACTOR_UNITS).round() as u128 * mass;
+                }
+                let log_mean = |class: usize| {
+                    best[class]
+                        + libm::log(sums[class] as f64 / FACTOR_UNITS / totals[class] as f64)
+                };
+                log_mean(0) + log_mean(1)
+            }
+            Self::PairLogistic => PairGrid::mean_loss(rows()),
+        }
+    }
+}
+
+/// The score of a row in the direction of mistakes: as it is for a negative row, reversed for a
+/// positive one.
+fn outward(score: f64, class: usize) -> f64 {
+    if class == 1 { -score } else { score }
+}
+
+impl LossAt {
+    /// The derivatives of some rows, for a mass of 1.
+    pub(super) fn fill(&self, scores: &[f64], positive: &[bool], out: &mut [(f64, f64)]) {
+        if let Self::Log = self {
+            // In two loops, of which the first is vectorised.
+            out.iter_mut().zip(scores).for_each(|(out, &score)| out.0 = logistic(score));
+            for (out, &positive) in out.iter_mut().zip(positive) {
+                let rate = out.0;
+                *out = (rate - f64::from(u8::from(positive)), rate * (1.0 - rate));
+            }
+            return;
+        }
+        for ((out, &score), &positive) in out.iter_mut().zip(scores).zip(positive) {
+            *out = self.derivatives(score, positive);
+        }
+    }
+
+    /// First and second derivative by the score of a row, for a mass of 1.
+    #[inline]
+    pub(super) fn derivatives(&self, score: f64, positive: bool) -> (f64, f64) {
+        match self {
+            Self::Log => {
+                let rate = logistic(score);
+                (rate - f64::from(u8::from(positive)), rate * (1.0 - rate))
+            }
+            Self::Exponential(factors) => {
+                let class = usize::from(positive);
+                let (best, factor) = factors[class];
+                let weight = factor * exp(outward(score, class) - best);
+                (if positive { -weight } else { weight }, weight)
+            }
+            Self::Logistic(grid) => grid.derivatives(score, positive),
+        }
+    }
+}
+
+/// The factors of [`LossAt::Exponential`].
+fn class_factors(scores: &[f64], rows: &FitRows<'_>) -> [(f64, f64); 2] {
+    let chunks = || rows.training().chunks(CHUNK_ROWS).collect::<Vec<_>>();
+    let best = parallel::map(chunks(), |chunk: &[u32]| {
+        let mut best = [f64::NEG_INFINITY; 2];
+        for row in chunk.iter().map(|&row| row as usize) {
+            let class = usize::from(rows.positive()[row]);
+            best[class] = best[class].max(outward(scores[row], class));
+        }
+        best
+    });
+    let best =
+        best.into_iter().fold([f64::NEG_INFINITY; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+    let sums = parallel::map(chunks(), |chunk: &[u32]| {
+        let mut sums = [0_u128; 2];
+        for row in chunk.iter().map(|&row| row as usize) {
+            let class = usize::from(rows.positive()[row]);
+            let factor = exp(outward(scores[row], class) - best[class]);
+            sums[class] += (factor * FACTOR_UNITS).round() as u128 * u128::from(rows.mass(row));
+        }
+        sums
+    });
+    let half = 0.5 * rows.total_mass() as f64;
+    [0, 1].map(|class| {
+        let sum: u128 = sums.iter().map(|sums| sums[class]).sum();
+        (best[class], half / (sum as f64 / FACTOR_UNITS))
+    })
+}

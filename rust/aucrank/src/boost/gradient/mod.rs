@@ -1,0 +1,46 @@
+//! Gradient boosting of binned trees (Friedman, 2001, <https://doi.org/10.1214/aos/1013203451>; leaf
+//! values by a Newton step as in Chen and Guestrin, 2016, <https://doi.org/10.1145/2939672.2939785>).
+//!
+//! Gradients and hessians are fixed-point integers, multiplied by the integer mass of their row: sums
+//! over rows are exact, so that the model does not depend on threads or on the order of the rows, and a
+//! row of weight k is k copies of it, to the bit. Values of leaves are multiples of a power of two, so
+//! that sums over trees are exact too. Exponentials are our own, logarithms and powers those of the crate
+//! `libm`: they are the same on every platform.
+//!
+//! - `params`: what a fit is told;
+//! - `loss`: the losses and their derivatives, by `exponential`; `sums`: the derivatives as integers; `pair_grid`: sums
+//!   over pairs;
+//! - `level_codes`: categories as few codes; `rows`: the rows of a fit;
+//! - `histogram`: sums by bin; `best_split`, `level_sets`: the best question to a node; `partition`: the
+//!   rows of a node on their sides;
+//! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept;
+//! - `tree`, `model`: what was learned; `formula`, `explain`: what is said of it.
+
+mod best_split;
+mod draws;
+mod explain;
+mod exponential;
+mod fit;
+mod formula;
+mod grow;
+mod held_out;
+mod histogram;
+mod level_codes;
+mod level_sets;
+mod loss;
+mod model;
+mod pair_grid;
+mod params;
+mod partition;
+mod rows;
+mod sums;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use fit::{GradientExtras, fit_gradient_boosting};
+pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};
+pub use loss::Loss;
+pub use model::GradientBoosted;
+pub use params::{Cuts, GradientParams, LeafRows};
+pub use tree::{GradientNode, GradientTree};

@@ -1,0 +1,230 @@
+//! The model of gradient boosting.
+
+use serde::{Deserialize, Serialize};
+
+use super::held_out::GradientHeldOut;
+use super::loss::{Loss, logistic};
+use super::tree::{GradientNode, GradientTree};
+use crate::RankError;
+use crate::data::{Columns, LARGEST_SUM, is_snapped};
+use crate::formula::Test;
+use crate::tree::LeafSums;
+
+/// A sum of trees, the model of `GradientBoostingRanker`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GradientBoosted(Parts);
+
+/// The fields of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Parts {
+    pub(super) n_levels: Vec<Option<u32>>,
+    pub(super) loss: Loss,
+    /// Score of every row before the first round.
+    pub(super) start: f64,
+    /// The sum from which on a row is called positive.
+    pub(super) threshold: f64,
+    pub(super) learning_rate: f64,
+    pub(super) trees: Vec<GradientTree>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) held_out: Option<GradientHeldOut>,
+    pub(super) seed: u64,
+}
+
+impl GradientBoosted {
+    pub(super) fn new(parts: Parts) -> Self {
+        Self(parts)
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.0.n_levels
+    }
+
+    /// What was minimised.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        self.0.loss
+    }
+
+    /// The trees, round by round.
+    #[must_use]
+    pub fn trees(&self) -> &[GradientTree] {
+        &self.0.trees
+    }
+
+    /// Score of every row before the first tree, the threshold taken off.
+    #[must_use]
+    pub fn base(&self) -> f64 {
+        self.0.start - self.0.threshold
+    }
+
+    /// The sum of the start and all trees from which on a row is called positive: 0 for log loss.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.0.threshold
+    }
+
+    /// Factor on the values of the leaves.
+    #[must_use]
+    pub fn learning_rate(&self) -> f64 {
+        self.0.learning_rate
+    }
+
+    /// What the held-out rows say, if they chose the number of rounds.
+    #[must_use]
+    pub fn held_out(&self) -> Option<&GradientHeldOut> {
+        self.0.held_out.as_ref()
+    }
+
+    /// The seed of the fit.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// For each feature the share of its questions in what all questions have lowered the loss by; 0
+    /// for all features where there is no question.
+    #[must_use]
+    pub fn importances(&self) -> Vec<f64> {
+        let mut gains = vec![0.0; self.0.n_levels.len()];
+        for (test, gain) in self.0.trees.iter().flat_map(GradientTree::tests) {
+            gains[test.feature] += gain;
+        }
+        let total: f64 = gains.iter().sum();
+        if total > 0.0 {
+            gains.iter_mut().for_each(|gain| *gain /= total);
+        }
+        gains
+    }
+
+    /// Score of each row, above 0 where it is called positive.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        let trees = LeafSums::of_routes(
+            &self.0.n_levels,
+            self.0.trees.iter().map(|tree| (tree.routes(), tree.values().collect())),
+        );
+        let mut scores = vec![self.base(); columns.n_rows()];
+        trees.add_to_all(columns, &mut scores)?;
+        Ok(scores)
+    }
+
+    /// Probability of the positive class of each row, by log loss: the logistic function of the score.
+    ///
+    /// # Errors
+    ///
+    /// As [`GradientBoosted::score`]; [`RankError::BadParameter`] for another loss.
+    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        if self.0.loss != Loss::Log {
+            return Err(RankError::BadParameter {
+                name: "loss",
+                value: "one of pairs".to_owned(),
+                rule: "log for probabilities",
+            });
+        }
+        let mut scores = self.score(columns)?;
+        scores.iter_mut().for_each(|score| *score = logistic(*score));
+        Ok(scores)
+    }
+
+    /// Checks that the columns are those of the fit in number and kind, and hold no infinity.
+    ///
+    /// # Errors
+    ///
+    /// If they are not.
+    pub fn check_columns(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        columns.infinite_value().map_or(Ok(()), Err)
+    }
+
+    /// What one round adds to the score of each row.
+    ///
+    /// # Errors
+    ///
+    /// As [`GradientBoosted::score`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such round.
+    pub fn round_values(&self, columns: &Columns<'_>, round: usize) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.0.n_levels)?;
+        let mut values = vec![0.0; columns.n_rows()];
+        self.0.trees[round].add_values(columns, &mut values)?;
+        Ok(values)
+    }
+
+    /// Checks the consistency of a model read from a file.
+    ///
+    /// # Errors
+    ///
+    /// A description of the fault.
+    pub fn check(&self) -> Result<(), String> {
+        let parts = &self.0;
+        let mut largest = parts.start.abs();
+        if !(is_snapped(parts.start) && largest <= LARGEST_SUM) {
+            return Err(format!("{} is no score to start from", parts.start));
+        }
+        for (round, tree) in parts.trees.iter().enumerate() {
+            let checked = tree.check(&parts.n_levels);
+            checked.map_err(|what| format!("the tree of round {round}: {what}"))?;
+            largest += tree.largest_value();
+        }
+        if !(largest <= LARGEST_SUM && parts.threshold.abs() <= LARGEST_SUM) {
+            return Err("the values of the trees are too large to be summed".to_owned());
+        }
+        if parts.loss == Loss::Log && parts.threshold != 0.0 {
+            return Err("a threshold beside log loss".to_owned());
+        }
+        if !(parts.learning_rate > 0.0 && parts.learning_rate <= 1.0) {
+            return Err(format!("a learning rate of {}", parts.learning_rate));
+        }
+        parts.held_out.iter().try_for_each(|path| path.check(parts.trees.len()))
+    }
+}
+
+impl GradientTree {
+    /// Its questions with where they lead: to a question or a leaf, each by its number.
+    pub(super) fn routes(&self) -> Vec<(Test, [Result<usize, usize>; 2])> {
+        let (mut n_splits, mut n_leaves) = (0, 0);
+        let targets: Vec<Result<usize, usize>> = self
+            .nodes()
+            .iter()
+            .map(|node| {
+                let (number, of) = match node {
+                    GradientNode::Split { .. } => (&mut n_splits, Ok as fn(usize) -> _),
+                    GradientNode::Leaf { .. } => (&mut n_leaves, Err as fn(usize) -> _),
+                };
+                *number += 1;
+                of(*number - 1)
+            })
+            .collect();
+        let splits = self.nodes().iter().enumerate().filter_map(|(place, node)| match node {
+            GradientNode::Split { test, right, .. } => {
+                Some((test.clone(), [targets[place + 1], targets[*right]]))
+            }
+            GradientNode::Leaf { .. } => None,
+        });
+        splits.collect()
+    }
+
+    /// Adds the value of the leaf of each row, which must be finite, of columns of the right kinds.
+    pub(super) fn add_values(
+        &self,
+        columns: &Columns<'_>,
+        out: &mut [f64],
+    ) -> Result<(), RankError> {
+        let n_features = columns.n_features();
+        columns.by_tile(out, 1, |(): &mut (), _, values, out| {
+            for (place, out) in out.iter_mut().enumerate() {
+                let row = &values[place * n_features..(place + 1) * n_features];
+                *out += self.value(|test| test.goes_left(row));
+            }
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! What a fit is told.
+
+use serde::{Deserialize, Serialize};
+
+use super::held_out::GradientHeldOutParams;
+use super::loss::Loss;
+use crate::RankError;
+
+/// Rounds over which the automatic learning rate spreads a sum of 1 a thousand rows.
+const ROUNDS_OF_RATE: f64 = 1000.0;
+
+/// Parameters of gradient boosting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GradientParams {
+    /// What is minimised.
+    pub loss: Loss,
+    /// Maximum number of rounds, at least 1.
+    pub n_rounds: usize,
+    /// Factor on the values of the leaves, above 0 and at most 1; `None` for one that follows the
+    /// number of rows and of rounds.
+    pub learning_rate: Option<f64>,
+    /// Maximum number of leaves of a tree, at least 2.
+    pub max_leaves: usize,
+    /// Maximum number of splits between the root and a leaf, at least 1.
+    pub max_depth: usize,
+    /// Rows that each side of a split keeps.
+    pub min_samples_leaf: LeafRows,
+    /// Added to the sum of the hessians of a leaf, at least 0.
+    pub l2: f64,
+    /// A split must lower the loss by more than this, to second order.
+    pub min_gain: f64,
+    /// How numbers are cut.
+    pub cuts: Cuts,
+    /// Share of the distinct rows that each tree learns from, above 0 and at most 1.
+    pub subsample: f64,
+    /// Number of features that each tree may ask, at least 1; `None` for all.
+    pub max_features: Option<usize>,
+    /// Maximum number of bins of a number, from 2 to 255.
+    pub max_bins: usize,
+    /// Direction of each feature, -1, 0 or 1; empty where none is bound.
+    pub monotonic: Vec<i8>,
+    /// Sets of features that a tree may ask together, and every feature alone; `None` for all.
+    pub interactions: Option<Vec<Vec<usize>>>,
+    /// How the number of rounds is chosen on held-out rows, if it is.
+    pub held_out: Option<GradientHeldOutParams>,
+    /// Random seed.
+    pub seed: u64,
+}
+
+/// How numbers are cut.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cuts {
+    /// At the best place.
+    #[default]
+    Best,
+    /// At one random place for each feature and node, uniform over the range of its bins there.
+    Random,
+}
+
+/// Rows that each side of a split keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeafRows {
+    /// A hundredth of the rows, but from 2 to 20.
+    Auto,
+    /// So many, at least 1.
+    Rows(u64),
+    /// A share of the rows, above 0 and below 1.
+    Share(f64),
+}
+
+impl LeafRows {
+    /// Number of rows, of so many in all.
+    pub(super) fn of(self, n_rows: u64) -> u64 {
+        match self {
+            Self::Auto => (n_rows.div_ceil(100)).clamp(2, 20),
+            Self::Rows(rows) => rows,
+            Self::Share(share) => ((share * n_rows as f64).ceil() as u64).max(1),
+        }
+    }
+}
+
+impl Default for GradientParams {
+    fn default() -> Self {
+        Self {
+            loss: Loss::Log,
+            n_rounds: 300,
+            learning_rate: None,
+            max_leaves: 16,
+            max_depth: usize::MAX,
+            min_samples_leaf: LeafRows::Auto,
+            l2: 1.0,
+            min_gain: 0.0,
+            cuts: Cuts::Best,
+            subsample: 0.8,
+            max_features: None,
+            max_bins: 255,
+            monotonic: Vec::new(),
+            interactions: None,
+            held_out: None,
+            seed: 0,
+        }
+    }
+}
+
+impl GradientParams {
+    pub(super) fn validate(&self, n_features: usize) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        let is_share = |value: f64| value > 0.0 && value <= 1.0;
+        for (name, value) in [
+            ("n_rounds", self.n_rounds),
+            ("max_depth", self.max_depth),
+            ("max_features", self.max_features.unwrap_or(1)),
+        ] {
+            if value == 0 {
+                return bad(name, "0".to_owned(), "at least 1");
+            }
+        }
+        if self.max_leaves < 2 {
+            return bad("max_leaves", self.max_leaves.to_string(), "at least 2");
+        }
+        if !(2..=255).contains(&self.max_bins) {
+            return bad("max_bins", self.max_bins.to_string(), "from 2 to 255");
+        }
+        if let Some(rate) = self.learning_rate.filter(|rate| !is_share(*rate)) {
+            return bad("learning_rate", rate.to_string(), "in (0, 1]");
+        }
+        if !is_share(self.subsample) {
+            return bad("subsample", self.subsample.to_string(), "in (0, 1]");
+        }
+        for (name, value) in [("l2", self.l2), ("min_gain", self.min_gain)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return bad(name, value.to_string(), "finite and not negative");
+            }
+        }
+        match self.min_samples_leaf {
+            LeafRows::Rows(0) => return bad("min_samples_leaf", "0".to_owned(), "at least 1"),
+            LeafRows::Share(share) if !(share > 0.0 && share < 1.0) => {
+                return bad("min_samples_leaf", share.to_string(), "in (0, 1)");
+            }
+            _ => {}
+        }
+        let sets = self.interactions.iter().flatten().flatten();
+        if let Some(feature) = sets.copied().find(|&feature| feature >= n_features) {
+            return bad("interactions", format!("about feature {feature}"), "about features of X");
+        }
+        self.held_out.iter().try_for_each(GradientHeldOutParams::validate)
+    }
+
+    /// The learning rate for so many rows: `0.0103 (n/1000)^0.426` times a thousand rounds, which many
+    /// data sets have shown, spread over the rounds that there are; at most 0.3.
+    pub(super) fn rate(&self, n_rows: u64) -> f64 {
+        let auto = || {
+            let sum = 0.0103 * libm::pow(n_rows as f64 / 1000.0, 0.426) * ROUNDS_OF_RATE;
+            (sum / self.n_rounds as f64).min(0.3)
+        };
+        self.learning_rate.unwrap_or_else(auto)
+    }
+}

@@ -1,0 +1,97 @@
+//! The rows of a fit.
+
+use crate::data::{Binned, Labels};
+
+/// Rows of a task over all of them.
+pub(super) const CHUNK_ROWS: usize = 1 << 14;
+
+/// Masses add up to at most this, so that their products with derivatives do not overflow.
+const MOST_MASS: u64 = 1 << 40;
+
+/// The rows that a model learns from, with their masses.
+#[derive(Debug)]
+pub(super) struct FitRows<'a> {
+    pub(super) binned: &'a Binned,
+    labels: &'a Labels<'a>,
+    /// Rows of positive mass, ascending.
+    training: &'a [u32],
+    /// Mass of every row; `None` where all that count have mass 1.
+    masses: Option<Vec<u64>>,
+    class_masses: [u64; 2],
+    n_rows: u64,
+}
+
+impl<'a> FitRows<'a> {
+    /// `training` are rows of positive weight, ascending.
+    pub(super) fn new(binned: &'a Binned, labels: &'a Labels<'a>, training: &'a [u32]) -> Self {
+        let total: u64 = training.iter().map(|&row| mass_of(labels, row)).sum();
+        // Counts of copies stay as they are unless they are very many.
+        let shift = (u64::BITS - total.leading_zeros()).saturating_sub(MOST_MASS.ilog2());
+        let half = (1 << shift) >> 1;
+        let masses = labels.weights().map(|weights| {
+            let units = weights.units().iter();
+            units.map(|&mass| if mass == 0 { 0 } else { ((mass + half) >> shift).max(1) }).collect()
+        });
+        let mut rows = Self { binned, labels, training, masses, class_masses: [0; 2], n_rows: 0 };
+        for row in training.iter().map(|&row| row as usize) {
+            rows.class_masses[usize::from(labels.positive()[row])] += rows.mass(row);
+            rows.n_rows += rows.count(row);
+        }
+        rows
+    }
+
+    pub(super) fn training(&self) -> &'a [u32] {
+        self.training
+    }
+
+    pub(super) fn positive(&self) -> &'a [bool] {
+        self.labels.positive()
+    }
+
+    /// Whether every row counts once.
+    pub(super) fn are_equal(&self) -> bool {
+        self.masses.is_none()
+    }
+
+    #[inline]
+    pub(super) fn mass(&self, row: usize) -> u64 {
+        self.masses.as_ref().map_or(1, |masses| masses[row])
+    }
+
+    /// How many rows a row counts as.
+    #[inline]
+    pub(super) fn count(&self, row: usize) -> u64 {
+        if self.masses.is_none() { 1 } else { self.labels.sums(row).rows }
+    }
+
+    /// How many rows some rows count as.
+    pub(super) fn count_all(&self, rows: &[u32]) -> u64 {
+        if self.masses.is_none() {
+            return rows.len() as u64;
+        }
+        rows.iter().map(|&row| self.count(row as usize)).sum()
+    }
+
+    /// Number of rows, as they count.
+    pub(super) fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Mass of each class, negatives first.
+    pub(super) fn class_masses(&self) -> [u64; 2] {
+        self.class_masses
+    }
+
+    pub(super) fn total_mass(&self) -> u64 {
+        self.class_masses.iter().sum()
+    }
+
+    /// How many rows a unit of mass stands for: rows weigh 1 on average, and copies 1 each.
+    pub(super) fn mass_unit(&self) -> f64 {
+        self.n_rows as f64 / self.total_mass() as f64
+    }
+}
+
+fn mass_of(labels: &Labels<'_>, row: u32) -> u64 {
+    labels.weights().map_or(1, |weights| weights.units()[row as usize])
+}

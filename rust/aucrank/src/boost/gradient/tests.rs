@@ -1,0 +1,446 @@
+//! The definitions of one tree and of the losses, and what must not matter to a fit.
+
+use super::loss::Loss;
+use super::rows::FitRows;
+use super::*;
+use crate::data::{Binned, BinningParams, Column, Columns, Labels, MISSING_CODE, mix, snap};
+use crate::{Interrupt, RankError};
+
+/// Two numbers and a category, with missing values, and labels that depend on all of them.
+#[derive(Clone)]
+struct Sample {
+    numbers: [Vec<f64>; 2],
+    codes: Vec<u32>,
+    positive: Vec<bool>,
+    weights: Option<Vec<f64>>,
+}
+
+const N_LEVELS: u32 = 12;
+
+fn unit(row: usize, j: u64) -> f64 {
+    (mix(mix(row as u64) ^ j) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+impl Sample {
+    fn new(n_rows: usize) -> Self {
+        let number = |j: u64| -> Vec<f64> {
+            let value = |row| if unit(row, j + 9) < 0.1 { f64::NAN } else { unit(row, j) };
+            (0..n_rows).map(value).collect()
+        };
+        let numbers = [number(0), number(1)];
+        let code = |row| match (unit(row, 2) * 13.0) as u32 {
+            code @ 0..N_LEVELS => code,
+            _ => MISSING_CODE,
+        };
+        let codes: Vec<u32> = (0..n_rows).map(code).collect();
+        let known = |value: f64| if value.is_nan() { 0.8 } else { value };
+        let positive = (0..n_rows)
+            .map(|row| {
+                let [a, b] = [known(numbers[0][row]), known(numbers[1][row])];
+                let of_code = f64::from(codes[row].min(12) % 3) / 2.0;
+                a + (5.0 * b).sin() * of_code + unit(row, 3) > 1.2
+            })
+            .collect();
+        Self { numbers, codes, positive, weights: None }
+    }
+
+    /// The rows with these numbers, in this order.
+    fn rows(&self, rows: &[usize]) -> Self {
+        fn take<T: Copy>(of: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| of[row]).collect()
+        }
+        Self {
+            numbers: self.numbers.each_ref().map(|numbers| take(numbers, rows)),
+            codes: take(&self.codes, rows),
+            positive: take(&self.positive, rows),
+            weights: self.weights.as_ref().map(|weights| take(weights, rows)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.positive.len()
+    }
+
+    fn columns(&self) -> Columns<'_> {
+        let [a, b] = &self.numbers;
+        let codes = Column::Codes { codes: &self.codes, n_levels: N_LEVELS };
+        Columns::new(vec![a.as_slice().into(), b.as_slice().into(), codes], self.len()).unwrap()
+    }
+
+    fn labels(&self) -> Labels<'_> {
+        Labels::new(&self.positive, self.weights.as_deref()).unwrap()
+    }
+
+    fn fit(&self, params: &GradientParams) -> GradientBoosted {
+        self.fit_given(params, &GradientExtras::default()).unwrap()
+    }
+
+    fn fit_given(
+        &self,
+        params: &GradientParams,
+        given: &GradientExtras<'_>,
+    ) -> Result<GradientBoosted, RankError> {
+        let interrupt = Interrupt::default();
+        fit_gradient_boosting(&self.columns(), &self.labels(), params, given, &interrupt)
+    }
+}
+
+fn few(loss: Loss) -> GradientParams {
+    GradientParams { loss, n_rounds: 12, learning_rate: Some(0.2), ..GradientParams::default() }
+}
+
+const LOSSES: [Loss; 3] = [Loss::Log, Loss::PairExponential, Loss::PairLogistic];
+
+/// Gradient and hessian of log loss of each row at the start, in units and with its weight.
+fn plain_derivatives(sample: &Sample, start: f64) -> Vec<(f64, f64)> {
+    let rate = 1.0 / (1.0 + (-start).exp());
+    (0..sample.len())
+        .map(|row| {
+            let weight = sample.weights.as_ref().map_or(1.0, |weights| weights[row]);
+            let gradient = rate - f64::from(u8::from(sample.positive[row]));
+            let [g, h] = [(gradient, 20), (rate * (1.0 - rate), 19)]
+                .map(|(value, bits)| (value * 2_f64.powi(bits)).round() / 2_f64.powi(bits));
+            (weight * g, weight * h)
+        })
+        .collect()
+}
+
+/// The largest gain of any question to these rows, by the definition.
+fn best_gain(sample: &Sample, rows: &[usize], derivatives: &[(f64, f64)], least: usize) -> f64 {
+    let sums = |rows: &mut dyn Iterator<Item = usize>| {
+        rows.fold((0.0, 0.0, 0), |(g, h, n), row| {
+            (g + derivatives[row].0, h + derivatives[row].1, n + 1)
+        })
+    };
+    let of = |(g, h, _): (f64, f64, usize)| g * g / (h + 1.0) / 2.0;
+    let all = sums(&mut rows.iter().copied());
+    let mut best: f64 = 0.0;
+    let mut offer = |goes_left: &dyn Fn(usize) -> bool| {
+        let left = sums(&mut rows.iter().copied().filter(|&row| goes_left(row)));
+        let right = sums(&mut rows.iter().copied().filter(|&row| !goes_left(row)));
+        if left.2.min(right.2) >= least {
+            best = best.max(of(left) + of(right) - of(all));
+        }
+    };
+    for numbers in &sample.numbers {
+        for &cut in rows.iter().map(|&row| &numbers[row]).filter(|value| !value.is_nan()) {
+            offer(&|row| numbers[row] < cut);
+            offer(&|row| numbers[row].is_nan() || numbers[row] < cut);
+        }
+        offer(&|row| numbers[row].is_nan());
+    }
+    best
+}
+
+#[test]
+fn each_split_of_a_tree_gains_most_by_the_definition() {
+    for weighted in [false, true] {
+        let mut sample = Sample::new(240);
+        if weighted {
+            sample.weights = Some((0..240).map(|row| 1.0 + (row % 3) as f64).collect());
+        }
+        // Two distinct numbers less: without bins, and without the category.
+        let params = GradientParams {
+            n_rounds: 1,
+            learning_rate: Some(0.5),
+            max_leaves: 9,
+            min_samples_leaf: LeafRows::Rows(7),
+            subsample: 1.0,
+            ..GradientParams::default()
+        };
+        sample.codes.fill(0);
+        let mut copies: Vec<usize> = (0..240).collect();
+        if let Some(weights) = &sample.weights {
+            copies = (0..240).flat_map(|row| vec![row; weights[row] as usize]).collect();
+        }
+        let model = sample.fit(&params);
+        let sample = Sample { weights: None, ..sample.rows(&copies) };
+        let derivatives = plain_derivatives(&sample, model.base());
+        let tree = &model.trees()[0];
+        assert_eq!(tree.n_leaves(), 9);
+        let [a, b] = &sample.numbers;
+        let raw: Vec<[f64; 3]> = (0..sample.len()).map(|row| [a[row], b[row], 0.0]).collect();
+        let mut of_leaves = Vec::new();
+        let mut waiting = vec![(0, (0..sample.len()).collect::<Vec<_>>())];
+        let mut least_gain = f64::INFINITY;
+        while let Some((place, rows)) = waiting.pop() {
+            match &tree.nodes()[place] {
+                GradientNode::Split { test, right, gain } => {
+                    let best = best_gain(&sample, &rows, &derivatives, 7);
+                    assert!((gain / best - 1.0).abs() < 1e-9, "{gain} {best}");
+                    least_gain = least_gain.min(*gain);
+                    let (left, others): (Vec<_>, Vec<_>) =
+                        rows.into_iter().partition(|&row| test.goes_left(&raw[row]));
+                    waiting.extend([(*right, others), (place + 1, left)]);
+                }
+                GradientNode::Leaf { value, weight } => {
+                    let (g, h) = rows.iter().fold((0.0, 0.0), |(g, h), &row| {
+                        (g + derivatives[row].0, h + derivatives[row].1)
+                    });
+                    assert_eq!(*value, snap(0.5 * -(g / (h + 1.0))));
+                    assert_eq!(*weight, rows.len() as f64);
+                    of_leaves.push(best_gain(&sample, &rows, &derivatives, 7));
+                }
+            }
+        }
+        // The best leaf was always split first.
+        assert!(of_leaves.into_iter().all(|gain| gain <= least_gain * (1.0 + 1e-9)));
+    }
+}
+
+#[test]
+fn derivatives_are_those_of_the_losses() {
+    let sample =
+        Sample { weights: Some((0..60).map(|row| (row % 3) as f64).collect()), ..Sample::new(60) };
+    let (columns, labels) = (sample.columns(), sample.labels());
+    let interrupt = Interrupt::default();
+    let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
+    let training = labels.rows();
+    let rows = FitRows::new(&binned, &labels, &training);
+    let scores: Vec<f64> = (0..60).map(|row| 4.0 * unit(row, 77) - 2.0).collect();
+    let masses: Vec<f64> = (0..60).map(|row| rows.mass(row) as f64).collect();
+    let total: f64 = masses.iter().sum();
+    let mean_over_pairs = |scores: &[f64], of: &dyn Fn(f64) -> f64| {
+        let (mut sum, mut pairs) = (0.0, 0.0);
+        for i in (0..60).filter(|&i| sample.positive[i]) {
+            for j in (0..60).filter(|&j| !sample.positive[j]) {
+                sum += masses[i] * masses[j] * of(scores[j] - scores[i]);
+                pairs += masses[i] * masses[j];
+            }
+        }
+        sum / pairs
+    };
+    let logistic_loss = |difference: f64| (1.0 + difference.exp()).ln();
+    let plain = |loss: Loss, scores: &[f64]| match loss {
+        Loss::Log => (0..60)
+            .map(|row| {
+                let sign = if sample.positive[row] { -1.0 } else { 1.0 };
+                masses[row] * logistic_loss(sign * scores[row])
+            })
+            .sum::<f64>(),
+        Loss::PairExponential => total / 2.0 * mean_over_pairs(scores, &f64::exp).ln(),
+        Loss::PairLogistic => total / 2.0 * mean_over_pairs(scores, &logistic_loss),
+    };
+    for (loss, tolerance) in LOSSES.into_iter().zip([1e-6, 1e-6, 2e-3]) {
+        let at = loss.at(&scores, &rows);
+        for row in 0..60 {
+            let step = 1e-4;
+            let moved = |by: f64| {
+                let mut scores = scores.clone();
+                scores[row] += by;
+                plain(loss, &scores)
+            };
+            let slope = (moved(step) - moved(-step)) / (2.0 * step);
+            let (gradient, hessian) = at.derivatives(scores[row], sample.positive[row]);
+            assert!((masses[row] * gradient - slope).abs() < tolerance, "{loss:?} {row}");
+            // Of the exponential, the square of the gradient is left out.
+            if loss != Loss::PairExponential {
+                let curve = (moved(step) + moved(-step) - 2.0 * moved(0.0)) / (step * step);
+                assert!((masses[row] * hessian - curve).abs() < 1e-4 + tolerance, "{loss:?} {row}");
+            } else {
+                assert_eq!(hessian, gradient.abs());
+            }
+        }
+        let units: Vec<u64> = (0..60).map(|row| rows.mass(row)).collect();
+        let value = loss.value(&scores, &sample.positive, Some(&units));
+        let expected = match loss {
+            Loss::Log => plain(loss, &scores) / total,
+            _ => plain(loss, &scores) / (total / 2.0),
+        };
+        assert!((value - expected).abs() < tolerance, "{loss:?}: {value} {expected}");
+    }
+}
+
+#[test]
+fn neither_threads_nor_the_order_of_rows_matter() {
+    let sample = Sample::new(20_000);
+    for loss in LOSSES {
+        let params = few(loss);
+        let fits = [1, 2, 7].map(|n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| sample.fit(&params))
+        });
+        assert!(fits[0].trees().len() == 12);
+        assert!(fits.iter().all(|fit| *fit == fits[0]));
+        let mut order: Vec<usize> = (0..sample.len()).collect();
+        order.sort_by_key(|&row| mix(row as u64));
+        let shuffled = sample.rows(&order);
+        assert_eq!(shuffled.fit(&params), fits[0]);
+    }
+}
+
+#[test]
+fn a_weight_counts_copies_and_a_row_without_weight_is_not_there() {
+    let mut sample = Sample::new(500);
+    sample.weights = Some((0..500).map(|row| (mix(row as u64) % 4) as f64).collect());
+    let weights = sample.weights.clone().unwrap();
+    let copies: Vec<usize> = (0..500).flat_map(|row| vec![row; weights[row] as usize]).collect();
+    let copied = Sample { weights: None, ..sample.rows(&copies) };
+    for loss in LOSSES {
+        for cuts in [Cuts::Best, Cuts::Random] {
+            let params = GradientParams { cuts, learning_rate: None, ..few(loss) };
+            assert_eq!(sample.fit(&params), copied.fit(&params), "{loss:?}");
+        }
+    }
+    let held_out = GradientHeldOutParams {
+        fraction: 0.3,
+        measure: HeldOutMeasure::Loss,
+        n_iter_no_change: 3,
+        tol: 0.0,
+        refit: true,
+    };
+    let params = GradientParams { held_out: Some(held_out), ..few(Loss::Log) };
+    assert_eq!(sample.fit(&params), copied.fit(&params));
+}
+
+#[test]
+fn further_rounds_are_those_of_one_longer_fit() {
+    let sample = Sample::new(600);
+    for loss in LOSSES {
+        let params = few(loss);
+        let half = sample.fit(&GradientParams { n_rounds: 5, ..params.clone() });
+        let given = GradientExtras { earlier: Some(&half), ..GradientExtras::default() };
+        let other_seed = GradientParams { seed: 99, ..params.clone() };
+        assert_eq!(sample.fit_given(&other_seed, &given).unwrap(), sample.fit(&params));
+    }
+}
+
+#[test]
+fn scores_are_those_of_the_formula_and_of_the_rounds() {
+    let sample = Sample::new(700);
+    for loss in LOSSES {
+        let model = sample.fit(&few(loss));
+        assert_eq!(model.check(), Ok(()));
+        let columns = sample.columns();
+        let scores = model.score(&columns).unwrap();
+        assert_eq!(model.formula().values(&columns).unwrap(), scores);
+        let mut sums = vec![model.base(); 700];
+        for round in 0..model.trees().len() {
+            let values = model.round_values(&columns, round).unwrap();
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+        assert_eq!(sums, scores);
+        let text = serde_json::to_string(&model).unwrap();
+        assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), model);
+    }
+}
+
+#[test]
+fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
+    let sample = Sample::new(800);
+    let params = GradientParams { interactions: Some(Vec::new()), ..few(Loss::Log) };
+    let model = sample.fit(&params);
+    assert!(model.is_additive() && model.trees().len() == 12);
+    let columns = sample.columns();
+    let parts = model.explain(&columns).unwrap();
+    for (parts, score) in parts.chunks(3).zip(model.score(&columns).unwrap()) {
+        assert_eq!(parts.iter().sum::<f64>() + model.base(), score);
+    }
+    let pairs = GradientParams { interactions: Some(vec![vec![0, 2]]), ..params.clone() };
+    for tree in sample.fit(&pairs).trees() {
+        let asks = |feature| tree.tests().any(|(test, _)| test.feature == feature);
+        assert!(!(asks(1) && (asks(0) || asks(2))));
+    }
+    let free = sample.fit(&GradientParams { interactions: None, ..params });
+    assert_eq!(free.explain(&columns), Err(RankError::NotAdditive));
+}
+
+#[test]
+fn scores_keep_to_a_direction() {
+    let sample = Sample::new(800);
+    for direction in [-1, 1] {
+        for cuts in [Cuts::Best, Cuts::Random] {
+            let params = GradientParams {
+                monotonic: vec![direction, 0, 0],
+                cuts,
+                n_rounds: 40,
+                max_leaves: 31,
+                ..few(Loss::Log)
+            };
+            let model = sample.fit(&params);
+            let mut last = vec![f64::NEG_INFINITY; 800];
+            for step in 0..30 {
+                let share = f64::from(step) / 29.0;
+                let mut moved = sample.clone();
+                moved.numbers[0].fill(if direction > 0 { share } else { 1.0 - share });
+                let scores = model.score(&moved.columns()).unwrap();
+                assert!(scores.iter().zip(&last).all(|(now, before)| now >= before));
+                last = scores;
+            }
+        }
+    }
+}
+
+#[test]
+fn each_side_of_a_split_has_its_rows() {
+    let sample = Sample::new(900);
+    for (least, expected) in
+        [(LeafRows::Rows(60), 60.0), (LeafRows::Share(0.05), 45.0), (LeafRows::Auto, 9.0)]
+    {
+        let params = GradientParams {
+            min_samples_leaf: least,
+            max_leaves: 64,
+            subsample: 1.0,
+            ..few(Loss::Log)
+        };
+        let model = sample.fit(&params);
+        let weights = model.trees().iter().flat_map(|tree| {
+            tree.nodes().iter().filter_map(|node| match node {
+                GradientNode::Leaf { weight, .. } => Some(*weight),
+                GradientNode::Split { .. } => None,
+            })
+        });
+        assert!(weights.fold(f64::INFINITY, f64::min) >= expected);
+    }
+}
+
+#[test]
+fn categories_of_noise_tell_nothing() {
+    let n_rows = 6000;
+    let sample = Sample::new(n_rows);
+    for n_levels in [40, 300, 1500] {
+        let noise: Vec<u32> =
+            (0..n_rows).map(|row| (unit(row, 55) * f64::from(n_levels)) as u32).collect();
+        let [a, b] = &sample.numbers;
+        let codes = Column::Codes { codes: &noise, n_levels };
+        let columns = Columns::new(vec![a.as_slice().into(), b.as_slice().into(), codes], n_rows);
+        let (columns, labels) = (columns.unwrap(), sample.labels());
+        let params = GradientParams { n_rounds: 50, ..few(Loss::Log) };
+        let interrupt = Interrupt::default();
+        let given = GradientExtras::default();
+        let model = fit_gradient_boosting(&columns, &labels, &params, &given, &interrupt).unwrap();
+        let importances = model.importances();
+        assert!(importances[2] < 0.06, "{n_levels}: {importances:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let sample = Sample::new(100);
+    let refused = |params: GradientParams| {
+        sample.fit_given(&params, &GradientExtras::default()).unwrap_err().to_string()
+    };
+    let params = few(Loss::Log);
+    let rate = GradientParams { learning_rate: Some(0.0), ..params.clone() };
+    assert!(refused(rate).starts_with("learning_rate is 0"));
+    let leaves = GradientParams { max_leaves: 1, ..params.clone() };
+    assert!(refused(leaves).starts_with("max_leaves is 1"));
+    let groups = GradientParams { interactions: Some(vec![vec![3]]), ..params.clone() };
+    assert!(refused(groups).starts_with("interactions is about feature 3"));
+    let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };
+    assert!(refused(bound).contains("column 2 is categorical"));
+    let mut model = serde_json::to_value(sample.fit(&params)).unwrap();
+    for (pointer, value) in [
+        ("/trees/0/0/split/right", 0),
+        ("/trees/0/0/split/gain", -1),
+        ("/trees/0/0/split/test/feature", 9),
+        ("/threshold", 1),
+        ("/start", 1 << 30),
+    ] {
+        let place = model.pointer_mut(pointer).unwrap();
+        let old = std::mem::replace(place, value.into());
+        let damaged: GradientBoosted = serde_json::from_value(model.clone()).unwrap();
+        assert!(damaged.check().is_err(), "{pointer}");
+        *model.pointer_mut(pointer).unwrap() = old;
+    }
+}

@@ -1,0 +1,149 @@
+//! A tree with a value in each leaf.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{LARGEST_SUM, is_snapped};
+use crate::formula::Test;
+
+/// A binary tree of questions to single features with a number in each leaf.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GradientTree {
+    /// The root first; after a split what lies left of it, then what lies right.
+    nodes: Vec<GradientNode>,
+}
+
+/// A node of a [`GradientTree`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GradientNode {
+    /// A question; the node on its left is the next.
+    Split {
+        /// The question.
+        test: Test,
+        /// Place of the node on its right.
+        right: usize,
+        /// By how much it lowered the loss of the rows, to second order.
+        gain: f64,
+    },
+    /// A leaf.
+    Leaf {
+        /// What it adds to the score.
+        value: f64,
+        /// Weight of the rows that it was learned from.
+        weight: f64,
+    },
+}
+
+impl GradientTree {
+    pub(super) fn new(nodes: Vec<GradientNode>) -> Self {
+        Self { nodes }
+    }
+
+    /// The nodes: the root first, after a split what lies left of it, then what lies right.
+    #[must_use]
+    pub fn nodes(&self) -> &[GradientNode] {
+        &self.nodes
+    }
+
+    /// Number of leaves.
+    #[must_use]
+    pub fn n_leaves(&self) -> usize {
+        self.nodes.len() / 2 + 1
+    }
+
+    /// The least and the greatest value of a leaf.
+    #[must_use]
+    pub fn range(&self) -> [f64; 2] {
+        self.values().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
+            [low.min(value), high.max(value)]
+        })
+    }
+
+    /// By how much its splits lowered the loss of the rows, to second order.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        self.tests().fold(0.0, |sum, (_, gain)| sum + gain)
+    }
+
+    /// The values of its leaves, from left to right.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        self.nodes.iter().filter_map(|node| match node {
+            GradientNode::Leaf { value, .. } => Some(*value),
+            GradientNode::Split { .. } => None,
+        })
+    }
+
+    /// The largest absolute value of a leaf.
+    pub(super) fn largest_value(&self) -> f64 {
+        self.values().fold(0.0, |largest, value| largest.max(value.abs()))
+    }
+
+    /// Its questions.
+    pub(super) fn tests(&self) -> impl Iterator<Item = (&Test, f64)> {
+        self.nodes.iter().filter_map(|node| match node {
+            GradientNode::Split { test, gain, .. } => Some((test, *gain)),
+            GradientNode::Leaf { .. } => None,
+        })
+    }
+
+    /// For each node the weight of the rows that it was learned from.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.nodes.len()];
+        for (place, node) in self.nodes.iter().enumerate().rev() {
+            weights[place] = match node {
+                GradientNode::Leaf { weight, .. } => *weight,
+                GradientNode::Split { right, .. } => weights[place + 1] + weights[*right],
+            };
+        }
+        weights
+    }
+
+    /// The value of the leaf of a row, given whether questions send it left.
+    pub(super) fn value(&self, goes_left: impl Fn(&Test) -> bool) -> f64 {
+        let mut place = 0;
+        loop {
+            match &self.nodes[place] {
+                GradientNode::Leaf { value, .. } => return *value,
+                GradientNode::Split { test, right, .. } => {
+                    place = if goes_left(test) { place + 1 } else { *right };
+                }
+            }
+        }
+    }
+
+    /// Checks a tree read from a file, given the number of categories of each feature.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        let mut next = vec![0];
+        for (place, node) in self.nodes.iter().enumerate() {
+            if next.pop() != Some(place) {
+                return Err(format!("node {place} is not in its place"));
+            }
+            match node {
+                GradientNode::Split { test, right, gain } => {
+                    let suits = n_levels.get(test.feature).is_some_and(|&n| test.suits(n));
+                    if !suits {
+                        return Err(format!("the question of node {place} suits no feature"));
+                    }
+                    if !(gain.is_finite() && *gain >= 0.0) {
+                        return Err(format!("the gain of node {place} is {gain}"));
+                    }
+                    next.extend([*right, place + 1]);
+                }
+                GradientNode::Leaf { value, weight } => {
+                    if !(is_snapped(*value) && value.abs() <= LARGEST_SUM) {
+                        return Err(format!("{value} is no value of a leaf"));
+                    }
+                    if !(*weight > 0.0 && *weight <= 2_f64.powi(60)) {
+                        return Err(format!("the weight of node {place} is {weight}"));
+                    }
+                }
+            }
+        }
+        if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
+    }
+}

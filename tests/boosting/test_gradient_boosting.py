@@ -1,0 +1,372 @@
+"""GradientBoostingRanker: what it promises of its scores, rounds, categories and parameters."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import GradientBoostingRanker, load
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from tests.common.loans import loans
+from tests.common.real_data import load as load_data
+from tests.common.real_data import needs_data
+from tests.common.samples import NOTHING_TO_LEARN
+
+LOSSES = ["log", "pair_exponential", "pair_logistic"]
+X, Y = load_breast_cancer(return_X_y=True)
+FRAME, BAD = loans(1500, 0)
+
+
+def small(**params):
+    return GradientBoostingRanker(**({"n_rounds": 20, "random_state": 0} | params))
+
+
+def simulated(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 8))
+    log_odds = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(3 * X[:, 3])
+    return X, rng.random(n_rows) < 1 / (1 + np.exp(-log_odds))
+
+
+def mean_auc(model, X, y):
+    aucs = []
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        rows = (X.iloc[train], X.iloc[test]) if isinstance(X, pd.DataFrame) else (X[train], X[test])
+        scores = clone(model).fit(rows[0], y[train]).predict_proba(rows[1])[:, 1]
+        aucs.append(roc_auc_score(y[test], scores))
+    return np.mean(aucs)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_new_rows_are_ranked_as_well_as_by_scikit_learn(loss):
+    X, y = simulated(6000)
+    model = small(loss=loss, n_rounds=100).fit(X[:4000], y[:4000])
+    rival = HistGradientBoostingClassifier(random_state=0).fit(X[:4000], y[:4000])
+    auc = roc_auc_score(y[4000:], rival.predict_proba(X[4000:])[:, 1])
+    assert model.score(X[4000:], y[4000:]) > auc - 0.01
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["pima", "german", "heart"])
+def test_real_rows_are_ranked_at_least_as_well_as_by_scikit_learn(name):
+    X, y = load_data(name)
+    is_number = X.dtypes.map(pd.api.types.is_numeric_dtype)
+    for column in X.columns[~is_number]:
+        X[column] = X[column].astype("category")
+    rival = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
+    assert mean_auc(GradientBoostingRanker(random_state=0), X, y) > mean_auc(rival, X, y)
+
+
+def test_the_first_tree_is_that_of_scikit_learn():
+    # Without l2 the two agree: thresholds between the same distinct values, the same Newton steps.
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 60, size=(800, 4)).astype(float), rng.random(800) < 0.4
+    y |= (X[:, 0] > 30) & (X[:, 1] < 20)
+    params = {"max_leaf_nodes": 8, "min_samples_leaf": 10, "learning_rate": 0.3}
+    rival = HistGradientBoostingClassifier(max_iter=1, **params).fit(X, y)
+    model = small(
+        n_rounds=1,
+        learning_rate=0.3,
+        max_leaves=8,
+        min_samples_leaf=10,
+        l2=0.0,
+        subsample=1.0,
+        max_features=None,
+    ).fit(X, y)
+    # Gradients are rounded to 2^-20 here, and to single precision there.
+    assert_allclose(model.decision_function(X), rival.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_neither_threads_nor_order_nor_copies_matter(loss):
+    X, y = simulated(3000)
+    model = small(loss=loss, n_jobs=1).fit(X, y)
+    scores = model.decision_function(X)
+    assert_array_equal(clone(model).set_params(n_jobs=3).fit(X, y).decision_function(X), scores)
+    order = np.random.default_rng(1).permutation(3000)
+    assert_array_equal(clone(model).fit(X[order], y[order]).decision_function(X), scores)
+    weight = np.random.default_rng(2).integers(0, 4, 3000)
+    weighted = clone(model).fit(X, y, sample_weight=weight).decision_function(X)
+    copies = np.repeat(np.arange(3000), weight)
+    assert_array_equal(clone(model).fit(X[copies], y[copies]).decision_function(X), weighted)
+
+
+def test_equal_weights_of_any_size_are_no_weights():
+    scores = small().fit(FRAME, BAD).decision_function(FRAME)
+    weighted = small().fit(FRAME, BAD, sample_weight=np.full(len(BAD), 1e-3))
+    assert_allclose(weighted.decision_function(FRAME), scores, atol=1e-6)
+
+
+def test_probabilities_are_logistic_and_agree_with_predict():
+    model = small().fit(FRAME, BAD)
+    scores, positive = model.decision_function(FRAME), model.predict_proba(FRAME)[:, 1]
+    assert_allclose(positive, 1 / (1 + np.exp(-scores)), rtol=1e-14)
+    assert_array_equal(positive > 0.5, scores > 0)
+    assert_array_equal(model.predict(FRAME) == model.classes_[1], scores > 0)
+    rate = np.mean(model.classes_[1] == BAD)
+    assert model.base_score_ == pytest.approx(np.log(rate / (1 - rate)), abs=1e-9)
+    assert model.threshold_ == 0
+    assert log_loss(BAD, positive) < log_loss(BAD, np.full(len(BAD), rate))
+
+
+@pytest.mark.parametrize("loss", LOSSES[1:])
+def test_losses_of_pairs_have_a_threshold_and_no_probabilities(loss):
+    model = small(loss=loss).fit(FRAME, BAD)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(FRAME)
+    assert model.base_score_ == -model.threshold_
+    found = model.predict(FRAME) == model.classes_[1]
+    gap = np.mean(found[model.classes_[1] == BAD]) - np.mean(found[model.classes_[1] != BAD])
+    scores = model.decision_function(FRAME)
+    cuts = np.unique(scores)
+    is_bad = model.classes_[1] == BAD
+    best = max(np.mean(scores[is_bad] >= cut) - np.mean(scores[~is_bad] >= cut) for cut in cuts)
+    assert gap == pytest.approx(best)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_stages_end_in_the_score_and_rounds_tell_of_each(loss):
+    model = small(loss=loss).fit(FRAME, BAD)
+    stages = list(model.staged_decision_function(FRAME))
+    assert len(stages) == model.n_iter_ == 20
+    assert_array_equal(stages[-1], model.decision_function(FRAME))
+    rounds = model.rounds_
+    steps = np.diff(stages, axis=0, prepend=np.full((1, len(BAD)), model.base_score_))
+    assert_allclose(np.max(steps, axis=1), rounds["high"], atol=1e-12)
+    assert np.all(steps.min(axis=1) >= np.asarray(rounds["low"]) - 1e-12)
+    assert np.all(np.asarray(rounds["gain"]) > 0)
+    assert np.all(np.asarray(rounds["n_leaves"]) <= 16)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_warm_start_goes_on_as_one_longer_fit(loss):
+    model = small(loss=loss, learning_rate=0.1, warm_start=True, n_rounds=8).fit(FRAME, BAD)
+    model.set_params(n_rounds=20, random_state=99).fit(FRAME, BAD)
+    whole = small(loss=loss, learning_rate=0.1).fit(FRAME, BAD)
+    assert_array_equal(model.decision_function(FRAME), whole.decision_function(FRAME))
+    with pytest.raises(ValueError, match="n_rounds=5 must be at least the 20 rounds"):
+        model.set_params(n_rounds=5).fit(FRAME, BAD)
+
+
+def test_a_warm_start_needs_the_same_loss():
+    model = small(warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="warm_start needs the loss of the last fit, 'log'"):
+        model.set_params(loss="pair_logistic").fit(X, Y)
+
+
+@pytest.mark.parametrize("scoring", ["auc", "loss"])
+def test_early_stopping_keeps_the_best_round(scoring):
+    X, y = simulated(2000)
+    model = small(
+        n_rounds=400, learning_rate=0.3, early_stopping=True, scoring=scoring, n_iter_no_change=15
+    )
+    model.fit(X[:1000], y[:1000], X_val=X[1000:], y_val=y[1000:])
+    path = model.validation_path_
+    values = np.asarray(path[scoring])
+    assert len(values) < 400
+    kept = int(np.asarray(path["round"])[np.asarray(path["kept"])][0])
+    assert model.n_iter_ == kept
+    best = np.argmax(values) if scoring == "auc" else np.argmin(values)
+    assert kept == best + 1
+    scores = model.decision_function(X[1000:])
+    found = roc_auc_score(y[1000:], scores)
+    if scoring == "loss":
+        found = log_loss(y[1000:], 1 / (1 + np.exp(-scores)))
+    assert values[best] == pytest.approx(found, abs=1e-8)
+
+
+def test_early_stopping_holds_rows_out_and_may_refit():
+    params = {"n_rounds": 200, "learning_rate": 0.3, "early_stopping": True}
+    model = small(**params, refit=True).fit(FRAME, BAD)
+    kept = small(**params).fit(FRAME, BAD)
+    assert model.n_iter_ == kept.n_iter_ < 200
+    whole = small(n_rounds=model.n_iter_, learning_rate=0.3).fit(FRAME, BAD)
+    assert_array_equal(model.decision_function(FRAME), whole.decision_function(FRAME))
+    assert small().fit(FRAME, BAD).validation_path_ is None
+
+
+def test_validation_rows_need_early_stopping():
+    with pytest.raises(ValueError, match="this GradientBoostingRanker takes n_rounds=20"):
+        small().fit(X, Y, X_val=X, y_val=Y)
+
+
+@pytest.mark.parametrize("cuts", ["best", "random"])
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_the_score_keeps_to_a_direction(cuts, direction):
+    X, y = simulated(1500)
+    model = small(cuts=cuts, monotonic_cst=[0, 0, 0, direction, 0, 0, 0, 0]).fit(X, y)
+    moved, last = X[:200].copy(), -np.inf
+    for value in direction * np.linspace(-3, 3, 40):
+        moved[:, 3] = value
+        scores = model.decision_function(moved)
+        assert np.all(scores >= last)
+        last = scores
+
+
+def test_missing_values_are_learned():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 2)), rng.random(2000) < 0.3
+    X[y & (rng.random(2000) < 0.8), 0] = np.nan
+    model = small().fit(X, y)
+    assert model.score(X, y) > 0.85
+    known, missing = model.decision_function([[0.0, 0.0], [np.nan, 0.0]])
+    assert missing > known + 2
+
+
+def test_categories_are_learned_and_strangers_are_missing():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 20, 4000)
+    y = rng.random(4000) < np.where(np.isin(codes, [3, 5, 8, 13]), 0.8, 0.2)
+    frame = pd.DataFrame({"town": pd.Categorical([f"town {code}" for code in codes])})
+    model = small().fit(frame, y)
+    assert model.score(frame, y) > 0.72
+    asked = pd.DataFrame({"town": ["town 3", "town 4", "elsewhere", None]})
+    high, low, stranger, missing = model.decision_function(asked)
+    assert high > low + 1
+    assert stranger == missing
+
+
+@pytest.mark.parametrize("n_levels", [30, 300, 1500])
+def test_noise_in_many_categories_costs_nothing(n_levels):
+    rng = np.random.default_rng(3)
+    values, y = simulated(6000)
+    frame = pd.DataFrame(values).rename(columns=str)
+    noisy = frame.assign(noise=pd.Categorical(rng.integers(0, n_levels, 6000).astype(str)))
+    aucs = [
+        small(n_rounds=100).fit(rows[:4000], y[:4000]).score(rows[4000:], y[4000:])
+        for rows in (frame, noisy)
+    ]
+    assert aucs[1] > aucs[0] - 0.01
+
+
+def test_without_interactions_the_score_is_a_sum_of_functions():
+    model = small(interactions=0).fit(FRAME, BAD)
+    parts = model.explain(FRAME)
+    assert_array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(FRAME))
+    terms = model.terms()
+    assert set(terms["feature"]) <= set(FRAME.columns)
+    for column in FRAME:
+        other = FRAME.assign(**{column: FRAME[column].to_numpy()[::-1]})
+        other[column] = other[column].astype(FRAME[column].dtype)
+        places = [place for place, name in enumerate(FRAME) if name != column]
+        assert_array_equal(model.explain(other)[:, places], parts[:, places])
+    with pytest.raises(ValueError, match="ask several features"):
+        small().fit(FRAME, BAD).explain(FRAME)
+
+
+def test_interactions_name_the_features_that_meet():
+    model = small(interactions=[["age", "income"]]).fit(FRAME, BAD)
+    for round in range(1, model.n_iter_ + 1):
+        text = model.to_text(round)
+        asked = {name for name in FRAME if name in text}
+        assert len(asked) == 1 or asked <= {"age", "income"}
+    for wrong, message in [
+        ([["nobody"]], "names 'nobody', which is no column"),
+        ([[17]], "has the position 17"),
+        (1, "must be None, 0 or a list of lists"),
+        (["age"], "must be None, 0 or a list of lists"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            small(interactions=wrong).fit(FRAME, BAD)
+
+
+def test_a_file_and_a_tree_in_words(tmp_path):
+    model = small().fit(FRAME, BAD)
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert_array_equal(again.decision_function(FRAME), model.decision_function(FRAME))
+    assert_array_equal(again.predict_proba(FRAME), model.predict_proba(FRAME))
+    lines = model.to_text(3).splitlines()
+    assert lines[0].startswith("all rows (")
+    assert len(lines) == 2 * model.rounds_["n_leaves"][2] - 1
+    with pytest.raises(ValueError, match="round must be from 1 to 20"):
+        model.to_text(21)
+
+
+def test_importances_are_shares_of_what_is_gained():
+    X, y = simulated(4000)
+    model = small().fit(X, y)
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1)
+    assert set(np.argsort(importances)[-4:]) == {0, 1, 2, 3}
+
+
+def test_shap_values_add_up_to_the_score():
+    model = small(n_rounds=5).fit(X, Y)
+    document = model.to_shap()
+    assert len(document["trees"]) == 5
+    sums = np.full(len(X), document["base_offset"])
+    for tree in document["trees"]:
+        place = np.zeros(len(X), dtype=int)
+        for _ in range(20):
+            inner = tree["children_left"][place] >= 0
+            value = X[np.arange(len(X)), np.maximum(tree["features"][place], 0)]
+            goes_left = value <= tree["thresholds"][place]
+            after = np.where(goes_left, tree["children_left"][place], tree["children_right"][place])
+            place = np.where(inner, after, place)
+        sums += tree["values"][place, 0]
+    assert_allclose(sums, model.decision_function(X), atol=1e-12)
+
+
+def test_the_automatic_rate_follows_the_rows_and_the_rounds():
+    assert small(n_rounds=300).fit(X, Y).learning_rate_ == pytest.approx(
+        0.0103 * 0.569**0.426 * 1000 / 300, rel=1e-12
+    )
+    assert small(n_rounds=10).fit(X, Y).learning_rate_ == 0.3
+    weighted = small(n_rounds=300).fit(X, Y, sample_weight=np.full(569, 2))
+    assert weighted.learning_rate_ == pytest.approx(0.0103 * 1.138**0.426 * 1000 / 300, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NOTHING_TO_LEARN)
+@pytest.mark.filterwarnings("ignore:No split lowers")
+def test_rows_that_tell_nothing_make_a_model(name):
+    rows, y = NOTHING_TO_LEARN[name]
+    for loss in LOSSES:
+        model = small(loss=loss).fit(rows, y)
+        assert np.all(np.isfinite(model.decision_function(rows)))
+
+
+def test_nothing_learned_is_told():
+    with pytest.warns(UserWarning, match="No split lowers the loss"):
+        model = small().fit(np.ones((30, 2)), np.arange(30) % 3 == 0)
+    assert model.n_iter_ == 0
+    assert_array_equal(model.feature_importances_, [0, 0])
+    assert_allclose(model.predict_proba([[1.0, 1.0]]), [[2 / 3, 1 / 3]], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"learning_rate": 0.0}, "learning_rate must be in"),
+        ({"learning_rate": "fast"}, "learning_rate must be a number"),
+        ({"max_leaves": 1}, "max_leaves must be at least 2"),
+        ({"max_bins": 256}, "max_bins must be from 2 to 255"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf must be at least 1"),
+        ({"min_samples_leaf": 1.0}, "min_samples_leaf must be in"),
+        ({"l2": -1.0}, "l2 must be in"),
+        ({"cuts": "worst"}, "cuts must be one of"),
+        ({"scoring": "f1"}, "scoring must be one of"),
+        ({"monotonic_cst": [2]}, "monotonic_cst must be -1, 0 or 1"),
+        ({"early_stopping": True, "refit": True, "warm_start": True}, "refit does not go with"),
+    ],
+)
+def test_a_bad_parameter_is_named(params, message):
+    model = small(**params)
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_fits_tell_what_they_did(capsys):
+    small(verbose=1, early_stopping=True).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("[GradientBoostingRanker] ")
+    assert "by the AUC of the rows held out" in lines[1]
