@@ -19,6 +19,7 @@
 
 pub mod additive;
 pub mod aurora;
+pub mod blend;
 pub mod boost;
 pub mod data;
 pub mod formula;

@@ -14,7 +14,6 @@ mod draft;
 mod drift;
 mod formula;
 mod hull;
-mod log_odds;
 mod mad2c;
 mod points;
 mod rimarc;
