@@ -10,6 +10,7 @@ mod callbacks;
 mod classifiers;
 mod columns;
 mod document;
+mod ensemble;
 mod forest;
 mod inference;
 mod marti;
@@ -42,6 +43,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};
+    #[pymodule_export]
+    use super::ensemble::{PyEnsemble, blend_scores, build_ensemble, deal_folds};
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
