@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SMartiRank,
         TwoSidedClassifier,
     )
+    from aucrank.ensemble import RankingEnsemble
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
 
@@ -43,6 +44,7 @@ __all__ = [
     "ModelFormatError",
     "RankBoost",
     "RankOpt",
+    "RankingEnsemble",
     "RankingForest",
     "SMartiRank",
     "Scorecard",

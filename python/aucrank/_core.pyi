@@ -422,6 +422,29 @@ class ThresholdBinarizer(Model):
         n_threads: int,
     ) -> None: ...
 
+@final
+class Ensemble(Model):
+    @property
+    def intercept(self) -> float: ...
+    def factors(self) -> list[float]: ...
+    def models(self, member: int) -> list[Any]: ...
+    def probability(self, columns: _Columns, n_threads: int) -> NDArray[np.float64]: ...
+
+def build_ensemble(
+    n_levels: list[int | None],
+    members: Sequence[tuple[float, Sequence[Model]]],
+    intercept: float,
+) -> Ensemble: ...
+def deal_folds(
+    sample: _Sample, n_folds: int, seed: int, n_threads: int
+) -> tuple[NDArray[np.uint16], int]: ...
+def blend_scores(
+    scores: Sequence[NDArray[np.float64]],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    params: str,
+    n_threads: int,
+) -> dict[str, Any]: ...
 def fit_threshold_binarizer(
     sample: _Sample,
     params: str,

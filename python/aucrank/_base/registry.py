@@ -21,6 +21,7 @@ ESTIMATORS = {
     "LinearRanker": "aucrank.additive",
     "AURORA": "aucrank.ramp",
     "RankOpt": "aucrank.ramp",
+    "RankingEnsemble": "aucrank.ensemble",
 }
 
 #: Public, and saved, but they turn features into others and rank nothing.

@@ -49,6 +49,16 @@ class Sample:
         assert self.positive is not None
         return self.positive
 
+    def take(self, rows: NDArray[np.intp]) -> "Sample":
+        """Return some of the rows, without those as the user passed them."""
+        columns = self.columns
+        return Sample(
+            [column[rows] for column in columns] if isinstance(columns, list) else columns[rows],
+            self.schema,
+            None if self.positive is None else self.positive[rows],
+            None if self.weight is None else self.weight[rows],
+        )
+
     @property
     def core(
         self,

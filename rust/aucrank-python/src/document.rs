@@ -6,7 +6,7 @@ use aucrank::Interrupt;
 use aucrank::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use aucrank::boost::{BoostedModel, BranchingProgram, GradientBoosted};
-use aucrank::model::{Document, Header, Model, ModelError};
+use aucrank::model::{Document, Ensemble, Header, Model, ModelError};
 use aucrank::tree::{RankingForest, TreeRankModel};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use crate::additive::{PyLinearModel, PyMad2c, PyRimarc, PyScorecard};
 use crate::aurora::PyAurora;
 use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
+use crate::ensemble::PyEnsemble;
 use crate::forest::PyRankingForest;
 use crate::gradient::PyGradientBoosted;
 use crate::marti::PyBranchingProgram;
@@ -47,7 +48,7 @@ macro_rules! classes {
         })*
 
         /// A model as an object of the class of its family.
-        fn hand_over_any(py: Python<'_>, model: Model) -> PyResult<Py<PyAny>> {
+        pub fn hand_over_any(py: Python<'_>, model: Model) -> PyResult<Py<PyAny>> {
             match model {
                 $(Model::$family(model) => Ok(hand_over::<_, $class>(py, model)?.into_any()),)*
             }
@@ -68,6 +69,7 @@ classes! {
     Aurora(Aurora) => PyAurora,
     ThresholdBinarizer(ThresholdBinarizer) => PyThresholdBinarizer,
     RankOpt(RankOpt) => PyRankOpt,
+    Ensemble(Ensemble) => PyEnsemble,
 }
 
 /// Joins a header (JSON text of estimator, classes and features) and a model into a document.

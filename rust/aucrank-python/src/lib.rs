@@ -9,6 +9,7 @@ mod boost;
 mod callbacks;
 mod columns;
 mod document;
+mod ensemble;
 mod forest;
 mod gradient;
 mod inference;
@@ -40,6 +41,8 @@ mod _core {
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};
+    #[pymodule_export]
+    use super::ensemble::{PyEnsemble, blend_scores, build_ensemble, deal_folds};
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]

@@ -20,6 +20,7 @@
 
 pub mod additive;
 pub mod aurora;
+pub mod blend;
 pub mod boost;
 pub mod data;
 pub mod external;

@@ -16,7 +16,6 @@ mod drift;
 mod formula;
 mod hull;
 mod linear;
-mod log_odds;
 mod mad2c;
 mod points;
 mod rimarc;

@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::check_special;
 use super::draft::Draft;
-use super::log_odds::{Line, log_odds_line};
 use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
 use crate::data::{
     Bins, ClassSums, Column, Columns, CountedRows, FeatureTerm, Labels, Lookups, MISSING_CODE,
     WeightedRows,
 };
-use crate::roc::{RocCurve, curve_of};
+use crate::roc::{Line, curve_of};
 use crate::{Interrupt, RankError};
 
 /// Bound on the values of terms, so that their sums and squares are finite.
@@ -167,7 +166,7 @@ pub fn build_scorecard(
     let mut by_row = exact_scores(columns, &drafts)?;
     let curve = curve_of(&by_row, labels)?;
     interrupt.check()?;
-    let Line { intercept, slope } = log_odds_line(&groups_of(&curve), labels.class_rows());
+    let Line { intercept, slope } = Line::of_log_odds(&curve, labels.class_rows());
 
     let factor = params.pdo / std::f64::consts::LN_2;
     let offset = params.base_points - factor * params.base_odds.ln();
@@ -274,17 +273,6 @@ fn exact_scores(columns: &Columns<'_>, drafts: &[Draft]) -> Result<Vec<f64>, Ran
         }
     })?;
     Ok(scores)
-}
-
-/// The rows of each score, ascending.
-fn groups_of(curve: &RocCurve) -> Vec<(f64, ClassSums)> {
-    let (pos, neg) = (curve.true_positives(), curve.false_positives());
-    let group = |knot: usize| {
-        let sums =
-            ClassSums { pos: pos[knot] - pos[knot - 1], neg: neg[knot] - neg[knot - 1], rows: 0 };
-        (curve.thresholds()[knot], sums)
-    };
-    (1..pos.len()).rev().map(group).collect()
 }
 
 /// The rows of positive weight by their points, ascending.

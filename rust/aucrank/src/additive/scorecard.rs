@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::bins::{check_total, gini};
 use super::drift::{DriftCounts, count_points};
 use crate::RankError;
-use crate::data::{Bins, ClassSums, Columns, Lookups, NewRows, sum_checked};
+use crate::data::{Bins, ClassSums, Columns, Lookups, NewRows, logistic, sum_checked};
 
 /// Bound on the absolute points of a row, so that sums are exact in doubles.
 pub(super) const MOST_POINTS: i64 = 1_000_000_000;
@@ -343,12 +343,6 @@ impl Scorecard {
         }
         Ok(())
     }
-}
-
-/// `1 / (1 + exp(-x))`, above 1/2 exactly when `x` is above 0.
-fn logistic(x: f64) -> f64 {
-    let p = 1.0 / (1.0 + (-x).exp());
-    if x > 0.0 { p.max(0.5_f64.next_up()) } else { p.min(0.5) }
 }
 
 /// AUC of groups of rows by their points.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ModelError;
+use super::ensemble::Ensemble;
 use super::reading::read_json;
 use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
@@ -74,6 +75,14 @@ macro_rules! families {
                     $(Self::$name(_) => $tag,)*
                 }
             }
+
+            /// A copy of its own.
+            #[must_use]
+            pub fn to_model(self) -> Model {
+                match self {
+                    $(Self::$name(model) => Model::$name(model.clone()),)*
+                }
+            }
         }
 
         impl Model {
@@ -128,6 +137,19 @@ families! {
     ThresholdBinarizer = "threshold_binarizer" (ThresholdBinarizer),
     /// A fitted `RankOpt`.
     RankOpt = "rank_opt" (RankOpt),
+    /// A weighted sum of models.
+    Ensemble = "ensemble" (Ensemble),
+}
+
+impl Model {
+    /// Reads a member of an ensemble, which is not an ensemble itself.
+    pub(super) fn member_from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+        let Tagged { family } = read_json(text, interrupt)?;
+        if matches!(family, Tag::Ensemble) {
+            return Err(ModelError::Malformed("a member of an ensemble is an ensemble".to_owned()));
+        }
+        Self::from_json(text, interrupt)
+    }
 }
 
 /// The part of a model that says how the rest is to be read.
@@ -184,6 +206,7 @@ rankers! {
     LinearModel => Self::score,
     Aurora => Self::score,
     RankOpt => Self::score,
+    Ensemble => Self::score,
 }
 
 /// Families that turn features into others, each with whether it knows two classes.

@@ -1,6 +1,7 @@
 //! The saved form of every model, and scoring from it: one JSON document with a version and a checksum.
 
 mod document;
+mod ensemble;
 mod error;
 mod family;
 mod header;
@@ -9,6 +10,7 @@ mod levels;
 mod reading;
 
 pub use document::Document;
+pub use ensemble::{Ensemble, Member};
 pub use error::ModelError;
 pub(crate) use error::malformed;
 pub use family::{Family, Model, ModelRef};

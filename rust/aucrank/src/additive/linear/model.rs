@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::design::{MOST_DEVIATIONS, UNIT, standardised};
 use crate::RankError;
-use crate::data::{Columns, FeatureTerm};
+use crate::data::{Columns, FeatureTerm, logistic};
 use crate::formula::{Formula, Linear, LinearTerm, Scale};
 
 /// Largest sum of the parts of a row that is believed of a file.
@@ -149,7 +149,7 @@ impl LinearModel {
     /// As [`LinearModel::score`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let mut scores = self.score(columns)?;
-        scores.iter_mut().for_each(|score| *score = probability(*score));
+        scores.iter_mut().for_each(|score| *score = logistic(*score));
         Ok(scores)
     }
 
@@ -271,10 +271,4 @@ impl Parts {
         let power = (bound.to_bits() >> 52) as i32 - 1022;
         2_f64.powi(power - 53)
     }
-}
-
-/// The logistic function, above one half exactly for positive scores.
-fn probability(score: f64) -> f64 {
-    let odds = libm::exp(-score.abs());
-    if score > 0.0 { (1.0 / (1.0 + odds)).max(0.5_f64.next_up()) } else { odds / (1.0 + odds) }
 }

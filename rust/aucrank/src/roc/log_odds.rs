@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::curve::RocCurve;
 use crate::data::ClassSums;
 
 /// Maximum number of Newton steps; it takes about ten.
@@ -26,9 +27,33 @@ const MANY: usize = 4;
 
 /// A line `intercept + slope * score`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub intercept: f64,
     pub slope: f64,
+}
+
+impl Line {
+    /// The most likely line of the scores of a curve; `class_rows` are the numbers of negative and
+    /// positive rows.
+    pub(crate) fn of_log_odds(curve: &RocCurve, class_rows: [u64; 2]) -> Self {
+        log_odds_line(&groups_of(curve), class_rows)
+    }
+
+    /// The log-odds at a score.
+    pub(crate) fn at(self, score: f64) -> f64 {
+        self.intercept + self.slope * score
+    }
+}
+
+/// The rows of each score, ascending.
+fn groups_of(curve: &RocCurve) -> Vec<(f64, ClassSums)> {
+    let (pos, neg) = (curve.true_positives(), curve.false_positives());
+    let group = |knot: usize| {
+        let sums =
+            ClassSums { pos: pos[knot] - pos[knot - 1], neg: neg[knot] - neg[knot - 1], rows: 0 };
+        (curve.thresholds()[knot], sums)
+    };
+    (1..pos.len()).rev().map(group).collect()
 }
 
 /// Rows of one score: its position on the axis of the fit, and the weights of both classes.
@@ -53,7 +78,7 @@ struct Group {
 ///
 /// `groups` are rows of one finite score each, in a fixed order; `class_rows` are the numbers of
 /// negative and positive rows.
-pub(super) fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Line {
+fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Line {
     let total: ClassSums = groups.iter().map(|&(_, sums)| sums).sum();
     let whole = (total.pos + total.neg) as f64;
     let [n_neg, n_pos] = class_rows.map(|rows| rows as f64);

@@ -1,0 +1,5 @@
+"""Ensembles: rankers of several kinds, blended by how they rank rows they have not seen."""
+
+from aucrank.ensemble._ranking_ensemble import RankingEnsemble
+
+__all__ = ["RankingEnsemble"]

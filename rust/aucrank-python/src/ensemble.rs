@@ -1,0 +1,115 @@
+//! The modules `aucrank::blend` and `aucrank::model` (ensembles) as a Python class and functions.
+
+use std::sync::Arc;
+
+use aucrank::RankError;
+use aucrank::blend::{Blend, BlendParams, blend};
+use aucrank::data::{Folds, Labels};
+use aucrank::model::{Ensemble, Member};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::columns::ColumnsArg;
+use crate::document::hand_over_any;
+use crate::model::{PyModel, hand_over};
+use crate::run::{on_pool, read_params};
+use crate::sample::SampleArg;
+
+/// A fitted ensemble.
+#[pyclass(name = "Ensemble", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyEnsemble(pub Arc<Ensemble>);
+
+#[pymethods]
+impl PyEnsemble {
+    /// Log-odds of a row of which no member says anything.
+    #[getter]
+    fn intercept(&self) -> f64 {
+        self.0.intercept()
+    }
+
+    /// What the sum of the scores of the models of each member is multiplied by.
+    fn factors(&self) -> Vec<f64> {
+        self.0.members().iter().map(|member| member.factor).collect()
+    }
+
+    /// The models of a member, each as an object of the class of its family.
+    fn models(&self, py: Python<'_>, member: usize) -> PyResult<Vec<Py<PyAny>>> {
+        let models = self.0.members()[member].models.iter().cloned();
+        models.map(|model| hand_over_any(py, model)).collect()
+    }
+
+    /// Probability of the positive class of each row.
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+    }
+}
+
+/// A member as Python gives it: its factor and its models.
+type MemberArg<'py> = (f64, Vec<PyRef<'py, PyModel>>);
+
+/// Puts fitted models together; `n_levels` are those of their columns.
+#[pyfunction]
+pub fn build_ensemble(
+    py: Python<'_>,
+    n_levels: Vec<Option<u32>>,
+    members: Vec<MemberArg<'_>>,
+    intercept: f64,
+) -> PyResult<Py<PyEnsemble>> {
+    let member = |(factor, models): MemberArg<'_>| Member {
+        factor,
+        models: models.iter().map(|model| model.as_model().to_model()).collect(),
+    };
+    let members = members.into_iter().map(member).collect();
+    let ensemble = Ensemble::new(n_levels, members, intercept).map_err(PyValueError::new_err)?;
+    hand_over(py, ensemble)
+}
+
+/// Deals the distinct rows of each class into folds: the fold of each row, and how many there are.
+#[pyfunction]
+pub fn deal_folds<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    n_folds: u16,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<(Bound<'py, PyArray1<u16>>, u16)> {
+    let sample = sample.borrow()?;
+    let folds = on_pool(py, n_threads, |interrupt| {
+        Folds::deal(&sample.columns, &sample.labels()?, n_folds, seed, interrupt)
+    })?;
+    Ok((folds.of_row.into_pyarray(py), folds.n_folds))
+}
+
+/// Blends scores of rows that their models were not fitted to; `params` is the JSON form of
+/// [`BlendParams`].
+#[pyfunction]
+pub fn blend_scores<'py>(
+    py: Python<'py>,
+    scores: Vec<PyReadonlyArray1<'py, f64>>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weight: Option<PyReadonlyArray1<'py, f64>>,
+    params: &str,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let params: BlendParams = read_params(params)?;
+    let scores =
+        scores.iter().map(|scores| Ok(scores.as_slice()?)).collect::<PyResult<Vec<_>>>()?;
+    let positive = positive.as_slice()?;
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    let Blend { weights, factors, intercept } = on_pool(py, n_threads, |interrupt| {
+        let labels: Result<_, RankError> = Labels::new(positive, weight);
+        blend(&scores, &labels?, &params, interrupt)
+    })?;
+    let found = PyDict::new(py);
+    found.set_item("weights", weights)?;
+    found.set_item("factors", factors)?;
+    found.set_item("intercept", intercept)?;
+    Ok(found)
+}

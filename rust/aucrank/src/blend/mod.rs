@@ -1,0 +1,240 @@
+//! Blends: one score from several, weighted by how they rank rows that they were not fitted to.
+//!
+//! Each score is brought to log-odds by a line of maximum likelihood (Platt). Their weights lie on
+//! the simplex and maximise the ramp AUC of the weighted mean, less a penalty that draws them to
+//! equal weights where rows are few; a second line calibrates the mean.
+//!
+//! - `weights`: the weights; `simplex`: the projection they need.
+
+mod simplex;
+mod weights;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Labels;
+use crate::roc::{Line, curve_of};
+use crate::{Interrupt, RankError};
+
+/// Parameters of a blend.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlendParams {
+    /// How strongly weights are drawn to equal ones: their squared distance times this, divided by
+    /// the number of rows of the rarer class, is subtracted from the ramp AUC. Not negative.
+    pub shrinkage: f64,
+    /// Half-width of the ramp in units of log-odds; positive.
+    pub half_width: f64,
+}
+
+impl Default for BlendParams {
+    fn default() -> Self {
+        Self { shrinkage: 10.0, half_width: 1.0 }
+    }
+}
+
+impl BlendParams {
+    fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: f64, rule| {
+            Err(RankError::BadParameter { name, value: value.to_string(), rule })
+        };
+        if !(self.shrinkage >= 0.0 && self.shrinkage.is_finite()) {
+            return bad("shrinkage", self.shrinkage, "finite and not negative");
+        }
+        if !(self.half_width > 0.0 && self.half_width.is_finite()) {
+            return bad("half_width", self.half_width, "positive and finite");
+        }
+        Ok(())
+    }
+}
+
+/// A weighted sum of scores: log-odds of the positive class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blend {
+    /// Weight of each score in the mean; multiples of 2^-10 that add up to 1.
+    pub weights: Vec<f64>,
+    /// Factor of each score: 0 where its weight is.
+    pub factors: Vec<f64>,
+    /// Constant.
+    pub intercept: f64,
+}
+
+impl Blend {
+    /// The blend of the scores of one row, from left to right.
+    pub fn at(&self, scores: impl IntoIterator<Item = f64>) -> f64 {
+        let terms = self.factors.iter().zip(scores).filter(|(factor, _)| **factor != 0.0);
+        terms.map(|(factor, score)| factor * score).sum::<f64>() + self.intercept
+    }
+}
+
+/// Blends scores of rows that none of them was fitted to; higher is more positive.
+///
+/// Where no score ranks better than chance, all weights are equal and all factors 0.
+///
+/// # Errors
+///
+/// [`RankError`] for a bad parameter, lengths that differ, no scores, a NaN score, or when
+/// interrupted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::blend::{BlendParams, blend};
+/// use aucrank::data::Labels;
+///
+/// let positive = [false, false, false, true, true, true];
+/// let labels = Labels::new(&positive, None).unwrap();
+/// let (good, noise) = ([0.1, 0.2, 0.4, 0.3, 0.5, 0.6], [0.5, 0.1, 0.6, 0.2, 0.3, 0.4]);
+/// let params = BlendParams { shrinkage: 0.0, ..BlendParams::default() };
+/// let found = blend(&[&good, &noise], &labels, &params, &Default::default()).unwrap();
+/// assert!(found.weights[0] > 0.9);
+/// ```
+pub fn blend(
+    scores: &[&[f64]],
+    labels: &Labels<'_>,
+    params: &BlendParams,
+    interrupt: &Interrupt,
+) -> Result<Blend, RankError> {
+    params.validate()?;
+    if scores.is_empty() {
+        let (name, value) = ("the number of scores", "0".to_owned());
+        return Err(RankError::BadParameter { name, value, rule: "at least 1" });
+    }
+    let class_rows = labels.class_rows();
+    let line = |scores: &[f64]| Ok(Line::of_log_odds(&curve_of(scores, labels)?, class_rows));
+    let lines =
+        scores.iter().map(|scores| line(scores)).collect::<Result<Vec<Line>, RankError>>()?;
+    interrupt.check()?;
+    // A flat line is that of a score that ranks no better than chance.
+    let useful: Vec<usize> = (0..scores.len()).filter(|&s| lines[s].slope > 0.0).collect();
+    let mut blend = Blend {
+        weights: vec![1.0 / scores.len() as f64; scores.len()],
+        factors: vec![0.0; scores.len()],
+        intercept: lines[0].intercept,
+    };
+    if useful.is_empty() {
+        return Ok(blend);
+    }
+    let log_odds: Vec<Vec<f64>> = useful
+        .iter()
+        .map(|&s| scores[s].iter().map(|&score| lines[s].at(score)).collect())
+        .collect();
+    let found = weights::best(&log_odds, labels, params, interrupt)?;
+    let mean: Vec<f64> = (0..labels.n_rows())
+        .map(|row| log_odds.iter().zip(&found).map(|(scores, weight)| weight * scores[row]).sum())
+        .collect();
+    let whole = line(&mean)?;
+    blend.weights.fill(0.0);
+    blend.intercept = whole.intercept;
+    for (&s, &weight) in useful.iter().zip(&found) {
+        blend.weights[s] = weight;
+        blend.factors[s] = whole.slope * weight * lines[s].slope;
+        blend.intercept += whole.slope * weight * lines[s].intercept;
+    }
+    Ok(blend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    /// A number that is roughly normal.
+    fn normal(seed: u64) -> f64 {
+        (0..12).map(|draw| mix(seed ^ mix(draw)) as f64 / u64::MAX as f64).sum::<f64>() - 6.0
+    }
+
+    fn sample(n: u64) -> (Vec<bool>, [Vec<f64>; 3]) {
+        let positive: Vec<bool> = (0..n).map(|row| mix(row) % 3 == 0).collect();
+        let of = |strength: f64, salt: u64| -> Vec<f64> {
+            let rows = (0..n).zip(&positive);
+            rows.map(|(row, &positive)| {
+                normal(row << 8 | salt) + if positive { strength } else { 0.0 }
+            })
+            .collect()
+        };
+        let scores = [of(1.0, 1), of(1.0, 2), of(0.0, 3)];
+        (positive, scores)
+    }
+
+    #[test]
+    fn two_views_of_the_classes_share_the_weight_and_noise_has_little() {
+        let (positive, scores) = sample(3000);
+        let labels = Labels::new(&positive, None).unwrap();
+        let views: Vec<&[f64]> = scores.iter().map(Vec::as_slice).collect();
+        let params = BlendParams { shrinkage: 0.0, ..BlendParams::default() };
+        let found = blend(&views, &labels, &params, &Interrupt::default()).unwrap();
+        assert!((found.weights[0] - 0.5).abs() < 0.1, "{found:?}");
+        assert_eq!(found.weights.iter().sum::<f64>(), 1.0);
+        let auc = |scores: &[f64]| curve_of(scores, &labels).unwrap().auc();
+        let blended: Vec<f64> = (0..positive.len())
+            .map(|row| found.at(scores.iter().map(|scores| scores[row])))
+            .collect();
+        assert!(auc(&blended) > auc(&scores[0]) + 0.05);
+        // The blend is calibrated: the line of its own scores is the identity.
+        let line = Line::of_log_odds(&curve_of(&blended, &labels).unwrap(), labels.class_rows());
+        assert!(line.intercept.abs() < 1e-6 && (line.slope - 1.0).abs() < 1e-6, "{line:?}");
+    }
+
+    #[test]
+    fn few_rows_leave_the_weights_nearly_equal() {
+        let (positive, scores) = sample(40);
+        let labels = Labels::new(&positive, None).unwrap();
+        let views: Vec<&[f64]> = scores[..2].iter().map(Vec::as_slice).collect();
+        let params = BlendParams { shrinkage: 1000.0, ..BlendParams::default() };
+        let found = blend(&views, &labels, &params, &Interrupt::default()).unwrap();
+        assert!((found.weights[0] - 0.5).abs() < 0.02, "{found:?}");
+    }
+
+    #[test]
+    fn copies_are_weights_and_the_order_of_rows_does_not_matter() {
+        let (positive, scores) = sample(200);
+        let weights: Vec<f64> = (0..200).map(|row| (mix(row + 7) % 3) as f64).collect();
+        let of = |rows: &[usize], weights: Option<&[f64]>| {
+            let positive: Vec<bool> = rows.iter().map(|&row| positive[row]).collect();
+            let scores: Vec<Vec<f64>> =
+                scores.iter().map(|scores| rows.iter().map(|&row| scores[row]).collect()).collect();
+            let views: Vec<&[f64]> = scores.iter().map(Vec::as_slice).collect();
+            let labels = Labels::new(&positive, weights).unwrap();
+            blend(&views, &labels, &BlendParams::default(), &Interrupt::default()).unwrap()
+        };
+        let all: Vec<usize> = (0..200).collect();
+        let weighted = of(&all, Some(&weights));
+        let mut copies: Vec<usize> =
+            all.iter().flat_map(|&row| vec![row; weights[row] as usize]).collect();
+        assert_eq!(of(&copies, None), weighted);
+        copies.reverse();
+        assert_eq!(of(&copies, None).weights, weighted.weights);
+    }
+
+    #[test]
+    fn scores_that_do_not_rank_get_no_factor() {
+        let positive = [true, false, true, false];
+        let labels = Labels::new(&positive, None).unwrap();
+        let found = blend(
+            &[&[0.0, 1.0, 0.0, 1.0], &[2.0; 4]],
+            &labels,
+            &BlendParams::default(),
+            &Interrupt::default(),
+        )
+        .unwrap();
+        assert_eq!(found.factors, [0.0, 0.0]);
+        assert_eq!(found.weights, [0.5, 0.5]);
+        assert_eq!(found.at([3.0, 4.0]), 0.0);
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let labels = Labels::new(&[true, false], None).unwrap();
+        let of = |params: BlendParams, scores: &[&[f64]]| {
+            blend(scores, &labels, &params, &Interrupt::default()).unwrap_err().to_string()
+        };
+        let default = BlendParams::default();
+        assert!(of(default, &[]).contains("number of scores"));
+        assert!(
+            of(BlendParams { shrinkage: -1.0, ..default }, &[&[0.0, 1.0]]).contains("shrinkage")
+        );
+        let flat = BlendParams { half_width: 0.0, ..default };
+        assert!(of(flat, &[&[0.0, 1.0]]).contains("half_width"));
+        assert!(of(default, &[&[0.0]]).contains("y_score"));
+    }
+}
