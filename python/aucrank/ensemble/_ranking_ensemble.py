@@ -179,16 +179,16 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
                 observer("member", number, len(rankers), {"seconds": found.seconds})
         blend = partial(_core.blend_scores, params=params, n_threads=context.n_threads)
         scores = [member.scores for member in fitted]
-        found = blend(scores, sample.labels, sample.weight)
-        self._report = _Report.of(fitted, found["weights"], folds.nested(scores, blend), sample)
+        blended = blend(scores, sample.labels, sample.weight)
+        self._report = _Report.of(fitted, blended["weights"], folds.nested(scores, blend), sample)
         members = [
             (factor / len(member.models), member.models)
-            for member, factor in zip(fitted, found["factors"], strict=True)
+            for member, factor in zip(fitted, blended["factors"], strict=True)
             if factor > 0
         ]
         if not members:
             warn_caller("No member is better than chance, so all scores are equal.")
-        return _core.build_ensemble(sample.schema.n_levels, members, found["intercept"])
+        return _core.build_ensemble(sample.schema.n_levels, members, blended["intercept"])
 
     def _progress_line(self, unit: str, number: int, most: int | None, figures: Any) -> str:
         return f"[RankingEnsemble] {number} of {most} members, {figures['seconds']:.1f} s"

@@ -153,7 +153,6 @@ impl Ensemble {
 
 /// What of an ensemble is saved, its models still to be read.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SavedEnsemble {
     n_levels: Vec<Option<u32>>,
     members: Vec<SavedMember>,
