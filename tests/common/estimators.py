@@ -13,6 +13,7 @@ from aucrank import (
     LinearRanker,
     MartiRank,
     RankBoost,
+    RankingEnsemble,
     RankingForest,
     RankOpt,
     Scorecard,
@@ -47,8 +48,19 @@ quiet_on_few_rows = pytest.mark.filterwarnings(
 SHORT_SEARCH = {"radius": 1.5, "depth": "shallow", "max_features": 4}
 
 
+def few_members():
+    """Return members of an ensemble that are quickly fitted."""
+    return [
+        ("boosting", GradientBoostingRanker(n_rounds=10)),
+        ("forest", RankingForest(n_estimators=5, bootstrap=False)),
+        ("linear", LinearRanker()),
+    ]
+
+
 def short(cls):
-    """Return an estimator with its defaults, or one with a short search."""
+    """Return an estimator with its defaults, or one with a short search or few members."""
+    if cls is RankingEnsemble:
+        return cls(members=few_members(), n_folds=2)
     return cls(**SHORT_SEARCH) if cls is AURORA else cls()
 
 
@@ -107,10 +119,12 @@ SETTINGS = [
     LinearRanker(),
     LinearRanker(C=10.0, thresholds=None, n_jobs=2),
     LinearRanker(C=1e-3, thresholds=50),
+    RankingEnsemble(members=few_members(), n_folds=2),
+    RankingEnsemble(members=few_members()[1:], n_folds=3, shrinkage=0.0, n_jobs=2),
 ]
 
 #: For bad input and damaged files: every public estimator, and what differs in how it fits.
-EVERY = {name: cls() for name, cls in public_estimators().items()} | {
+EVERY = {name: short(cls) for name, cls in public_estimators().items()} | {
     "RankingForest": RankingForest(n_estimators=10, random_state=0),
     "TwoSidedClassifier": TwoSidedClassifier(TreeRank(pruning=None)),
     "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=10),
@@ -154,6 +168,7 @@ ONE_OF_EACH = {
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
     "RankOpt": RankOpt(),
     "LinearRanker": LinearRanker(),
+    "RankingEnsemble": RankingEnsemble(members=few_members(), n_folds=2, random_state=0),
     "MAD2C": MAD2C(),
     "MAD2C, a column a bin": MAD2C(encode="onehot-dense"),
     "ThresholdBinarizer": ThresholdBinarizer(),
@@ -184,6 +199,7 @@ READERS = [
     RankOpt(radii=(1.0, 4.0), objective="ramp"),
     LinearRanker(),
     LinearRanker(thresholds=None),
+    RankingEnsemble(members=few_members(), n_folds=2),
     MAD2C(),
     ThresholdBinarizer(max_levels=1000),
 ]

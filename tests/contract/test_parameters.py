@@ -196,6 +196,9 @@ OWN = {
     ("RankOpt", "objective"): texts("sigmoid", "ramp"),
     ("RankOpt", "radii"): [*sequences([1.0, 2.5]), range(1, 3), [np.float32(1.5), Fraction(5, 2)]],
     ("LinearRanker", "C"): reals(0.5),
+    ("RankingEnsemble", "presets"): texts("fast"),
+    ("RankingEnsemble", "members"): [None, few_members()],
+    ("RankingEnsemble", "time_limit"): [*reals(0.5), 30, None],
     ("LinearRanker", "thresholds"): [*texts("auto"), *ints(3), None],
     ("MAD2C", "encode"): texts("ordinal", "onehot-dense", "rate"),
     ("ThresholdBinarizer", "feature_types"): [

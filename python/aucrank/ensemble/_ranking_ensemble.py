@@ -1,6 +1,7 @@
 """RankingEnsemble: rankers of several kinds, blended."""
 
 import json
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -64,7 +65,7 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     random_state : int, RandomState instance or None, default=None
         Seeds the folds and what members draw.
     verbose : int, default=0
-        If positive, print a line for each member.
+        If 1, print in the end how well the ensemble ranks; if more, a line after each member, too.
 
     Attributes
     ----------
@@ -150,13 +151,28 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
         return members_of(self.presets) if self.members is None else check_members(self.members)
 
     def _fit_model(self, context: FitContext) -> _core.Ensemble:
-        start = perf_counter()
+        # Members and intervals of few rows have their own warnings; one is enough.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model, message = self._fit_members(context)
+        if message:
+            warn_caller(message)
+        if self.verbose > 0:
+            table = self.leaderboard_
+            auc = table["auc"][table["name"] == "ensemble"][0]
+            size = plural(len(self.weights_), "member")
+            print(f"[RankingEnsemble] {size}, AUC {auc:.4f} on rows left out")
+        return model
+
+    def _fit_members(self, context: FitContext) -> tuple[_core.Ensemble, str]:
+        """Return the ensemble, and what the user should be warned of, if anything."""
+        start, message = perf_counter(), ""
         sample, params = context.sample, json.dumps(self._core_params(context.scope))
         of_row, n_folds = _core.deal_folds(
             sample.core, self.n_folds, context.seed, context.n_threads
         )
         if n_folds < 2:
-            warn_caller(
+            message = (
                 "A class has one distinct row, so no rows can be left out: members are weighted by"
                 " rows that they were fitted to."
             )
@@ -187,8 +203,9 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
             if factor > 0
         ]
         if not members:
-            warn_caller("No member is better than chance, so all scores are equal.")
-        return _core.build_ensemble(sample.schema.n_levels, members, blended["intercept"])
+            message = "No member is better than chance, so all scores are equal."
+        model = _core.build_ensemble(sample.schema.n_levels, members, blended["intercept"])
+        return model, message
 
     def _progress_line(self, unit: str, number: int, most: int | None, figures: Any) -> str:
         return f"[RankingEnsemble] {number} of {most} members, {figures['seconds']:.1f} s"
@@ -196,8 +213,8 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     @property
     def leaderboard_(self) -> Table:
         """Return how well the ensemble and its members rank rows they were not fitted to."""
-        check_is_fitted(self)
         if "_report" not in self.__dict__:
+            check_is_fitted(self)
             raise AttributeError("a model from a file has no leaderboard_: it is not saved")
         return self._report.table
 

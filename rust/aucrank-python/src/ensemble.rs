@@ -72,6 +72,7 @@ pub fn build_ensemble(
 }
 
 /// Deals the distinct rows of each class into folds: the fold of each row, and how many there are.
+/// Columns are checked as a fit does: what is fitted to a part of the rows numbers them otherwise.
 #[pyfunction]
 pub fn deal_folds<'py>(
     py: Python<'py>,
@@ -82,6 +83,7 @@ pub fn deal_folds<'py>(
 ) -> PyResult<(Bound<'py, PyArray1<u16>>, u16)> {
     let sample = sample.borrow()?;
     let folds = on_pool(py, n_threads, |interrupt| {
+        sample.columns.infinite_value().map_or(Ok(()), Err)?;
         Folds::deal(&sample.columns, &sample.labels()?, n_folds, seed, interrupt)
     })?;
     Ok((folds.of_row.into_pyarray(py), folds.n_folds))
