@@ -160,7 +160,8 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         model = _core.fit_linear(
             context.sample.core, json.dumps(params), context.n_threads, context.progress.observer
         )
-        if not model.has_converged:
+        # A callback may have ended it sooner, as it likes.
+        if not model.has_converged and model.n_iterations == self.max_iter:
             warn_caller(
                 f"The fit had not ended after {plural(model.n_iterations, 'iteration')}.",
                 ConvergenceWarning,
