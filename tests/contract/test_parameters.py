@@ -25,6 +25,8 @@ from aucrank.tree import (
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from tests.common.estimators import few_members
+
 
 def frame():
     rng = np.random.default_rng(0)

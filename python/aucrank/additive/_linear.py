@@ -14,7 +14,7 @@ from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.table import Table
 from aucrank._export.bins import words_of_bins
-from aucrank._export.formula import parse_steps
+from aucrank._export.formula import NumberSteps, Steps, parse_steps
 from aucrank._export.rules import number
 from aucrank._export.step_functions import rows_of_steps, terms_table
 from aucrank._utils.params import check_int, check_real
@@ -109,7 +109,15 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
     >>> y = ["healthy", "sick", "healthy", "sick", "sick", "sick", "healthy", "sick"]
     >>> model = LinearRanker(thresholds=None).fit(X, y)
     >>> model.terms()
+    feature  rule                    value
+    age      each 15.748 above 47   0.2011
+    age      age is missing         0.0336
+    smoker   smoker = yes           0.1317
+    smoker   smoker = no           -0.1317
+    smoker   smoker is missing      0.0000
     >>> model.predict_proba(X[:2]).round(2)
+    array([[0.47, 0.53],
+           [0.37, 0.63]])
     """
 
     _family: ClassVar[str] = "linear"
@@ -152,7 +160,8 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         model = _core.fit_linear(
             context.sample.core, json.dumps(params), context.n_threads, context.progress.observer
         )
-        if not model.has_converged:
+        # A callback may have ended it sooner, as it likes.
+        if not model.has_converged and model.n_iterations == self.max_iter:
             warn_caller(
                 f"The fit had not ended after {plural(model.n_iterations, 'iteration')}.",
                 ConvergenceWarning,
@@ -232,6 +241,15 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         >>> from aucrank import LinearRanker
         >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [3.0, 4.0]]
         >>> LinearRanker(C=1.0, thresholds=1).fit(X, [0, 1, 0, 1]).terms()
+        feature  rule                      value
+        x0       each 1.11803 above 1.5   0.1612
+        x0       x0 < 1.5                 0.0000
+        x0       x0 >= 1.5               -0.0512
+        x0       x0 is missing            0.0000
+        x1       each 1.11803 above 2.5   0.8718
+        x1       x1 < 2.5                 0.0000
+        x1       x1 >= 2.5                0.1474
+        x1       x1 is missing            0.0000
         """
         model = self._fitted_model
         words = words_of_bins(self._schema)
@@ -239,7 +257,8 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
             (term["feature"], [(words.name(term["feature"]), _linear_rule(term), term["weight"])])
             for term in json.loads(model.numbers())
         ] + [
-            (steps.feature, rows_of_steps(words, steps))
+            # That all known numbers add nothing need not be said.
+            (steps.feature, rows_of_steps(words, steps)[-1 if _is_flag(steps) else 0 :])
             for steps in map(parse_steps, json.loads(model.steps()))
         ]
         rows.sort(key=lambda of_feature: of_feature[0])
@@ -282,6 +301,11 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         """
         parts: NDArray[np.float64] = self._query("explain", X)
         return parts.reshape(-1, self.n_features_in_)
+
+
+def _is_flag(steps: Steps) -> bool:
+    """Tell whether a step function tells missing numbers from known ones, and no more."""
+    return isinstance(steps, NumberSteps) and not steps.thresholds
 
 
 def _linear_rule(term: dict[str, Any]) -> str:

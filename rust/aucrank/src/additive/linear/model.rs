@@ -272,3 +272,86 @@ impl Parts {
         2_f64.powi(power - 53)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Steps;
+
+    fn parts() -> Parts {
+        Parts {
+            n_levels: vec![None, Some(2), None],
+            numbers: vec![
+                NumberTerm { feature: 0, weight: 0.3, mean: 1.0, deviation: 2.0 },
+                NumberTerm { feature: 2, weight: -1.0 / 3.0, mean: -1e300, deviation: 1e300 },
+            ],
+            steps: vec![FeatureTerm {
+                feature: 1,
+                steps: Steps::Categorical { values: vec![0.1, -0.7] },
+                missing: 0.2,
+            }],
+            intercept: 0.123,
+            means: vec![0.0; 3],
+            importances: vec![0.0; 3],
+            n_iterations: 4,
+            has_converged: true,
+        }
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "sums are exact")]
+    fn parts_add_up_in_any_order() {
+        let mut model = LinearModel::new(parts());
+        model.set_means(vec![0.01, 0.02, -0.3]);
+        model.check().unwrap();
+        let values = [0.77, 3.0, 1e301, f64::NAN, -4.0, -1e308];
+        let codes = [0, 1, 1, 0, u32::MAX, 7];
+        let others = [0.0, 1e300, -3e299, 5.0, f64::NAN, 1.0];
+        let columns = vec![
+            values.as_slice().into(),
+            crate::data::Column::Codes { codes: &codes, n_levels: 2 },
+            others.as_slice().into(),
+        ];
+        let columns = Columns::new(columns, 6).unwrap();
+        let scores = model.score(&columns).unwrap();
+        assert_eq!(model.formula().values(&columns).unwrap(), scores);
+        for (parts, score) in model.explain(&columns).unwrap().chunks(3).zip(scores) {
+            assert_eq!(parts.iter().rev().sum::<f64>() + model.base_score(), score);
+            assert_eq!(parts.iter().sum::<f64>() + model.base_score(), score);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_model_is_refused() {
+        let changed = |change: &dyn Fn(&mut Parts)| {
+            let mut parts = parts();
+            change(&mut parts);
+            LinearModel(parts).check().unwrap_err()
+        };
+        let found = [
+            changed(&|parts| parts.numbers[0].feature = 1),
+            changed(&|parts| parts.numbers[0].feature = 2),
+            changed(&|parts| parts.numbers[1].feature = 3),
+            changed(&|parts| parts.numbers[0].deviation = 0.0),
+            changed(&|parts| parts.numbers[0].mean = f64::NAN),
+            changed(&|parts| parts.numbers[0].weight = f64::MAX),
+            changed(&|parts| parts.intercept = f64::NAN),
+            changed(&|parts| parts.steps[0].feature = 0),
+            changed(&|parts| parts.means.truncate(1)),
+            changed(&|parts| parts.importances[0] = 2.0),
+        ];
+        assert_eq!(found[0], "feature 1 is no number");
+        assert_eq!(found[1], "the features of the terms do not ascend");
+        assert_eq!(found[5], "the weights are not finite, or too large");
+    }
+
+    #[test]
+    fn a_probability_is_above_one_half_exactly_for_positive_scores() {
+        for score in [f64::MIN_POSITIVE, 1e-20, 1e-9, 0.5, 3.0, 800.0] {
+            assert!(probability(score) > 0.5 && probability(-score) <= 0.5);
+            assert!((probability(score) + probability(-score) - 1.0).abs() < 1e-15);
+        }
+        assert!(probability(0.0) <= 0.5);
+        assert!((probability(1.0) - 1.0 / (1.0 + (-1.0_f64).exp())).abs() < 1e-15);
+    }
+}

@@ -614,3 +614,165 @@ fn precondition(blocks: &[(Vec<usize>, Cholesky)], residual: &[f64]) -> Vec<f64>
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::DistinctRows;
+    use super::*;
+    use crate::data::{Column, Columns, Labels, MISSING_CODE, mix};
+
+    const N_ROWS: usize = 3000;
+
+    /// A number with gaps, another one, and categories of which one is rare.
+    fn raw() -> (Vec<f64>, Vec<f64>, Vec<u32>, Vec<bool>) {
+        let draw = |i: usize| (mix(i as u64) >> 11) as f64 / 2_f64.powi(53);
+        let a: Vec<f64> =
+            (0..N_ROWS).map(|i| if i % 11 == 0 { f64::NAN } else { draw(i).ln() }).collect();
+        let b: Vec<f64> = (0..N_ROWS).map(|i| (10.0 * draw(i + N_ROWS)).floor()).collect();
+        let codes: Vec<u32> = (0..N_ROWS as u32)
+            .map(|i| {
+                if i < 3 {
+                    3
+                } else if i % 13 == 0 {
+                    MISSING_CODE
+                } else {
+                    i % 3
+                }
+            })
+            .collect();
+        let positive = (0..N_ROWS)
+            .map(|i| {
+                let level = if codes[i] == 1 { 0.3 } else { 0.0 };
+                draw(i + 2 * N_ROWS) < 0.1 + level + 0.05 * b[i]
+            })
+            .collect();
+        (a, b, codes, positive)
+    }
+
+    fn with_problem(n_thresholds: usize, test: impl Fn(&Problem<'_>)) {
+        let (a, b, codes, positive) = raw();
+        let codes = Column::Codes { codes: &codes, n_levels: 4 };
+        let columns = vec![a.as_slice().into(), b.as_slice().into(), codes];
+        let columns = Columns::new(columns, N_ROWS).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let interrupt = Interrupt::default();
+        let rows = DistinctRows::of(&columns, &labels, &interrupt).unwrap();
+        let design = Design::new(&columns, &labels, &rows, n_thresholds, &interrupt).unwrap();
+        let shares = rows.shares();
+        test(&Problem {
+            design: &design,
+            positive: &rows.positive,
+            shares: &shares,
+            ridge: 1e-3,
+            max_iterations: 50,
+            tolerance: 1e-14,
+            interrupt: &interrupt,
+        });
+    }
+
+    /// The matrix in full: for each row its columns.
+    fn matrix(design: &Design) -> Vec<Vec<f64>> {
+        let mut rows = vec![vec![0.0; design.n_columns()]; design.n_rows()];
+        for column in 0..design.n_columns() {
+            let mut weights = vec![0.0; design.n_columns()];
+            weights[column] = 1.0;
+            let cells = design.to_cells(&weights);
+            for block in (0..design.n_blocks()).map(|block| design.block(block)) {
+                let mut scores = vec![0.0; block.n_rows];
+                add_scores(design, &block, &cells, &mut scores);
+                for (row, score) in block.rows().zip(scores) {
+                    rows[row][column] = score;
+                }
+            }
+        }
+        rows
+    }
+
+    /// Slopes of the objective by the weights and the intercept, by their definition.
+    fn slopes(problem: &Problem<'_>, columns: &[f64], intercept: f64) -> Vec<f64> {
+        let mut slopes: Vec<f64> = columns.iter().map(|weight| problem.ridge * weight).collect();
+        slopes.push(0.0);
+        for (i, row) in matrix(problem.design).iter().enumerate() {
+            let score: f64 = row.iter().zip(columns).map(|(x, weight)| x * weight).sum();
+            let probability = 1.0 / (1.0 + (-score - intercept).exp());
+            let label = if problem.positive[i] { 1.0 } else { 0.0 };
+            let slope = problem.shares[i] * (probability - label);
+            for (sum, x) in slopes.iter_mut().zip(row.iter().chain([&1.0])) {
+                *sum += slope * x;
+            }
+        }
+        slopes
+    }
+
+    #[test]
+    fn the_objective_is_level_at_the_solution() {
+        for n_thresholds in [0, 4, 24] {
+            with_problem(n_thresholds, |problem| {
+                let found = problem.solve().unwrap();
+                assert!(found.has_converged && found.n_iterations < 12);
+                for slope in slopes(problem, &found.columns, found.intercept) {
+                    assert!(slope.abs() < 1e-9, "{slope}");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn sums_by_cell_are_the_products_of_the_matrix() {
+        with_problem(4, |problem| {
+            let design = problem.design;
+            let sample = Sample { problem, stride: 1, scale: 1.0 };
+            let columns: Vec<f64> =
+                (0..design.n_columns()).map(|column| (column as f64).sin()).collect();
+            let at = sample.point(columns.clone(), -0.5).unwrap();
+            let matrix = matrix(design);
+            let (with, total) = sample.gradient(&at.curvatures).unwrap();
+            let with = design.to_columns(&with);
+            let hessian = sample.hessian(&at.curvatures).unwrap();
+            let plain = |j: usize, k: usize| -> f64 {
+                let rows = matrix.iter().zip(&at.curvatures);
+                rows.map(|(row, weight)| weight * row[j] * row[k]).sum()
+            };
+            for (j, row) in hessian.iter().enumerate() {
+                for (k, &entry) in row.iter().enumerate() {
+                    assert!((entry - plain(j, k)).abs() < 1e-12, "{j} {k}");
+                }
+            }
+            let system = Centred { sample: &sample, at: &at, with_intercept: &with, total };
+            let product = system.times(&columns).unwrap();
+            for (j, found) in product.into_iter().enumerate() {
+                let expected: f64 = (0..columns.len())
+                    .map(|k| (plain(j, k) - with[j] * with[k] / total) * columns[k])
+                    .sum();
+                assert!((found - expected - problem.ridge * columns[j]).abs() < 1e-12);
+            }
+            for parts in design.features() {
+                let of_feature = design.columns_of(parts);
+                for (i, row) in system.within(parts, &of_feature).iter().enumerate() {
+                    for (k, &entry) in row.iter().enumerate() {
+                        let expected = plain(of_feature[i], of_feature[k]);
+                        assert!((entry - expected).abs() < 1e-12, "{i} {k}");
+                    }
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn conjugate_gradients_come_near_the_solution_of_the_system() {
+        with_problem(24, |problem| {
+            let sample = Sample { problem, stride: 1, scale: 1.0 };
+            let n_columns = problem.design.n_columns();
+            let at = sample.point(vec![0.0; n_columns], 0.0).unwrap();
+            let (with, total) = sample.gradient(&at.curvatures).unwrap();
+            let with = problem.design.to_columns(&with);
+            let system = Centred { sample: &sample, at: &at, with_intercept: &with, total };
+            let right: Vec<f64> = (0..n_columns).map(|column| (column as f64).cos()).collect();
+            let found = system.solve(right.clone()).unwrap();
+            let product = system.times(&found).unwrap();
+            let norm = |vector: &[f64]| dot(vector, vector).sqrt();
+            let rest: Vec<f64> = product.iter().zip(&right).map(|(a, b)| a - b).collect();
+            assert!(norm(&rest) < 0.02 * norm(&right), "{} {}", norm(&rest), norm(&right));
+        });
+    }
+}
