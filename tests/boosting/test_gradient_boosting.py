@@ -108,7 +108,7 @@ def test_probabilities_are_logistic_and_agree_with_predict():
     assert_allclose(positive, 1 / (1 + np.exp(-scores)), rtol=1e-14)
     assert_array_equal(positive > 0.5, scores > 0)
     assert_array_equal(model.predict(FRAME) == model.classes_[1], scores > 0)
-    rate = np.mean(BAD == model.classes_[1])
+    rate = np.mean(model.classes_[1] == BAD)
     assert model.base_score_ == pytest.approx(np.log(rate / (1 - rate)), abs=1e-9)
     assert model.threshold_ == 0
     assert log_loss(BAD, positive) < log_loss(BAD, np.full(len(BAD), rate))
