@@ -125,6 +125,8 @@ PARAMS: dict[str, dict[str, Values]] = {
         "subsample": [0.8, 1.0],
         "max_features": [0.6, None],
         "interactions": [None, 0],
+        "monotonic_cst": [None],
+        "n_iter_no_change": [1, 10],
         "scoring": ["auc", "loss"],
         "early_stopping": [False, False, True],
         "validation_fraction": [0.1, 0.5],

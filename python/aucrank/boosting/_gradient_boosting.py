@@ -47,10 +47,12 @@ _WORDING = Wording(
 
 def _has_probabilities(estimator: "GradientBoostingRanker") -> bool:
     """Tell whether scores are log-odds; else raise what scikit-learn shows of it."""
-    if estimator.loss == "log":
+    is_fitted = estimator.__sklearn_is_fitted__()
+    loss = estimator._model.loss if is_fitted else estimator.loss
+    if loss == "log":
         return True
     raise AttributeError(
-        f"predict_proba needs loss='log': the scores of loss={estimator.loss!r} are no log-odds;"
+        f"predict_proba needs loss='log': the scores of loss={loss!r} are no log-odds;"
         " sklearn.calibration.CalibratedClassifierCV calibrates them"
     )
 
