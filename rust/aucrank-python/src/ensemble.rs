@@ -83,7 +83,9 @@ pub fn deal_folds<'py>(
 ) -> PyResult<(Bound<'py, PyArray1<u16>>, u16)> {
     let sample = sample.borrow()?;
     let folds = on_pool(py, n_threads, |interrupt| {
-        sample.columns.infinite_value().map_or(Ok(()), Err)?;
+        if let Some(err) = sample.columns.infinite_value() {
+            return Err(err);
+        }
         Folds::deal(&sample.columns, &sample.labels()?, n_folds, seed, interrupt)
     })?;
     Ok((folds.of_row.into_pyarray(py), folds.n_folds))

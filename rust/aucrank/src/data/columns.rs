@@ -320,7 +320,8 @@ impl<'a> Columns<'a> {
     }
 
     /// The error for the first column that holds infinity, with its first row.
-    pub(crate) fn infinite_value(&self) -> Option<RankError> {
+    #[must_use]
+    pub fn infinite_value(&self) -> Option<RankError> {
         let (column, row, value) = self.first_number(f64::is_infinite)?;
         Some(RankError::InfiniteValue { column, row, value })
     }

@@ -1,0 +1,251 @@
+"""Ensembles: cross-fitted members, their blend, and what is told of them."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import (
+    GradientBoostingRanker,
+    LinearRanker,
+    RankingEnsemble,
+    RankingForest,
+    RankOpt,
+    TreeRank,
+    _core,
+    load,
+)
+from aucrank.datasets import load_breast_cancer, make_gaussian_pair
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from tests.common.estimators import few_members
+
+X, Y = load_breast_cancer(return_X_y=True)
+
+
+def sample(n, seed=0):
+    """Rows whose class depends on a sum and on a product."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    return X, (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n) > 0.5).astype(int)
+
+
+def quick(**params):
+    return RankingEnsemble(**{"members": few_members(), "random_state": 0, **params})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return quick().fit(X, Y)
+
+
+def test_the_score_is_the_weighted_mean_of_members_brought_to_log_odds(fitted):
+    model = fitted._model
+    expected = np.full(len(X), model.intercept)
+    for member, factor in enumerate(model.factors()):
+        expected += factor * sum(fold.score(X, 1) for fold in model.models(member))
+    assert fitted.decision_function(X) == pytest.approx(expected, abs=1e-12)
+    assert {len(model.models(member)) for member in range(3)} == {5}
+
+
+@pytest.mark.filterwarnings("ignore:No member is better")
+def test_each_row_is_judged_by_models_that_have_not_seen_it():
+    """A member that learns rows by heart is no better than chance where the classes are noise."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
+    by_heart = TreeRank(pruning=None, min_samples_leaf=1, max_depth=30)
+    model = RankingEnsemble(members=[("by heart", by_heart)], random_state=0)
+    for seed in range(10):
+        model.set_params(random_state=seed).fit(X, rng.permutation(y))
+        table = model.leaderboard_
+        assert 0.3 < table["auc"][table["name"] == "by heart"][0] < 0.7
+
+
+def test_the_blend_ranks_new_rows_better_than_its_members():
+    train, later = sample(1500), sample(4000, 1)
+    model = quick().fit(*train)
+    assert model.weights_.keys() == {"boosting", "forest", "linear"}
+    assert sum(model.weights_.values()) == pytest.approx(1.0, abs=1e-12)
+    alone = [clone(ranker).fit(*train).score(*later) for _, ranker in few_members()]
+    assert model.score(*later) > max(alone)
+
+
+def test_the_leaderboard_tells_what_new_rows_would():
+    later = sample(20_000, 9)
+    gaps = []
+    for seed in range(3):
+        model = quick().fit(*sample(800, seed))
+        table = model.leaderboard_
+        (own,) = np.flatnonzero(table["name"] == "ensemble")
+        assert table["low"][own] < table["auc"][own] < table["high"][own]
+        assert list(table["auc"]) == sorted(table["auc"], reverse=True)
+        gaps.append(table["auc"][own] - model.score(*later))
+    # Models of four fifths of the rows, and a mean of them that is a little better.
+    assert abs(np.mean(gaps)) < 0.02
+
+
+def test_probabilities_are_calibrated():
+    X, y = sample(4000)
+    later, labels = sample(20_000, 2)
+    p = quick().fit(X, y).predict_proba(later)[:, 1]
+    for low, high in ((0.0, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 1.0)):
+        inside = (p >= low) & (p < high)
+        assert labels[inside].mean() == pytest.approx(p[inside].mean(), abs=0.05)
+
+
+def test_probability_and_label_agree(fitted):
+    positive = fitted.decision_function(X) > 0
+    assert_array_equal(fitted.predict_proba(X)[:, 1] > 0.5, positive)
+    assert_array_equal(fitted.predict(X) == fitted.classes_[1], positive)
+
+
+def test_threads_do_not_matter(fitted):
+    expected = fitted.decision_function(X)
+    for n_jobs in (1, 3, 16):
+        assert_array_equal(quick(n_jobs=n_jobs).fit(X, Y).decision_function(X), expected)
+
+
+def test_a_weight_is_so_many_copies():
+    rng = np.random.default_rng(5)
+    weight = rng.integers(0, 3, len(Y))
+    # Members that do not draw rows by their place.
+    members = [("linear", LinearRanker()), ("boosting", GradientBoostingRanker(n_rounds=10))]
+    model = RankingEnsemble(members=members, random_state=0)
+    weighted = clone(model).fit(X, Y, sample_weight=weight).decision_function(X)
+    rows = rng.permutation(np.repeat(np.arange(len(Y)), weight))
+    copied = clone(model).fit(X[rows], Y[rows]).decision_function(X)
+    assert_array_equal(copied, weighted)
+
+
+def test_a_saved_ensemble_scores_alike_and_knows_no_leaderboard(fitted, tmp_path):
+    fitted.save(tmp_path / "model.json")
+    read = load(tmp_path / "model.json")
+    assert_array_equal(read.decision_function(X), fitted.decision_function(X))
+    assert_array_equal(read.predict_proba(X), fitted.predict_proba(X))
+    with pytest.raises(AttributeError, match="leaderboard_"):
+        _ = read.leaderboard_
+    assert [name for name, _ in read.members] == [name for name, _ in few_members()]
+
+
+def test_its_formula_is_its_score(fitted):
+    assert_array_equal(fitted._model.evaluate_formula(X, 1), fitted.decision_function(X))
+
+
+def test_frames_categories_and_missing_values():
+    rng = np.random.default_rng(3)
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "town": pd.Categorical(rng.choice(list("abcdefgh"), n)),
+            "noise": pd.Categorical([f"level {k}" for k in rng.integers(0, 300, n)]),
+        }
+    )
+    y = (frame["town"].cat.codes + 2 * frame["age"].fillna(1) + rng.normal(size=n) > 4).astype(int)
+    model = quick().fit(frame[:400], y[:400])
+    assert roc_auc_score(y[400:], model.decision_function(frame[400:])) > 0.85
+    listed = quick(categorical_features=["town", "noise"]).fit(frame[:400], y[:400])
+    assert_array_equal(listed.decision_function(frame[400:]), model.decision_function(frame[400:]))
+
+
+def test_columns_of_noise_cost_little():
+    X, y = sample(1000)
+    rng = np.random.default_rng(0)
+    later, labels = sample(5000, 7)
+
+    def noise(n):
+        many = pd.Categorical([f"l{k}" for k in rng.integers(0, 1500, n)])
+        return pd.DataFrame({"id": np.arange(n) + rng.integers(0, 10**6), "many": many})
+
+    model = RankingEnsemble(presets="fast", random_state=0)
+    plain = model.fit(X, y).score(later, labels)
+    wide = pd.concat([pd.DataFrame(X).add_prefix("x"), noise(len(X))], axis=1)
+    wide_later = pd.concat([pd.DataFrame(later).add_prefix("x"), noise(len(later))], axis=1)
+    with pytest.warns(UserWarning, match="'many' looks like an identifier"):
+        model.fit(wide, y)
+    assert model.score(wide_later, labels) > plain - 0.01
+
+
+def test_time_runs_out_after_the_first_member():
+    X, y = sample(2000)
+    slow = GradientBoostingRanker(n_rounds=2000, max_leaves=64)
+    members = [("linear", LinearRanker()), ("slow", slow), ("later", LinearRanker(C=1.0))]
+    start = time.perf_counter()
+    model = RankingEnsemble(members=members, time_limit=0.5, random_state=0).fit(X, y)
+    assert "slow" not in model.weights_
+    assert "linear" in model.weights_
+    assert time.perf_counter() - start < 30
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"members": []}, ValueError, "members must not be empty"),
+        ({"members": "fast"}, TypeError, "members must be a list"),
+        ({"members": [RankOpt()]}, TypeError, "members must be a list of"),
+        ({"members": [("a", RankOpt), ("b", RankOpt())]}, TypeError, "member 'a' must be a ranker"),
+        ({"members": [("a", RankOpt()), ("a", RankOpt())]}, ValueError, "two of the name 'a'"),
+        ({"members": [("a", RankingEnsemble())]}, TypeError, "'a' is an ensemble itself"),
+        (
+            {"members": [("a", RankingForest(warm_start=True))]},
+            ValueError,
+            "warm_start of member 'a' must be False",
+        ),
+        (
+            {"members": [("a", LinearRanker(categorical_features=[0]))]},
+            ValueError,
+            "categorical_features of member 'a' must be 'from_dtype'",
+        ),
+        ({"members": [("a", RankingForest(n_estimators=0))]}, ValueError, "n_estimators"),
+        ({"presets": "large"}, ValueError, "presets must be"),
+        ({"n_folds": 1}, ValueError, "n_folds must be"),
+        ({"shrinkage": -1.0}, ValueError, "shrinkage must be"),
+        ({"time_limit": 0.0}, ValueError, "time_limit must be"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params, error, message):
+    with pytest.raises(error, match=message):
+        RankingEnsemble(**params).fit(X, Y)
+
+
+def test_one_positive_row_is_said_to_leave_nothing_to_judge_by():
+    y = np.zeros(50, int)
+    y[0] = 1
+    with pytest.warns(UserWarning, match="no rows can be left out"):
+        model = quick().fit(X[:50], y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_nothing_is_told_before_a_fit():
+    with pytest.raises(NotFittedError):
+        _ = RankingEnsemble().leaderboard_
+    with pytest.raises(NotFittedError):
+        RankingEnsemble().decision_function(X)
+
+
+def test_lines_tell_of_members_and_of_the_end(capsys):
+    model = quick(verbose=2).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    for number, line in enumerate(lines[:3], start=1):
+        assert line.startswith(f"[RankingEnsemble] {number} of 3 members, ")
+    table = model.leaderboard_
+    auc = table["auc"][table["name"] == "ensemble"][0]
+    assert lines[3] == f"[RankingEnsemble] 3 members, AUC {auc:.4f} on rows left out"
+
+
+def test_the_core_refuses_members_that_do_not_fit():
+    few = make_gaussian_pair(100, random_state=0)
+    model = TreeRank(pruning=None).fit(few.X, few.y)._model
+    n_levels = [None] * model.n_features
+    with pytest.raises(ValueError, match="other columns"):
+        _core.build_ensemble([None] * 17, [(1.0, [model])], 0.0)
+    with pytest.raises(ValueError, match="no models"):
+        _core.build_ensemble(n_levels, [(1.0, [])], 0.0)
+    with pytest.raises(ValueError, match="not positive and finite"):
+        _core.build_ensemble(n_levels, [(-1.0, [model])], 0.0)
+    inner = _core.build_ensemble(n_levels, [(1.0, [model])], 0.0)
+    with pytest.raises(ValueError, match="is an ensemble"):
+        _core.build_ensemble(n_levels, [(1.0, [inner])], 0.0)
