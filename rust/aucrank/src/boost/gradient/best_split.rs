@@ -194,7 +194,7 @@ impl Criterion {
         let at_whole = self.leaf(whole, node.bounds);
         let gain = value - self.of_leaf(whole.gradient as f64, whole.hessian as f64, at_whole);
         let is_gain = gain > self.min_gain && gain > ROUNDING * value;
-        is_gain.then(|| Split { gain, test: CodeTest { feature, rule, missing_left }, left })
+        is_gain.then_some(Split { gain, test: CodeTest { feature, rule, missing_left }, left })
     }
 
     fn best_cut(

@@ -138,7 +138,9 @@ impl Grower<'_> {
                 self.count_children(&mut nodes, number, children, rows)?;
                 self.find_splits(&mut nodes, &children, &mut open)?;
                 if !keeps_sums {
-                    children.iter().for_each(|&child| nodes[child].bins = None);
+                    for child in children {
+                        nodes[child].bins = None;
+                    }
                 }
             }
         }

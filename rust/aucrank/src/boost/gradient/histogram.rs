@@ -119,7 +119,9 @@ impl Layout {
         derivatives: &[PackedSums],
         sums: &mut [Sums],
     ) {
-        let mut bins = [[PackedSums::default(); CODES]; GROUP];
+        let mut bins = vec![[PackedSums::default(); CODES]; GROUP];
+        // Its length is known to the compiler.
+        let Some(bins) = bins.first_chunk_mut::<GROUP>() else { return };
         for block in rows.chunks(MOST_PACKED) {
             for start in (0..self.features.len()).step_by(GROUP) {
                 let end = self.features.len().min(start + GROUP);

@@ -94,7 +94,9 @@ impl GradientBoosted {
         }
         let total: f64 = gains.iter().sum();
         if total > 0.0 {
-            gains.iter_mut().for_each(|gain| *gain /= total);
+            for gain in &mut gains {
+                *gain /= total;
+            }
         }
         gains
     }
@@ -129,7 +131,9 @@ impl GradientBoosted {
             });
         }
         let mut scores = self.score(columns)?;
-        scores.iter_mut().for_each(|score| *score = logistic(*score));
+        for score in &mut scores {
+            *score = logistic(*score);
+        }
         Ok(scores)
     }
 
