@@ -81,10 +81,10 @@ LEVELS = [*HOSTILE, "", " ", "x", "x ", "X", "\N{PILE OF POO}"]
 
 #: All that the expression of a score may be made of.
 ARITHMETIC = (exp.Case, exp.If, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div)
-CONDITIONS = (exp.And, exp.Or, exp.Not, exp.LT, exp.GTE, exp.EQ, exp.In, exp.Is)
+CONDITIONS = (exp.And, exp.Or, exp.Not, exp.LT, exp.GT, exp.GTE, exp.EQ, exp.In, exp.Is)
 LEAVES = (exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean)
 STRINGS = (exp.National, exp.Introducer, exp.HexString, exp.Var)
-FUNCTIONS = (exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType)
+FUNCTIONS = (exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType, exp.Round)
 EXPECTED = (exp.Select, *ARITHMETIC, *CONDITIONS, *LEAVES, *STRINGS, *FUNCTIONS)
 #: What a branching program has besides: queries in queries, none of which reads a table, and whole
 #: numbers, some of them shifted. Masses, their parts and shares have names of its own.

@@ -8,7 +8,7 @@
 //! - [`formula`]: what a fitted model computes, as data;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
-//! - [`additive`]: `MAD2C`, `RIMARC` and scorecards;
+//! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!

@@ -395,8 +395,8 @@ fn add_scores(design: &Design, block: &Block<'_>, cells: &[f64], scores: &mut [f
 
 /// Adds numbers of some rows to sums by cell: the transpose of [`add_scores`].
 fn add_sums(design: &Design, block: &Block<'_>, of_rows: &[f64], sums: &mut [f64]) {
-    for place in 0..design.numbers.len() {
-        sums[place] += UNIT * dot_units(of_rows, block.number(place));
+    for (place, sum) in sums[..design.numbers.len()].iter_mut().enumerate() {
+        *sum += UNIT * dot_units(of_rows, block.number(place));
     }
     for (place, table) in design.tables.iter().enumerate() {
         let sums = &mut sums[table.cells()];
