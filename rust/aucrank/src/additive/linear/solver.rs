@@ -245,7 +245,7 @@ impl Sample<'_> {
         Ok(())
     }
 
-    /// Goes along a step as far as the objective decreases; whether it does.
+    /// Goes along a step as far as the objective decreases; whether it does, beyond rounding.
     fn go(&self, at: &mut Point, step: &Step) -> Result<bool, RankError> {
         let direction = self.scores(&step.columns, step.intercept)?;
         let n_rows = direction.len();
@@ -269,8 +269,9 @@ impl Sample<'_> {
             // The derivatives promise twice the decrease of the whole step.
             let rounding = 4.0 * f64::EPSILON * at.loss;
             if next.loss <= at.loss - 2.0 * LEAST_DECREASE * length * step.decrease + rounding {
+                let gain = at.loss - next.loss;
                 *at = next;
-                return Ok(true);
+                return Ok(gain > rounding);
             }
             length /= 2.0;
         }
@@ -715,6 +716,15 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn without_a_tolerance_the_end_is_where_rounding_begins() {
+        with_problem(4, |problem| {
+            let endless = Problem { tolerance: 0.0, max_iterations: usize::MAX, ..*problem };
+            let found = endless.solve().unwrap();
+            assert!(found.has_converged && found.n_iterations < 20);
+        });
     }
 
     #[test]
