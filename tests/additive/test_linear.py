@@ -234,6 +234,7 @@ def test_constant_columns_add_nothing():
     assert_allclose(nothing.predict_proba(X[["b", "c"]])[:, 1], y.mean())
 
 
+@pytest.mark.filterwarnings("ignore:Column 'name' looks like an identifier")
 def test_a_column_of_names_costs_nothing():
     rng = np.random.default_rng(7)
     X = pd.DataFrame({"a": rng.normal(size=6000)})

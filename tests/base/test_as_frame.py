@@ -15,6 +15,8 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from tests.common.estimators import few_members
+
 rng = np.random.default_rng(0)
 N_ROWS = 60
 X = {
@@ -63,7 +65,14 @@ KINDS = {
 kinds = pytest.mark.parametrize("made", KINDS.values(), ids=KINDS)
 
 
-QUICK = {"random_state": 0, "n_estimators": 3, "n_rounds": 3, "depth": "shallow", "radius": 1.5}
+QUICK = {
+    "random_state": 0,
+    "n_estimators": 3,
+    "n_rounds": 3,
+    "depth": "shallow",
+    "radius": 1.5,
+    "members": few_members(),
+}
 
 
 @kinds

@@ -14,6 +14,7 @@ from aucrank import (
     AUCBoost,
     ColumnWarning,
     RankBoost,
+    RankingEnsemble,
     RankingForest,
     Scorecard,
     ThresholdBinarizer,
@@ -23,6 +24,7 @@ from aucrank.boosting import TwoSidedClassifier
 from aucrank.cli import main
 from sklearn.base import clone
 
+from tests.common.estimators import few_members
 from tests.common.paths import DATA
 
 N = 120
@@ -36,6 +38,7 @@ LEARNERS = {
 } | {
     "RankingForest": RankingForest(n_estimators=5),
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
+    "RankingEnsemble": RankingEnsemble(members=few_members(), n_folds=2),
     "MAD2C": MAD2C(),
     "ThresholdBinarizer": ThresholdBinarizer(),
     "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=5)),

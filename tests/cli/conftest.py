@@ -1,6 +1,7 @@
 import pytest
 from aucrank import AURORA
 from aucrank.datasets import load_breast_cancer
+from aucrank.ensemble._presets import PRESETS
 
 from tests.common.command_line import hide
 from tests.common.estimators import SHORT_SEARCH
@@ -27,7 +28,8 @@ def tumours():
 
 
 @pytest.fixture
-def short_aurora(monkeypatch):
-    """Let AURORA search for a few terms only where it is run with its defaults."""
+def short_fits(monkeypatch):
+    """Let AURORA search for a few terms, and ensembles have few members, by default."""
+    monkeypatch.setitem(PRESETS, "default", ("linear", "forest"))
     defaults = AURORA.__init__.__kwdefaults__ | SHORT_SEARCH | {"max_features": 10}
     monkeypatch.setattr(AURORA.__init__, "__kwdefaults__", defaults)

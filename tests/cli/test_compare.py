@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.common.command_line import content, leaderboard, loans, ok, run
 
 
-@pytest.mark.usefixtures("short_aurora")
+@pytest.mark.usefixtures("short_fits")
 def test_compare_ranks_every_estimator_and_the_baselines(reader, tumours, capsys):
     args = ("compare", "tumours.csv", "--target", "target", "--folds", "2")
     out = ok(capsys, *args, "--json", "results.json")
@@ -78,7 +78,7 @@ def test_the_size_of_our_models_is_that_of_the_document(tumours, capsys):
     assert 30 * 8 < min(sizes["LogisticRegression"]) < len(pickle.dumps(X.to_numpy()))
 
 
-@pytest.mark.usefixtures("short_aurora")
+@pytest.mark.usefixtures("short_fits")
 def test_all_models_take_missing_values_and_many_categories(reader, capsys):
     rows = loans(700).assign(name=lambda rows: [f"n{i % 300}" for i in range(len(rows))])
     rows["nothing"] = np.nan
@@ -93,7 +93,7 @@ def test_all_models_take_missing_values_and_many_categories(reader, capsys):
     assert len(leaderboard(out)) == len(public_estimators()) + 2
 
 
-@pytest.mark.usefixtures("short_aurora")
+@pytest.mark.usefixtures("short_fits")
 def test_categories_alone_are_enough_to_compare_on(capsys):
     loans()[["purpose", "bad"]].to_csv("loans.csv", index=False)
     status, out, err = run(capsys, "compare", "loans.csv", "--target", "bad", "--folds", "2")
@@ -115,7 +115,7 @@ def test_a_sample_is_stratified_and_said(tumours, capsys):
     assert "(37 rows, 37.0%)" in out
 
 
-@pytest.mark.usefixtures("short_aurora")
+@pytest.mark.usefixtures("short_fits")
 def test_a_failing_model_does_not_stop_the_others(tumours, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("out of\nluck")

@@ -155,7 +155,7 @@ def test_describe_tells_a_branching_program(name, output, what, capsys):
     assert out.endswith(f"\n\n{program.to_text()}\n")
 
 
-@pytest.mark.usefixtures("short_aurora")
+@pytest.mark.usefixtures("short_fits")
 @pytest.mark.parametrize("name", sorted(public_estimators()))
 def test_every_model_goes_all_the_way(name, capsys):
     _, out, model = described(capsys, name)

@@ -271,6 +271,7 @@ TWO_SIDED = [
     AURORA(radius=1.5, depth="shallow", max_features=4),
     RankOpt(radii=(1.0,)),
     LinearRanker(),
+    RankingEnsemble(members=[("linear", LinearRanker())], n_folds=2),
 ]
 
 #: For files made up: every form of a saved model, small.
@@ -291,5 +292,12 @@ SAVED = {
     "aurora": AURORA(radius=1.0, depth="shallow", max_features=4),
     "rank_opt": RankOpt(),
     "linear": LinearRanker(thresholds=2),
+    "ensemble": RankingEnsemble(
+        members=[
+            ("trees", GradientBoostingRanker(n_rounds=2, max_leaves=3)),
+            ("linear", LinearRanker(thresholds=None)),
+        ],
+        n_folds=2,
+    ),
     "terms": ThresholdBinarizer(),
 }

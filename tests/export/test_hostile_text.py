@@ -31,6 +31,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from tests.common.estimators import few_members
+
 #: Which grammars of sqlglot read what a dialect writes.
 GRAMMARS = {
     "ansi": ["sqlite", "duckdb", "postgres", "oracle"],
@@ -81,10 +83,10 @@ LEVELS = [*HOSTILE, "", " ", "x", "x ", "X", "\N{PILE OF POO}"]
 
 #: All that the expression of a score may be made of.
 ARITHMETIC = (exp.Case, exp.If, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div)
-CONDITIONS = (exp.And, exp.Or, exp.Not, exp.LT, exp.GTE, exp.EQ, exp.In, exp.Is)
+CONDITIONS = (exp.And, exp.Or, exp.Not, exp.LT, exp.GT, exp.GTE, exp.EQ, exp.In, exp.Is)
 LEAVES = (exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean)
 STRINGS = (exp.National, exp.Introducer, exp.HexString, exp.Var)
-FUNCTIONS = (exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType)
+FUNCTIONS = (exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType, exp.Round)
 EXPECTED = (exp.Select, *ARITHMETIC, *CONDITIONS, *LEAVES, *STRINGS, *FUNCTIONS)
 #: What a branching program has besides: queries in queries, none of which reads a table, and whole
 #: numbers, some of them shifted. Masses, their parts and shares have names of its own.
@@ -243,6 +245,7 @@ SETTINGS = {
     "RankingForest": {"n_estimators": 12, "random_state": 0},
     "AUCBoost": {"n_rounds": 100},
     "RankBoost": {"n_rounds": 100},
+    "RankingEnsemble": {"members": few_members(), "n_folds": 2, "random_state": 0},
     "AURORA": {"selection": None, "radius": 3.0, "max_features": 40},
 }
 

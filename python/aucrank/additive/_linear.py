@@ -53,7 +53,7 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     verbose : int, default=0
-        If positive, print how the fit goes: every tenth iteration; each, if above 1.
+        If positive, print every tenth iteration, and how many there were; if above 1, print each.
 
     Attributes
     ----------
@@ -166,6 +166,8 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
                 f"The fit had not ended after {plural(model.n_iterations, 'iteration')}.",
                 ConvergenceWarning,
             )
+        if self.verbose > 0:
+            print(f"[LinearRanker] ended after {plural(model.n_iterations, 'iteration')}")
         return model
 
     @property

@@ -9,7 +9,7 @@
 //! - [`external`]: models outside the crate that one of it asks;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
-//! - [`additive`]: `MAD2C`, `RIMARC` and scorecards;
+//! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!

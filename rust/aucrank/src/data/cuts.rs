@@ -84,10 +84,14 @@ impl Distinct {
 pub(crate) fn quantile_cuts(mut values: Vec<(f64, u64)>, max_bins: usize) -> Vec<f64> {
     values.retain(|(value, _)| value.is_finite());
     // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
-    values.iter_mut().for_each(|(value, _)| *value += 0.0);
+    for (value, _) in &mut values {
+        *value += 0.0;
+    }
     values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut distinct = Distinct { values: Vec::new(), weights: Vec::new() };
-    values.into_iter().for_each(|(value, weight)| distinct.push(value, weight));
+    for (value, weight) in values {
+        distinct.push(value, weight);
+    }
     if distinct.values.len() > max_bins {
         distinct.quantile_cuts(max_bins)
     } else {

@@ -85,7 +85,9 @@ impl FeatureTerm {
     /// Changes all its values.
     pub(crate) fn change(&mut self, change: impl Fn(f64) -> f64) {
         let (Steps::Numeric { values, .. } | Steps::Categorical { values }) = &mut self.steps;
-        values.iter_mut().for_each(|value| *value = change(*value));
+        for value in values {
+            *value = change(*value);
+        }
         self.missing = change(self.missing);
     }
 

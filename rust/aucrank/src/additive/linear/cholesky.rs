@@ -72,9 +72,9 @@ mod tests {
             let b: Vec<f64> = (0..size as u64).map(|i| draw(i + 5000)).collect();
             let mut x = b.clone();
             Cholesky::of(lower).solve(&mut x);
-            for i in 0..size {
+            for (i, expected) in b.into_iter().enumerate() {
                 let found: f64 = (0..size).map(|j| entry(i, j) * x[j]).sum();
-                assert!((found - b[i]).abs() < 1e-10, "{found} {}", b[i]);
+                assert!((found - expected).abs() < 1e-10, "{found} {expected}");
             }
         }
     }

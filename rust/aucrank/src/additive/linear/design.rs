@@ -385,9 +385,9 @@ impl Design {
         let mut sums = vec![0.0; self.n_cells];
         for block in (0..self.n_blocks()).map(|block| self.block(block)) {
             let shares = &shares[block.rows()];
-            for place in 0..self.numbers.len() {
+            for (place, sum) in sums[..self.numbers.len()].iter_mut().enumerate() {
                 let values = block.number(place).iter().map(|&value| f64::from(value) * UNIT);
-                sums[place] += values.zip(shares).map(|(value, share)| value * share).sum::<f64>();
+                *sum += values.zip(shares).map(|(value, share)| value * share).sum::<f64>();
             }
             for (place, table) in self.tables.iter().enumerate() {
                 let sums = &mut sums[table.cells()];

@@ -171,7 +171,7 @@ pub fn fit_linear(
         has_converged: solution.has_converged,
     });
     let means = design.mean_parts(&cells, &shares, columns.n_features());
-    model.set_means(means);
+    model.set_means(&means);
     let importances = importances(&design, &cells, &rows, columns.n_features(), interrupt)?;
     model.set_importances(importances);
     Ok(model)

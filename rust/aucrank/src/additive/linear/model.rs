@@ -69,7 +69,7 @@ impl LinearModel {
     }
 
     /// Sets the means of the parts of features, rounded so that sums are exact.
-    pub(super) fn set_means(&mut self, means: Vec<f64>) {
+    pub(super) fn set_means(&mut self, means: &[f64]) {
         let unit = self.0.unit();
         self.0.means = means.iter().map(|mean| (mean / unit).round() * unit).collect();
     }
@@ -149,7 +149,9 @@ impl LinearModel {
     /// As [`LinearModel::score`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let mut scores = self.score(columns)?;
-        scores.iter_mut().for_each(|score| *score = logistic(*score));
+        for score in &mut scores {
+            *score = logistic(*score);
+        }
         Ok(scores)
     }
 
@@ -163,8 +165,12 @@ impl LinearModel {
         let Parts { numbers, steps, means, .. } = &self.0;
         self.for_rows(columns, means.len(), |row, parts| {
             parts.iter_mut().zip(means).for_each(|(part, mean)| *part = -mean);
-            numbers.iter().for_each(|term| parts[term.feature] += term.value(row[term.feature]));
-            steps.iter().for_each(|term| parts[term.feature] += term.value(row[term.feature]));
+            for term in numbers {
+                parts[term.feature] += term.value(row[term.feature]);
+            }
+            for term in steps {
+                parts[term.feature] += term.value(row[term.feature]);
+            }
         })
     }
 
@@ -236,8 +242,8 @@ impl LinearModel {
             }
         }
         steps.iter().try_for_each(|term| term.check(n_levels))?;
-        // Also false for NaN.
-        if !(self.0.bound() <= LARGEST) {
+        let bound = self.0.bound();
+        if bound.is_nan() || bound > LARGEST {
             return Err("the weights are not finite, or too large".to_owned());
         }
         if !importances.iter().all(|importance| importance.abs() <= 1.0) {
@@ -302,7 +308,7 @@ mod tests {
     #[expect(clippy::float_cmp, reason = "sums are exact")]
     fn parts_add_up_in_any_order() {
         let mut model = LinearModel::new(parts());
-        model.set_means(vec![0.01, 0.02, -0.3]);
+        model.set_means(&[0.01, 0.02, -0.3]);
         model.check().unwrap();
         let values = [0.77, 3.0, 1e301, f64::NAN, -4.0, -1e308];
         let codes = [0, 1, 1, 0, u32::MAX, 7];

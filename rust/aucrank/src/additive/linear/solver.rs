@@ -245,7 +245,7 @@ impl Sample<'_> {
         Ok(())
     }
 
-    /// Goes along a step as far as the objective decreases; whether it does.
+    /// Goes along a step as far as the objective decreases; whether it does, beyond rounding.
     fn go(&self, at: &mut Point, step: &Step) -> Result<bool, RankError> {
         let direction = self.scores(&step.columns, step.intercept)?;
         let n_rows = direction.len();
@@ -269,8 +269,9 @@ impl Sample<'_> {
             // The derivatives promise twice the decrease of the whole step.
             let rounding = 4.0 * f64::EPSILON * at.loss;
             if next.loss <= at.loss - 2.0 * LEAST_DECREASE * length * step.decrease + rounding {
+                let gain = at.loss - next.loss;
                 *at = next;
-                return Ok(true);
+                return Ok(gain > rounding);
             }
             length /= 2.0;
         }
@@ -395,8 +396,8 @@ fn add_scores(design: &Design, block: &Block<'_>, cells: &[f64], scores: &mut [f
 
 /// Adds numbers of some rows to sums by cell: the transpose of [`add_scores`].
 fn add_sums(design: &Design, block: &Block<'_>, of_rows: &[f64], sums: &mut [f64]) {
-    for place in 0..design.numbers.len() {
-        sums[place] += UNIT * dot_units(of_rows, block.number(place));
+    for (place, sum) in sums[..design.numbers.len()].iter_mut().enumerate() {
+        *sum += UNIT * dot_units(of_rows, block.number(place));
     }
     for (place, table) in design.tables.iter().enumerate() {
         let sums = &mut sums[table.cells()];
@@ -715,6 +716,15 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn without_a_tolerance_the_end_is_where_rounding_begins() {
+        with_problem(4, |problem| {
+            let endless = Problem { tolerance: 0.0, max_iterations: usize::MAX, ..*problem };
+            let found = endless.solve().unwrap();
+            assert!(found.has_converged && found.n_iterations < 20);
+        });
     }
 
     #[test]
