@@ -19,6 +19,7 @@ from aucrank import (
     LinearRanker,
     MartiRank,
     RankBoost,
+    RankingEnsemble,
     RankingForest,
     RankOpt,
     Scorecard,
@@ -84,6 +85,13 @@ MODELS: dict[str, Any] = {
     "threshold_binarizer": ThresholdBinarizer(max_levels=5),
     "linear": LinearRanker(thresholds=None),
     "linear_thresholds": LinearRanker(C=10.0, thresholds=5),
+    "ensemble": RankingEnsemble(
+        members=[
+            ("boosting", GradientBoostingRanker(n_rounds=2, max_leaves=3)),
+            ("linear", LinearRanker(thresholds=None)),
+        ],
+        n_folds=2,
+    ),
 }
 
 #: Estimators for numbers alone.

@@ -300,6 +300,24 @@ impl Asking<'_> {
             Model::RankOpt(model) => {
                 self.scores("explain", |columns| model.explain(columns))?;
             }
+            Model::GradientBoosted(model) => {
+                self.scores("probability", |columns| model.probability(columns))?;
+                if model.is_additive() {
+                    self.scores("explain", |columns| model.explain(columns))?;
+                    self.about_model("terms", || model.merged_terms())?;
+                }
+                self.about_model("importances", || model.importances())?;
+                for round in 0..model.trees().len().min(3) {
+                    self.scores("round", |columns| model.round_values(columns, round))?;
+                }
+            }
+            Model::Ensemble(model) => {
+                self.scores("probability", |columns| model.probability(columns))?;
+                let models = model.members().iter().flat_map(|member| &member.models);
+                for model in models.take(3) {
+                    self.about(model)?;
+                }
+            }
         }
         Ok(())
     }

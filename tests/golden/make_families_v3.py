@@ -19,6 +19,7 @@ from aucrank import (
     LinearRanker,
     MartiRank,
     RankBoost,
+    RankingEnsemble,
     RankingForest,
     RankOpt,
     Scorecard,
@@ -49,6 +50,14 @@ MODELS = {
     "threshold_binarizer": ThresholdBinarizer(max_levels=4),
     "rank_opt": RankOpt(),
     "linear": LinearRanker(thresholds=3),
+    "ensemble": RankingEnsemble(
+        members=[
+            ("boosting", GradientBoostingRanker(n_rounds=3, max_leaves=4)),
+            ("linear", LinearRanker(thresholds=None)),
+            ("tree", TreeRank(max_depth=3, pruning=None)),
+        ],
+        n_folds=2,
+    ),
 }
 #: Those that take complete numbers alone.
 COMPLETE = {"rank_boost_linear", "rank_opt"}

@@ -139,6 +139,7 @@ impl PyBoostedModel {
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
 #[pyo3(signature = (sample, params, earlier, validation, n_threads, external=None, observer=None))]
+#[expect(clippy::too_many_arguments, reason = "callers in Python name them")]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,
@@ -159,6 +160,7 @@ pub fn fit_auc_boost<'py>(
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
 #[pyo3(signature = (sample, params, earlier, validation, n_threads, external=None, observer=None))]
+#[expect(clippy::too_many_arguments, reason = "callers in Python name them")]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
     sample: SampleArg<'py>,

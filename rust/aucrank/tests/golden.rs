@@ -82,6 +82,6 @@ fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
         }
         families.insert(format!("{:?}", std::mem::discriminant(&document.model)));
     }
-    assert_eq!(families.len(), 11);
+    assert_eq!(families.len(), 13);
     assert_eq!(opaque_parts, [("tree_rank_dyadic".to_owned(), Opaque::Cubes)]);
 }

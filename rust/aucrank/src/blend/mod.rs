@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn sample(n: u64) -> (Vec<bool>, [Vec<f64>; 3]) {
-        let positive: Vec<bool> = (0..n).map(|row| mix(row) % 3 == 0).collect();
+        let positive: Vec<bool> = (0..n).map(|row| mix(row).is_multiple_of(3)).collect();
         let of = |strength: f64, salt: u64| -> Vec<f64> {
             let rows = (0..n).zip(&positive);
             rows.map(|(row, &positive)| {

@@ -6,3 +6,18 @@ pub(crate) fn logistic(x: f64) -> f64 {
     let odds = libm::exp(-x.abs());
     if x > 0.0 { (1.0 / (1.0 + odds)).max(0.5_f64.next_up()) } else { odds / (1.0 + odds) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_is_above_one_half_exactly_for_positive_scores() {
+        for score in [f64::MIN_POSITIVE, 1e-20, 1e-9, 0.5, 3.0, 800.0] {
+            assert!(logistic(score) > 0.5 && logistic(-score) <= 0.5);
+            assert!((logistic(score) + logistic(-score) - 1.0).abs() < 1e-15);
+        }
+        assert!(logistic(0.0) <= 0.5);
+        assert!((logistic(1.0) - 1.0 / (1.0 + (-1.0_f64).exp())).abs() < 1e-15);
+    }
+}

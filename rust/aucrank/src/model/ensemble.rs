@@ -87,7 +87,9 @@ impl Ensemble {
             }
             scores.iter_mut().zip(&of_member).for_each(|(sum, score)| *sum += factor * score);
         }
-        scores.iter_mut().for_each(|score| *score += self.intercept);
+        for score in &mut scores {
+            *score += self.intercept;
+        }
         Ok(scores)
     }
 
@@ -142,6 +144,9 @@ impl Ensemble {
         for model in self.models() {
             if matches!(model, Model::Ensemble(_)) {
                 return Err("a member of an ensemble is an ensemble".to_owned());
+            }
+            if matches!(model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
+                return Err("a member of an ensemble ranks no rows".to_owned());
             }
             if model.n_levels() != self.n_levels {
                 return Err("a member of an ensemble is of other columns".to_owned());

@@ -350,14 +350,4 @@ mod tests {
         assert_eq!(found[1], "the features of the terms do not ascend");
         assert_eq!(found[5], "the weights are not finite, or too large");
     }
-
-    #[test]
-    fn a_probability_is_above_one_half_exactly_for_positive_scores() {
-        for score in [f64::MIN_POSITIVE, 1e-20, 1e-9, 0.5, 3.0, 800.0] {
-            assert!(probability(score) > 0.5 && probability(-score) <= 0.5);
-            assert!((probability(score) + probability(-score) - 1.0).abs() < 1e-15);
-        }
-        assert!(probability(0.0) <= 0.5);
-        assert!((probability(1.0) - 1.0 / (1.0 + (-1.0_f64).exp())).abs() < 1e-15);
-    }
 }
