@@ -11,6 +11,7 @@
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
+//! - [`blend`]: one score from several;
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!
 //! Functions run in the [rayon](https://docs.rs/rayon) pool they are called in, and give the same
