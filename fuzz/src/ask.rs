@@ -236,7 +236,7 @@ impl Asking<'_> {
             Model::Boosted(model) => {
                 if model.is_additive() {
                     self.scores("explain", |columns| model.explain(columns))?;
-                    self.about_model("terms", || model.merged_terms().is_ok())?;
+                    self.about_model("terms", || model.merged_terms())?;
                 }
                 self.about_model("importances", || model.importances())?;
                 for round in 0..model.terms().len().min(3) {
