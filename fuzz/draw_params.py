@@ -4,7 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from aucrank import AURORA, RIMARC, AUCBoost, RankBoost
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
+    RankBoost,
+    TreeRank,
+)
 from aucrank._base.registry import get_estimator
 from aucrank.tree import (
     CrossValidatedPruning,
@@ -104,6 +112,7 @@ PARAMS: dict[str, dict[str, Values]] = {
     | {
         "n_estimators": [1, 5, 12],
         "max_depth": [None, 1, 4],
+        "cuts": ["best", "random"],
         "bootstrap": [True, False],
         "max_samples": [None, 0.5],
         "aggregation": ["eta", "rank_mean", "rank_median", "kendall"],
@@ -183,6 +192,16 @@ PARAMS: dict[str, dict[str, Values]] = {
         "thresholds": ["auto", None, 1, 30],
         "max_iter": [100, 1],
         "tol": [1e-10],
+    },
+    "RankingEnsemble": {
+        "presets": ["fast"],
+        "members": [
+            [("boosting", GradientBoostingRanker(n_rounds=5)), ("linear", LinearRanker())],
+            [("tree", TreeRank(pruning=None)), ("table", RIMARC()), ("line", LinearRanker())],
+        ],
+        "n_folds": [2, 5],
+        "shrinkage": [0.0, 10.0],
+        "time_limit": [None],
     },
     "MAD2C": _BINS | {"encode": ["ordinal", "onehot-dense", "rate"]},
     "ThresholdBinarizer": _TERMS

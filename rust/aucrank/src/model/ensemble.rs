@@ -1,5 +1,8 @@
 //! Ensembles: a weighted sum of the scores of models of any families.
 
+use std::fmt;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -168,21 +171,46 @@ struct SavedEnsemble {
 #[serde(deny_unknown_fields)]
 struct SavedMember {
     factor: f64,
-    models: Vec<Box<RawValue>>,
+    models: Box<RawValue>,
+}
+
+/// A list of models, read one by one: what is no model ends it.
+struct ModelList(Vec<Model>);
+
+impl<'de> Deserialize<'de> for ModelList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListVisitor)
+    }
+}
+
+struct ListVisitor;
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = ModelList;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of models")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ModelList, A::Error> {
+        let mut models = Vec::new();
+        while let Some(text) = list.next_element::<&RawValue>()? {
+            let model = Model::member_from_json(text.get(), &Interrupt::default());
+            models.push(model.map_err(A::Error::custom)?);
+        }
+        Ok(ModelList(models))
+    }
 }
 
 impl<'de> Deserialize<'de> for Ensemble {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-        let read = |text: Box<RawValue>| {
-            Model::member_from_json(text.get(), &Interrupt::default()).map_err(D::Error::custom)
-        };
         let SavedEnsemble { n_levels, members, intercept } =
             SavedEnsemble::deserialize(deserializer)?;
         let members = members
             .into_iter()
             .map(|SavedMember { factor, models }| {
-                let models = models.into_iter().map(read).collect::<Result<_, _>>()?;
+                let read = serde_json::from_str(models.get());
+                let ModelList(models) = read.map_err(D::Error::custom)?;
                 Ok(Member { factor, models })
             })
             .collect::<Result<_, D::Error>>()?;
