@@ -372,3 +372,12 @@ def test_fits_tell_what_they_did(capsys):
     assert all(" of 20 rounds, validation AUC " in line for line in under_way)
     assert rounds.startswith("[GradientBoostingRanker] ")
     assert "by the AUC of the rows held out" in chosen
+
+
+@pytest.mark.filterwarnings("ignore:No split lowers the loss")
+def test_a_model_without_rounds_says_so():
+    model = small().fit(np.zeros((20, 2)), np.arange(20) % 2)
+    assert model.n_iter_ == 0
+    assert model.to_text() == "no rounds: all rows have the same score"
+    with pytest.raises(ValueError, match="round must be"):
+        model.to_text(2)

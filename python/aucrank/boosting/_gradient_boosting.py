@@ -581,7 +581,7 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
     def _tree(self, round: int) -> Tree:
         """Return a tree as an operation of a formula."""
         model = self._fitted_model
-        check_int(round, "round", low=1, high=max(1, model.n_rounds))
+        check_int(round, "round", low=1, high=model.n_rounds)
         tree = parse({"tree": json.loads(model.tree(round - 1))})
         assert isinstance(tree, Tree)
         return tree
@@ -597,7 +597,8 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         str
-            Each leaf with what it adds to the score and the weight of its training rows.
+            Each leaf with what it adds to the score and the weight of its training rows; that there
+            is no round where no split lowers the loss.
 
         Raises
         ------
@@ -606,6 +607,9 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         ValueError
             If there is no such round.
         """
+        if self.n_iter_ == 0:
+            check_int(round, "round", low=1, high=1)
+            return "no rounds: all rows have the same score"
         tree = self._tree(round)
         words = Words(self._schema, [True] * len(self._schema.features))
         lines = []
