@@ -78,7 +78,8 @@ def fit(model, X, y):
 def prepared(name, X):
     """Return the columns as a rival takes them."""
     if name == "catboost":
-        return X.assign(**{c: X[c].astype(str) for c in X if is_category(X[c])})
+        texts = {c: X[c].astype(object) for c in X if is_category(X[c])}
+        return X.assign(**{c: text.where(text.notna(), "none") for c, text in texts.items()})
     if name == "lightgbm":
         return X.set_axis([f"c{place}" for place in range(X.shape[1])], axis=1)
     return X
