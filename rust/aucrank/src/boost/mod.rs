@@ -33,7 +33,7 @@ mod weak;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use gradient::{
-    Cuts, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams, GradientNode,
+    GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams, GradientNode,
     GradientParams, GradientTree, HeldOutMeasure, LeafRows, Loss, fit_gradient_boosting,
 };
 pub use marti::{

@@ -8,9 +8,9 @@
 use std::ops::Add;
 
 use super::level_sets::best_levels;
-use super::params::Cuts;
 use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, Sums};
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet, mix};
+use crate::tree::Cuts;
 
 /// A split whose gain is not above this share of the value of its sides has gained nothing but
 /// rounding errors.

@@ -42,5 +42,5 @@ pub use fit::{GradientExtras, fit_gradient_boosting};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};
 pub use loss::Loss;
 pub use model::GradientBoosted;
-pub use params::{Cuts, GradientParams, LeafRows};
+pub use params::{GradientParams, LeafRows};
 pub use tree::{GradientNode, GradientTree};

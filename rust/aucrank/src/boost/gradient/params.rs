@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::held_out::GradientHeldOutParams;
 use super::loss::Loss;
 use crate::RankError;
+use crate::tree::Cuts;
 
 /// Rounds over which the automatic learning rate spreads a sum of 1 a thousand rows.
 const ROUNDS_OF_RATE: f64 = 1000.0;
@@ -46,17 +47,6 @@ pub struct GradientParams {
     pub held_out: Option<GradientHeldOutParams>,
     /// Random seed.
     pub seed: u64,
-}
-
-/// How numbers are cut.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cuts {
-    /// At the best place.
-    #[default]
-    Best,
-    /// At one random place for each feature and node, uniform over the range of its bins there.
-    Random,
 }
 
 /// Rows that each side of a split keeps.

@@ -4,6 +4,7 @@ use super::loss::Loss;
 use super::rows::FitRows;
 use super::*;
 use crate::data::{Binned, BinningParams, Column, Columns, Labels, MISSING_CODE, mix, snap};
+use crate::tree::Cuts;
 use crate::{Interrupt, RankError};
 
 /// Two numbers and a category, with missing values, and labels that depend on all of them.
