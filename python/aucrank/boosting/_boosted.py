@@ -26,8 +26,14 @@ from aucrank._utils.params import (
     check_real,
 )
 from aucrank._utils.threads import threads_for
-from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
+from aucrank.boosting._held_out import (
+    check_refit,
+    held_out_fraction,
+    patience,
+    read_validation,
+    warn_of_rounds,
+)
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 
@@ -121,32 +127,17 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         """Return how the number of rounds is chosen, as the core takes it."""
         early_stopping = check_bool(self.early_stopping, "early_stopping")
         selection = check_choice(getattr(self, "selection", None), "selection", (None, "window"))
-        fraction = check_real(
-            self.validation_fraction,
-            "validation_fraction",
-            low=0.0,
-            high=1.0,
-            low_open=True,
-            high_open=True,
-        )
-        patience = {
-            "n_iter_no_change": check_int(self.n_iter_no_change, "n_iter_no_change", low=1),
-            "tol": check_real(self.tol, "tol", low=0.0, high_open=True),
-        }
-        refit = check_bool(self.refit, "refit")
+        fraction, stops = held_out_fraction(self), patience(self)
+        check_bool(self.refit, "refit")
         if early_stopping and selection is not None:
             raise ValueError(
                 f"early_stopping does not go with selection={selection!r}, which runs all rounds"
             )
         if not early_stopping and selection is None:
             return None
-        if refit and self.warm_start:
-            raise ValueError(
-                "refit does not go with warm_start: the rounds of the last fit have seen the rows"
-                " that would be held out"
-            )
+        refit = check_refit(self)
         if early_stopping:
-            return {"fraction": fraction, "rule": {"patience": patience}, "refit": refit}
+            return {"fraction": fraction, "rule": {"patience": stops}, "refit": refit}
         return {"fraction": _WINDOW_FRACTION, "rule": selection, "refit": refit}
 
     def _n_stages(self) -> int | None:
@@ -158,14 +149,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
             context = context.going_on(self, "n_rounds", earlier.model.n_rounds, "rounds")
         params = self._core_params(context.scope)
         chosen = params["rounds"]["held_out"] is not None
-        validation = None
-        if context.validation.is_given:
-            if not chosen:
-                raise ValueError(
-                    "X_val, y_val and sample_weight_val are to choose the number of rounds by, and"
-                    f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
-                )
-            validation = context.validation.read(self, sample.schema, self.classes_).core
+        validation = read_validation(self, context, is_chosen=chosen)
         fitter = self._external_fitter(sample, () if earlier is None else earlier.rankers)
         model = type(self)._fit_core(
             sample.core,
@@ -178,12 +162,8 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         )
         if fitter is not None:
             self._rankers = fitter.kept
-        if model.n_rounds == 0:
-            warn_caller("No weak ranker is better than chance, so all scores are equal.")
-        elif chosen and model.held_out() is None:
-            warn_caller(
-                "A class has one distinct row, so no rows can be held out: all rounds were kept."
-            )
+        nothing = "No weak ranker is better than chance, so all scores are equal."
+        warn_of_rounds(model, nothing, is_chosen=chosen)
         if self.verbose > 0:
             self._report(model)
         return model

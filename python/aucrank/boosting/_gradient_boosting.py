@@ -32,8 +32,14 @@ from aucrank._utils.params import (
     check_real,
 )
 from aucrank._utils.threads import threads_for
-from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
+from aucrank.boosting._held_out import (
+    check_refit,
+    held_out_fraction,
+    patience,
+    read_validation,
+    warn_of_rounds,
+)
 from aucrank.boosting._terms import TermsMixin
 
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
@@ -370,26 +376,14 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         """Return how the number of rounds is chosen, as the core takes it."""
         early_stopping = check_bool(self.early_stopping, "early_stopping")
         params = {
-            "fraction": check_real(
-                self.validation_fraction,
-                "validation_fraction",
-                low=0.0,
-                high=1.0,
-                low_open=True,
-                high_open=True,
-            ),
+            "fraction": held_out_fraction(self),
             "measure": check_choice(self.scoring, "scoring", ("auc", "loss")),
-            "n_iter_no_change": check_int(self.n_iter_no_change, "n_iter_no_change", low=1),
-            "tol": check_real(self.tol, "tol", low=0.0, high_open=True),
+            **patience(self),
             "refit": check_bool(self.refit, "refit"),
         }
         if not early_stopping:
             return None
-        if params["refit"] and self.warm_start:
-            raise ValueError(
-                "refit does not go with warm_start: the rounds of the last fit have seen the rows"
-                " that would be held out"
-            )
+        check_refit(self)
         return params
 
     def _n_stages(self) -> int | None:
@@ -406,14 +400,7 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
                 )
         params = self._core_params(context.scope)
         chosen = params["held_out"] is not None
-        validation = None
-        if context.validation.is_given:
-            if not chosen:
-                raise ValueError(
-                    "X_val, y_val and sample_weight_val are to choose the number of rounds by, and"
-                    f" this {type(self).__name__} takes n_rounds={self.n_rounds}"
-                )
-            validation = context.validation.read(self, sample.schema, self.classes_).core
+        validation = read_validation(self, context, is_chosen=chosen)
         model = _core.fit_gradient_boosting(
             sample.core,
             json.dumps(params),
@@ -422,12 +409,8 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
             context.n_threads,
             context.progress.observer,
         )
-        if model.n_rounds == 0:
-            warn_caller("No split lowers the loss, so all scores are equal.")
-        elif chosen and model.held_out() is None:
-            warn_caller(
-                "A class has one distinct row, so no rows can be held out: all rounds were kept."
-            )
+        nothing = "No split lowers the loss, so all scores are equal."
+        warn_of_rounds(model, nothing, is_chosen=chosen)
         if self.verbose > 0:
             self._report(model)
         return model
