@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -59,8 +58,10 @@ def _is(value: Any, needed: Any) -> bool:
     return isinstance(value, type(needed)) and bool(value == needed)
 
 
-class FittedMember:
-    """A ranker fitted to some rows.
+def fit_member(
+    ranker: BaseRanker, sample: Sample, classes: NDArray[Any], seed: int, n_threads: int
+) -> _core.Model:
+    """Fit a clone of a ranker to some rows, and return its model.
 
     Parameters
     ----------
@@ -71,23 +72,14 @@ class FittedMember:
     classes : ndarray of shape (2,)
         The labels.
     seed : int
-        That it draws by, unless it has a ``random_state`` of its own.
+        That it draws by.
     n_threads : int
         At least 1.
     """
-
-    def __init__(
-        self, ranker: BaseRanker, sample: Sample, classes: NDArray[Any], seed: int, n_threads: int
-    ) -> None:
-        fitted = clone(ranker)
-        if "verbose" in fitted.get_params(deep=False):
-            fitted.set_params(verbose=0)
-        fitted.classes_ = classes
-        context = FitContext(sample, seed, n_threads, FitProgress(fitted))
-        self.model: _core.Model = fitted._fit_model(context)
-        if hasattr(fitted, "_check_member"):
-            fitted._check_member()
-
-    def score(self, sample: Sample, n_threads: int) -> NDArray[np.float64]:
-        """Score rows with the columns of the fit."""
-        return self.model.score(sample.columns, n_threads)
+    fitted = clone(ranker)
+    if "verbose" in fitted.get_params(deep=False):
+        fitted.set_params(verbose=0)
+    fitted.classes_ = classes
+    context = FitContext(sample, seed, n_threads, FitProgress(fitted))
+    model: _core.Model = fitted._fit_model(context)
+    return model

@@ -23,7 +23,7 @@ from aucrank._data.table import Table
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
-from aucrank.ensemble._members import FittedMember, check_members
+from aucrank.ensemble._members import check_members, fit_member
 from aucrank.ensemble._presets import PRESETS, members_of
 from aucrank.metrics import auc_interval
 
@@ -110,7 +110,7 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     """
 
     _family = "ensemble"
-    _FITTED = (*BaseRanker._FITTED, "_report")
+    _FITTED = (*BaseRanker._FITTED, "_leaderboard")
     _model: _core.Ensemble
 
     def __init__(
@@ -196,7 +196,9 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
         blend = partial(_core.blend_scores, params=params, n_threads=context.n_threads)
         scores = [member.scores for member in fitted]
         blended = blend(scores, sample.labels, sample.weight)
-        self._report = _Report.of(fitted, blended["weights"], folds.nested(scores, blend), sample)
+        self._leaderboard = _leaderboard(
+            fitted, blended["weights"], folds.nested(scores, blend), sample
+        )
         members = [
             (factor / len(member.models), member.models)
             for member, factor in zip(fitted, blended["factors"], strict=True)
@@ -213,10 +215,10 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     @property
     def leaderboard_(self) -> Table:
         """Return how well the ensemble and its members rank rows they were not fitted to."""
-        if "_report" not in self.__dict__:
+        if "_leaderboard" not in self.__dict__:
             check_is_fitted(self)
             raise AttributeError("a model from a file has no leaderboard_: it is not saved")
-        return self._report.table
+        return self._leaderboard
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -229,14 +231,14 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
         return plural(len(self._model.factors()), "member")
 
     def _summary(self) -> list[Section]:
-        if "_report" not in self.__dict__:
+        if "_leaderboard" not in self.__dict__:
             return [Section(f"Ensemble ({self._size()})")]
         return [Section(f"Leaderboard, on rows left out ({self._size()})", table=self.leaderboard_)]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        if "_report" in self.__dict__:
-            state["_report"] = self._report
+        if "_leaderboard" in self.__dict__:
+            state["_leaderboard"] = self._leaderboard
         return state
 
 
@@ -288,10 +290,10 @@ class _Folds:
         def fit_fold(fold: int) -> _core.Model:
             kept, left_out = self._parts(fold)
             seed = (context.seed + 1_000_003 * (place * self.n_folds + fold)) % (2**31 - 1)
-            member = FittedMember(ranker, self._sample.take(kept), classes, seed, n_threads)
+            model = fit_member(ranker, self._sample.take(kept), classes, seed, n_threads)
             if len(left_out):
-                scores[left_out] = member.score(self._sample.take(left_out), n_threads)
-            return member.model
+                scores[left_out] = model.score(self._sample.take(left_out).columns, n_threads)
+            return model
 
         models = [fit_fold(0)]
         seconds = perf_counter() - start
@@ -322,42 +324,33 @@ class _Folds:
         return blended
 
 
-@dataclass(frozen=True)
-class _Report:
-    """What is known of the members after a fit."""
-
-    table: Table
-
-    @classmethod
-    def of(
-        cls,
-        members: Sequence[_CrossFitted],
-        weights: Sequence[float],
-        blended: NDArray[np.float64],
-        sample: Sample,
-    ) -> "_Report":
-        there = np.ones(len(blended), bool) if sample.weight is None else sample.weight > 0
-        weight = None if sample.weight is None else sample.weight[there]
-        rows = [("ensemble", 1.0, blended, sum(member.seconds for member in members))]
-        rows += [
-            (member.name, weight, member.scores, member.seconds)
-            for member, weight in zip(members, weights, strict=True)
-        ]
-        found = [
-            auc_interval(sample.labels[there], scores[there], sample_weight=weight)
-            for _, _, scores, _ in rows
-        ]
-        aucs = np.array([interval.auc for interval in found])
-        order = np.argsort(-aucs, kind="stable")
-        return cls(
-            Table(
-                {
-                    "name": np.array([row[0] for row in rows], dtype=object)[order],
-                    "weight": np.array([row[1] for row in rows])[order],
-                    "auc": aucs[order],
-                    "low": np.array([interval.low for interval in found])[order],
-                    "high": np.array([interval.high for interval in found])[order],
-                    "fit_seconds": np.array([row[3] for row in rows])[order],
-                }
-            )
-        )
+def _leaderboard(
+    members: Sequence[_CrossFitted],
+    weights: Sequence[float],
+    blended: NDArray[np.float64],
+    sample: Sample,
+) -> Table:
+    """Return the ensemble and its members by the AUC of rows that were left out, best first."""
+    there = np.ones(len(blended), bool) if sample.weight is None else sample.weight > 0
+    weight = None if sample.weight is None else sample.weight[there]
+    rows = [("ensemble", 1.0, blended, sum(member.seconds for member in members))]
+    rows += [
+        (member.name, weight, member.scores, member.seconds)
+        for member, weight in zip(members, weights, strict=True)
+    ]
+    found = [
+        auc_interval(sample.labels[there], scores[there], sample_weight=weight)
+        for _, _, scores, _ in rows
+    ]
+    aucs = np.array([interval.auc for interval in found])
+    order = np.argsort(-aucs, kind="stable")
+    return Table(
+        {
+            "name": np.array([row[0] for row in rows], dtype=object)[order],
+            "weight": np.array([row[1] for row in rows])[order],
+            "auc": aucs[order],
+            "low": np.array([interval.low for interval in found])[order],
+            "high": np.array([interval.high for interval in found])[order],
+            "fit_seconds": np.array([row[3] for row in rows])[order],
+        }
+    )
