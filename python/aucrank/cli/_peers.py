@@ -38,7 +38,7 @@ class Matrix:
     @property
     def n_columns(self) -> int:
         """Number of columns of both kinds."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @property
     def numeric(self) -> list[int]:

@@ -76,7 +76,7 @@ def readable_outcomes(
     the ranks that a tree gives to its leaves mean another thing in each fold.
     """
     start = perf_counter()
-    outcomes = []
+    outcomes: list[Outcome] = []
     with warnings.catch_warnings(), inner_fits_are_silent():
         # Of models that the user did not ask for.
         warnings.simplefilter("ignore")
