@@ -67,7 +67,10 @@ def test_what_is_shown_is_one_line_that_does_nothing_and_can_be_encoded(text):
         assert shown == text
 
 
-@pytest.mark.parametrize("name", ["TreeRank", "RIMARC", "RankBoost", "Scorecard", "AURORA"])
+@pytest.mark.usefixtures("short_fits")
+@pytest.mark.parametrize(
+    "name", ["TreeRank", "RIMARC", "RankBoost", "Scorecard", "AURORA", "RankingEnsemble"]
+)
 def test_names_levels_and_labels_cannot_give_commands_to_the_terminal(name, capsys):
     rows = pd.DataFrame(
         {

@@ -14,7 +14,7 @@ from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_MODEL
 from aucrank.cli._readable import Outcome, folds_of, readable_outcomes
-from aucrank.cli._text import aligned, hanging, heading
+from aucrank.cli._text import aligned, hanging, heading, shown
 from aucrank.metrics import roc_auc_score
 
 # What readable models may take in any case: less than anyone notices.
@@ -123,7 +123,7 @@ def _readable_in_words(
     sentences.append(f"To fit and read {best}:")
     path = str(out.with_name(f"{out.name.removesuffix('.json')}.{best}.json"))
     commands = [_command(args, best, path), shlex.join(["aucrank", "describe", path])]
-    return "\n".join([hanging(" ".join(sentences), 0), "", *(f"  {c}" for c in commands)])
+    return "\n".join([hanging(" ".join(sentences), 0), "", *(f"  {shown(c)}" for c in commands)])
 
 
 def _points(difference: float) -> str:
