@@ -11,7 +11,7 @@ DEFAULT_MODEL = "RankingEnsemble"
 
 #: Models whose fit takes long, and how many values, rows times columns, the data may have for
 #: `compare` to take them without being told to.
-MOST_VALUES = {"AURORA": 5_000, "RankOpt": 1_000_000, "CatBoostClassifier": 1_000_000}
+MOST_VALUES = {"AURORA": 5_000, "CatBoostClassifier": 500_000, "RankOpt": 1_000_000}
 
 
 def add_command(

@@ -1,13 +1,11 @@
 """`aucrank compare`: cross-validate rankers beside those of other packages, on the same folds."""
 
 import argparse
-import contextlib
 import json
 import pickle
-import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -42,7 +40,7 @@ from aucrank.cli._errors import (
 from aucrank.cli._model import build_estimator
 from aucrank.cli._options import MOST_VALUES
 from aucrank.cli._peers import PEERS, as_matrix, encoder
-from aucrank.cli._text import aligned, hanging
+from aucrank.cli._text import aligned, hanging, progress
 from aucrank.metrics import cross_validated_auc, roc_auc_score
 
 ALL = "all"
@@ -130,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     limit = args.n_jobs if args.n_jobs is not None and args.n_jobs > 0 else None
     # Each fit of each model would say it again, of the rows of its fold.
     warn_of_columns(data.X.to_native())
-    with _progress() as say, threadpool_limits(limit), inner_fits_are_silent():
+    with progress() as say, threadpool_limits(limit), inner_fits_are_silent():
         outcomes = [
             _cross_validate(contestant, data.is_positive, folds, args.repeats, say)
             for contestant in contestants
@@ -290,18 +288,6 @@ def _cross_validate(
     except Exception as error:  # one model's failure must not cost the others' results
         outcome.error = one_line(f"{type(error).__name__}: {error}")
     return outcome
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Write over one line of the terminal; where there is no terminal, write nothing."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    try:
-        yield lambda text: print(f"\r{text:<60}", end="", file=sys.stderr, flush=True)
-    finally:
-        print(f"\r{'':<60}\r", end="", file=sys.stderr, flush=True)
 
 
 def _leaderboard(outcomes: Sequence[Outcome]) -> str:

@@ -14,7 +14,7 @@ from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_MODEL
 from aucrank.cli._readable import Outcome, folds_of, readable_outcomes
-from aucrank.cli._text import aligned, hanging, heading, shown
+from aucrank.cli._text import aligned, hanging, heading, progress, shown
 from aucrank.metrics import roc_auc_score
 
 # What readable models may take in any case: less than anyone notices.
@@ -36,7 +36,9 @@ def run(args: argparse.Namespace) -> int:
         categorical=args.categorical,
     )
     start = perf_counter()
-    with plain_errors(f"cannot fit {args.model} to {args.data}"):
+    with progress() as say, plain_errors(f"cannot fit {args.model} to {args.data}"):
+        if not args.verbose:
+            say(f"fitting {args.model}")
         fit_to(estimator, data)
     seconds = perf_counter() - start
     is_ensemble = args.model == DEFAULT_MODEL
@@ -56,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     if folds is not None and args.readable:
         print(flush=True)
         limit = max(seconds, _SECONDS_AT_LEAST)
-        outcomes = readable_outcomes(folds, data, args.random_state, args.n_jobs, limit)
+        with progress() as say:
+            say("fitting readable models")
+            outcomes = readable_outcomes(folds, data, args.random_state, args.n_jobs, limit)
         print(_readable_in_words(outcomes, _auc_row(estimator)["auc"], args, out))
     return 0
 
@@ -115,7 +119,10 @@ def _readable_in_words(
         )
     late = [o.model for o in outcomes if o.auc is None and o.error is None]
     if late:
-        sentences.append(f"{listed(late)} would have taken longer than the ensemble.")
+        sentences.append(
+            f"Readable models are given no more time than the ensemble took: {listed(late)}"
+            f" {'is' if len(late) == 1 else 'are'} left out."
+        )
     sentences += [f"{o.model} cannot be fitted: {o.error}." for o in outcomes if o.error]
     if not found:
         return hanging(" ".join(sentences), 0)
