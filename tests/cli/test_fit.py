@@ -104,11 +104,12 @@ def test_the_tree_is_judged_by_shares_on_those_rows(rows):
     (tree,) = (outcome for outcome in outcomes if outcome.model == "TreeRank")
     X, y = frame_of(rows), rows["bad"].to_numpy()
     share = np.zeros(len(y))
-    for fold in range(folds.number):
+    for fold in range(folds.n_folds):
         is_out = folds.of_row == fold
         model = TreeRank(random_state=0).fit(X[~is_out], y[~is_out])
         share[is_out] = model.predict_proba(X[is_out])[:, 1]
-    assert folds.number == 5
+    assert folds.n_folds == 5
+    assert np.array_equal(folds.rows, np.arange(len(y)))
     assert np.bincount(folds.of_row).min() > 0
     assert tree.auc == pytest.approx(roc_auc_score(y, share), abs=1e-12)
 

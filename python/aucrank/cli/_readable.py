@@ -1,7 +1,6 @@
 """What a model that a person can read would give in place of an ensemble, on the same folds."""
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -29,15 +28,13 @@ READABLE = ("Scorecard", "LinearRanker", "TreeRank")
 class Folds:
     """Which rows the models of an ensemble have not seen."""
 
+    rows: NDArray[np.intp]
+    """Those of positive weight."""
+    weight: NDArray[np.float64] | None
+    """Of each of them."""
     of_row: NDArray[np.intp]
-    """Number of the fold; rows of weight zero are in none, which is `number`."""
-    number: int
-
-    def __iter__(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the rows to fit, and those left out."""
-        for fold in range(self.number):
-            is_out = self.of_row == fold
-            yield np.flatnonzero(~is_out), np.flatnonzero(is_out)
+    """The fold of each of them."""
+    n_folds: int
 
 
 def folds_of(ensemble: Any, data: Labelled) -> Folds | None:
@@ -51,10 +48,14 @@ def folds_of(ensemble: Any, data: Labelled) -> Folds | None:
     weight = check_weight(data.weight, len(data.is_positive))
     sample = Sample(columns, ensemble._schema, data.is_positive, weight)
     n_threads = effective_n_threads(ensemble.n_jobs)
-    of_row, number = _core.deal_folds(
-        sample.core, n_folds, check_seed(ensemble.random_state), n_threads
+    seed = check_seed(ensemble.random_state)
+    of_row, n_folds = _core.deal_folds(sample.core, n_folds, seed, n_threads)
+    if n_folds < 2:
+        return None
+    rows = np.flatnonzero(of_row < n_folds)
+    return Folds(
+        rows, None if weight is None else weight[rows], of_row[rows].astype(np.intp), n_folds
     )
-    return Folds(np.minimum(of_row, number).astype(np.intp), number) if number > 1 else None
 
 
 @dataclass(frozen=True)
@@ -98,23 +99,18 @@ def _left_out_auc(
     start = perf_counter()
     if seconds <= 0:
         return None
-    y, weight = data.y, data.weight
-    probability = np.zeros(len(y))
-    for number, (kept, left_out) in enumerate(folds):
-        if number and (perf_counter() - start) / number * folds.number > seconds:
+    rows, weight = folds.rows, folds.weight
+    y = data.y[rows]
+    probability = np.zeros(len(rows))
+    for fold in range(folds.n_folds):
+        if fold and (perf_counter() - start) / fold * folds.n_folds > seconds:
             return None
+        is_out = folds.of_row == fold
         model = build_estimator(name, random_state=seed, n_jobs=n_jobs)
         model.fit(
-            data.X[kept].to_native(),
-            y[kept],
-            sample_weight=None if weight is None else weight[kept],
+            data.X[rows[~is_out]].to_native(),
+            y[~is_out],
+            sample_weight=None if weight is None else weight[~is_out],
         )
-        probability[left_out] = model.predict_proba(data.X[left_out].to_native())[:, 1]
-    judged = folds.of_row < folds.number
-    return float(
-        roc_auc_score(
-            data.is_positive[judged],
-            probability[judged],
-            sample_weight=None if weight is None else weight[judged],
-        )
-    )
+        probability[is_out] = model.predict_proba(data.X[rows[is_out]].to_native())[:, 1]
+    return float(roc_auc_score(data.is_positive[rows], probability, sample_weight=weight))
