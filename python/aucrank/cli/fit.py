@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,7 +12,7 @@ from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_MODEL
-from aucrank.cli._readable import Outcome, folds_of, readable_outcomes
+from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
 from aucrank.cli._text import aligned, hanging, heading, progress, shown
 from aucrank.metrics import roc_auc_score
 
@@ -42,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
         fit_to(estimator, data)
     seconds = perf_counter() - start
     is_ensemble = args.model == DEFAULT_MODEL
-    folds = folds_of(estimator, data) if is_ensemble else None
-    said = _auc_of_ensemble(estimator) if folds is not None else _auc_of_training(estimator, data)
+    is_honest = is_ensemble and leaves_rows_out(estimator)
+    said = _auc_of_ensemble(estimator) if is_honest else _auc_of_training(estimator, data)
     n_bytes = save_model(estimator, out)
 
     print(f"data    {args.data}: {plural(len(data.is_positive), 'row')}, {count_kinds(data.X)}")
@@ -52,16 +51,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
     if is_ensemble:
-        rows = "it learned from" if folds is None else "left out of the fit"
-        print(heading(f"AUC on rows {rows}, with its 95 % interval"))
+        rows = " of rows left out" if is_honest else ""
+        print(heading(f"Leaderboard: AUC{rows}, with its 95 % interval"))
         print(aligned(estimator.leaderboard_))
-    if folds is not None and args.readable:
+    if is_honest and args.readable:
         print(flush=True)
-        limit = max(seconds, _SECONDS_AT_LEAST)
-        with progress() as say:
+        with progress() as say, plain_errors("cannot fit readable models (see --no-readable)"):
             say("fitting readable models")
-            outcomes = readable_outcomes(folds, data, args.random_state, args.n_jobs, limit)
-        print(_readable_in_words(outcomes, _auc_row(estimator)["auc"], args, out))
+            aucs = readable_aucs(estimator, data, max(seconds, _SECONDS_AT_LEAST))
+        print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
     return 0
 
 
@@ -93,7 +91,7 @@ def _auc_row(ensemble: Any) -> dict[str, float]:
 
 def _auc_of_ensemble(ensemble: Any) -> str:
     row = _auc_row(ensemble)
-    return f"{row['auc']:.4f} on rows left out of the fit ({row['low']:.4f} to {row['high']:.4f})"
+    return f"{row['auc']:.4f} on rows left out ({row['low']:.4f} to {row['high']:.4f})"
 
 
 def _auc_of_training(estimator: Any, data: Labelled) -> str:
@@ -103,30 +101,24 @@ def _auc_of_training(estimator: Any, data: Labelled) -> str:
 
 
 def _readable_in_words(
-    outcomes: Sequence[Outcome], auc: float, args: argparse.Namespace, out: Path
+    aucs: dict[str, float], auc: float, args: argparse.Namespace, out: Path
 ) -> str:
     """Say what readable models lose to the ensemble, and how the best of them is fitted."""
-    found = [(outcome.model, outcome.auc) for outcome in outcomes if outcome.auc is not None]
-    sentences = []
-    if found:
-        first, *others = [
-            f"{model} has {readable:.4f}, {_points(readable - auc)}" for model, readable in found
-        ]
-        sentences.append(
-            "An ensemble cannot be read. Of models that can, the AUC on the same rows left out: "
-            + "; ".join([f"{first} than the ensemble", *others])
-            + " (a point is 0.01)."
-        )
-    late = [o.model for o in outcomes if o.auc is None and o.error is None]
+    first, *others = [
+        f"{model} has {readable:.4f}, {_points(readable - auc)}" for model, readable in aucs.items()
+    ]
+    sentences = [
+        "An ensemble cannot be read. Of models that can, the AUC on the same rows left out: "
+        + "; ".join([f"{first} than the ensemble", *others])
+        + " (a point is 0.01)."
+    ]
+    late = [name for name in READABLE if name not in aucs]
     if late:
         sentences.append(
             f"Readable models are given no more time than the ensemble took: {listed(late)}"
             f" {'is' if len(late) == 1 else 'are'} left out."
         )
-    sentences += [f"{o.model} cannot be fitted: {o.error}." for o in outcomes if o.error]
-    if not found:
-        return hanging(" ".join(sentences), 0)
-    best, _ = found[0]
+    best = next(iter(aucs))
     sentences.append(f"To fit and read {best}:")
     path = str(out.with_name(f"{out.name.removesuffix('.json')}.{best}.json"))
     commands = [_command(args, best, path), shlex.join(["aucrank", "describe", path])]
