@@ -24,6 +24,7 @@ from aucrank.boosting import TwoSidedClassifier
 from aucrank.cli import main
 from sklearn.base import clone
 
+from tests.common.command_line import TREE
 from tests.common.estimators import few_members
 from tests.common.paths import DATA
 
@@ -282,13 +283,13 @@ def test_the_command_line_says_it_in_one_line(kind, tmp_path, monkeypatch, capsy
     rows = pd.DataFrame({"x": X, "id": NAMES, "income": texts("n.k.", "1,100.00"), "y": Y})
     rows.to_csv("rows.csv", index=False) if kind == "csv" else rows.to_parquet("rows.parquet")
     models = ("--models", "RIMARC", "TreeRank", "--folds", "2")
-    for command in (("fit",), ("compare", *models)):
+    for command in (("fit", *TREE), ("compare", *models)):
         assert main([*command, f"rows.{kind}", "--target", "y"]) == 0
         err = capsys.readouterr().err
         assert err.count("ning: Column") == err.count("\n") == 1
         assert "'id' looks like an identifier" in err
         assert "Column 'income' (such as 'n.k.', '1,100.00') holds numbers" in err
     declared = ("--drop", "id", "--categorical", "income")
-    assert main(["fit", f"rows.{kind}", "--target", "y", *declared]) == 0
+    assert main(["fit", *TREE, f"rows.{kind}", "--target", "y", *declared]) == 0
     err = capsys.readouterr().err
     assert "holds numbers" not in err

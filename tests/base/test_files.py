@@ -38,7 +38,10 @@ ROADS = {
     "scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.csv"),
     "packed scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.csv.gz"),
     "Parquet scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.parquet"),
-    "fit": ("main(['fit', 'rows.csv', '--target', 'y', '--out', path])", "new.json"),
+    "fit": (
+        "main(['fit', 'rows.csv', '--target', 'y', '--model', 'RIMARC', '--out', path])",
+        "new.json",
+    ),
     "demo": ("main(['demo', '--out', path])", "new.json"),
     "compare": (
         "main(['compare', 'rows.csv', '--target', 'y', '--models', 'RIMARC', '--json', path])",

@@ -18,7 +18,17 @@ from sklearn.datasets import load_breast_cancer as load_of_sklearn
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import train_test_split
 
-from tests.common.command_line import content, hide, levels_of, loans, ok, read_numbers, run, table
+from tests.common.command_line import (
+    TREE,
+    content,
+    hide,
+    levels_of,
+    loans,
+    ok,
+    read_numbers,
+    run,
+    table,
+)
 
 # fit, score, evaluate: one road for both readers and all kinds of file
 
@@ -28,7 +38,7 @@ def test_a_fitted_model_scores_a_file_as_python_scores_the_frame(kind, reader, c
     rows = loans()
     path = f"loans.{kind}"
     rows.to_parquet(path) if kind == "parquet" else rows.to_csv(path, index=False)
-    out = ok(capsys, "fit", path, "--target", "bad", "--out", "model.json")
+    out = ok(capsys, "fit", *TREE, path, "--target", "bad", "--out", "model.json")
     assert "400 rows, 3 features (2 numeric, 1 categorical)" in out
     assert "positive is bad = 1" in out
 
@@ -46,14 +56,23 @@ def test_both_readers_learn_the_same_model(monkeypatch, capsys):
     for hidden in ("pandas", "polars"):
         with monkeypatch.context() as patch:
             hide(patch, {hidden})
-            ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", f"without_{hidden}.json")
+            ok(
+                capsys,
+                "fit",
+                *TREE,
+                "loans.csv",
+                "--target",
+                "bad",
+                "--out",
+                f"without_{hidden}.json",
+            )
     assert content("without_pandas.json") == content("without_polars.json")
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_scores_go_to_the_file_that_out_names(name, reader, capsys):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     printed = read_numbers(io.StringIO(ok(capsys, "score", "model.json", "loans.csv")))
     assert ok(capsys, "score", "model.json", "loans.csv", "--out", name) == (
         f"wrote 400 scores to {name}\n"
@@ -68,7 +87,7 @@ def test_scores_go_to_the_file_that_out_names(name, reader, capsys):
 def test_columns_are_found_by_name(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     rows.assign(note="x")[["age", "note", "purpose", "income"]].to_csv("new.csv", index=False)
     assert ok(capsys, "score", "model.json", "new.csv") == ok(
         capsys, "score", "model.json", "loans.csv"
@@ -78,7 +97,7 @@ def test_columns_are_found_by_name(capsys):
 def test_evaluate_agrees_with_sklearn(reader, capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     test = loans(seed=1)
     test.to_csv("test.csv", index=False)
     out = ok(capsys, "evaluate", "model.json", "test.csv", "--target", "bad")
@@ -106,7 +125,16 @@ def test_the_lesser_value_can_be_positive_and_the_model_remembers(
     rows = loans().assign(bad=lambda rows: np.where(rows["bad"] == 1, "bad", "good"))
     rows.to_csv("loans.csv", index=False)
     out = ok(
-        capsys, "fit", "loans.csv", "--target", "bad", "--positive", "bad", "--out", "model.json"
+        capsys,
+        "fit",
+        *TREE,
+        "loans.csv",
+        "--target",
+        "bad",
+        "--positive",
+        "bad",
+        "--out",
+        "model.json",
     )
     assert "positive is bad = bad" in out
     assert "negative is good" in out
@@ -127,8 +155,19 @@ def test_the_lesser_value_can_be_positive_and_the_model_remembers(
 
 def test_naming_the_greater_value_changes_nothing(capsys):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "plain.json")
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--positive", "1", "--out", "named.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "plain.json")
+    ok(
+        capsys,
+        "fit",
+        *TREE,
+        "loans.csv",
+        "--target",
+        "bad",
+        "--positive",
+        "1",
+        "--out",
+        "named.json",
+    )
     assert content("plain.json") == content("named.json")
     assert list(load("plain.json").classes_) == [0, 1]
 
@@ -140,7 +179,7 @@ def test_a_value_is_named_by_its_text(values, positive, reader, capsys):
     rows = loans()
     rows["bad"] = np.where(rows["bad"] == 1, values[1], values[0])
     rows.to_parquet("loans.parquet")
-    out = ok(capsys, "fit", "loans.parquet", "--target", "bad", "--positive", positive)
+    out = ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--positive", positive)
     share = f"({rows['bad'].astype(bool).sum()} rows"
     assert share in out
 
@@ -210,7 +249,17 @@ def test_one_of_many_values_is_ranked_above_the_rest(reader, capsys):
     assert "--positive" in err
     out = ok(
         capsys,
-        *("fit", "loans.csv", "--target", "grade", "--positive", "late", "--out", "model.json"),
+        *(
+            "fit",
+            *TREE,
+            "loans.csv",
+            "--target",
+            "grade",
+            "--positive",
+            "late",
+            "--out",
+            "model.json",
+        ),
     )
     assert "positive is grade = late" in out
     assert "negative is != late" in out
@@ -237,7 +286,7 @@ def test_one_of_many_values_is_ranked_above_the_rest(reader, capsys):
 
 def test_a_model_for_two_values_asks_which_of_three_is_positive(capsys):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     loans().assign(bad=lambda rows: rows["age"] % 3).to_csv("three.csv", index=False)
     status, _, err = run(capsys, "evaluate", "model.json", "three.csv", "--target", "bad")
     assert status == 1
@@ -268,7 +317,7 @@ def test_help_says_what_becomes_of_the_other_values(capsys):
 def test_evaluate_asks_where_the_labels_are_written_otherwise(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     rows.assign(bad=rows["bad"].map({0: "paid", 1: "lost"})).to_csv("words.csv", index=False)
     status, _, err = run(capsys, "evaluate", "model.json", "words.csv", "--target", "bad")
     assert status == 1
@@ -288,7 +337,7 @@ def test_numbers_can_be_categories_and_keep_their_zeros(reader, capsys):
     rows.to_csv("loans.csv", index=False)
     ok(
         capsys,
-        *("fit", "loans.csv", "--target", "bad", "--out", "model.json"),
+        *("fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json"),
         *("--categorical", "zip_code"),
     )
     assert levels_of("model.json")["zip_code"] == tuple(f"{i:03d}" for i in range(7))
@@ -304,7 +353,7 @@ def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(r
     rows.assign(code=rows["code"].astype(float).mask(rows.index == 399)).to_parquet("gap.parquet")
     ok(
         capsys,
-        *("fit", "whole.parquet", "--target", "bad", "--out", "model.json"),
+        *("fit", *TREE, "whole.parquet", "--target", "bad", "--out", "model.json"),
         *("--categorical", "code"),
     )
     whole = ok(capsys, "score", "model.json", "whole.parquet").splitlines()
@@ -315,7 +364,7 @@ def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(r
 def test_row_labels_of_pandas_are_no_feature(reader, capsys):
     rows = loans()
     rows[rows["age"] > 30].to_parquet("loans.parquet")
-    ok(capsys, "fit", "loans.parquet", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--out", "model.json")
     assert list(levels_of("model.json")) == ["income", "purpose", "age"]
 
 
@@ -323,7 +372,7 @@ def test_the_target_may_be_categorical(reader, capsys):
     rows = loans()
     rows["bad"] = rows["bad"].map({0: "no", 1: "yes"}).astype("category")
     rows.to_parquet("loans.parquet")
-    ok(capsys, "fit", "loans.parquet", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--out", "model.json")
     assert list(load("model.json").classes_) == ["no", "yes"]
 
 
@@ -333,14 +382,14 @@ def test_a_column_of_dates_is_named(reader, capsys):
     assert status == 1
     assert "column 'day'" in err
     assert "--drop day" in err
-    ok(capsys, "fit", "loans.parquet", "--target", "bad", "--drop", "day")
+    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--drop", "day")
 
 
 def test_true_and_false_are_categories_with_and_without_gaps(reader, capsys):
     rows = loans()
     rows["owner"] = np.where(rows["income"] > 0, "True", "False")
     rows.drop(columns="income").to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     assert levels_of("model.json")["owner"] == ("False", "True")
     rows.drop(columns="income").assign(owner=rows["owner"].mask(rows.index == 399)).to_csv(
         "gap.csv", index=False
@@ -366,7 +415,7 @@ def test_dropped_columns_and_the_weights_are_no_features(capsys):
     rows.to_csv("loans.csv", index=False)
     ok(
         capsys,
-        *("fit", "loans.csv", "--target", "bad", "--weight", "weight"),
+        *("fit", *TREE, "loans.csv", "--target", "bad", "--weight", "weight"),
         *("--drop", "id", "age", "--out", "model.json"),
     )
     assert list(levels_of("model.json")) == ["income", "purpose"]
@@ -378,7 +427,7 @@ def test_weight_two_is_a_row_written_twice(capsys):
     repeated = rows.loc[rows.index.repeat(rows["weight"])].drop(columns="weight")
     repeated.to_csv("repeated.csv", index=False)
     params = ["--param", "pruning=none", "max_depth=3"]
-    common = ["--target", "bad", *params]
+    common = ["--target", "bad", *TREE, *params]
     ok(capsys, "fit", "weighted.csv", *common, "--weight", "weight", "--out", "weighted.json")
     ok(capsys, "fit", "repeated.csv", *common, "--out", "repeated.json")
     weighted = ok(capsys, "score", "weighted.json", "weighted.csv")
@@ -403,7 +452,7 @@ def test_parameters_reach_the_estimator(capsys):
 
 def test_without_out_the_model_is_named_after_the_data(tmp_path, capsys):
     loans().to_csv("loans.csv.gz", index=False)
-    assert "saved   loans.model.json" in ok(capsys, "fit", "loans.csv.gz", "--target", "bad")
+    assert "saved   loans.model.json" in ok(capsys, "fit", *TREE, "loans.csv.gz", "--target", "bad")
     assert (tmp_path / "loans.model.json").is_file()
 
 
@@ -453,7 +502,7 @@ def folder_of_wrong_files(tmp_path_factory):
 def write_wrong_files():
     rows = loans(200)
     rows.to_csv("good.csv", index=False)
-    assert main(["fit", "good.csv", "--target", "bad", "--out", "model.json"]) == 0
+    assert main(["fit", *TREE, "good.csv", "--target", "bad", "--out", "model.json"]) == 0
     os.mkdir("folder.csv")
     rows.assign(bad=1).to_csv("one.csv", index=False)
     rows.assign(bad=range(200)).to_csv("many.csv", index=False)
@@ -522,10 +571,14 @@ def write_wrong_files():
         ("fit unlabelled.csv --target bad", 1, "missing in 7 of 200 rows"),
         ("fit unlabelled.parquet --target bad", 1, "missing in 7 of 200 rows"),
         ("fit good.csv --target bad --model TreRank", 2, "did you mean 'TreeRank'?"),
-        ("fit good.csv --target bad --param max_dept=3", 2, "did you mean 'max_depth'?"),
-        ("fit good.csv --target bad --param max_depth", 2, "KEY=VALUE"),
-        ("fit good.csv --target bad --param max_depth=deep", 1, "max_depth"),
-        ("fit good.csv --target bad --param max_depth=-3", 1, "max_depth"),
+        (
+            "fit good.csv --target bad --model TreeRank --param max_dept=3",
+            2,
+            "did you mean 'max_depth'?",
+        ),
+        ("fit good.csv --target bad --model TreeRank --param max_depth", 2, "KEY=VALUE"),
+        ("fit good.csv --target bad --model TreeRank --param max_depth=deep", 1, "max_depth"),
+        ("fit good.csv --target bad --model TreeRank --param max_depth=-3", 1, "max_depth"),
         ("fit good.csv --target bad --random-state x", 2, "--random-state"),
         ("fit good.csv --target bad --out nowhere/model.json", 1, "there is no folder nowhere"),
         ("fit good.csv --target bad --out folder.csv", 1, "it is a folder"),
@@ -592,7 +645,7 @@ def test_a_bug_is_not_reported_as_bad_data(monkeypatch):
     loans(50).to_csv("loans.csv", index=False)
     monkeypatch.setattr(public_estimators()["TreeRank"], "fit", broken)
     with pytest.raises(RuntimeError, match="a mistake of ours"):
-        main(["fit", "loans.csv", "--target", "bad"])
+        main(["fit", *TREE, "loans.csv", "--target", "bad"])
 
 
 def test_warnings_are_one_line_each_and_errors_follow(monkeypatch, capsys):
@@ -634,7 +687,7 @@ def test_the_module_runs_as_a_program():
 def test_a_reader_that_leaves_early_ends_the_program_in_silence(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     pd.concat([rows] * 500).to_csv("many.csv", index=False)
     with subprocess.Popen(
         # More than any pipe holds.

@@ -16,6 +16,8 @@ from aucrank.cli._model import build_estimator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.common.command_line import TREE
+
 posix = pytest.mark.skipif(os.name != "posix", reason="these files are those of POSIX")
 
 N = 200
@@ -65,7 +67,10 @@ def test_what_is_shown_is_one_line_that_does_nothing_and_can_be_encoded(text):
         assert shown == text
 
 
-@pytest.mark.parametrize("name", ["TreeRank", "RIMARC", "RankBoost", "Scorecard", "AURORA"])
+@pytest.mark.usefixtures("short_fits")
+@pytest.mark.parametrize(
+    "name", ["TreeRank", "RIMARC", "RankBoost", "Scorecard", "AURORA", "RankingEnsemble"]
+)
 def test_names_levels_and_labels_cannot_give_commands_to_the_terminal(name, capsys):
     rows = pd.DataFrame(
         {
@@ -101,7 +106,7 @@ def test_names_levels_and_labels_cannot_give_commands_to_the_terminal(name, caps
 def test_warnings_cannot_either(capsys):
     rows = pd.DataFrame({f"id{HOSTILE}": [f"{k}{HOSTILE}" for k in range(N)], "x": X, "y": Y})
     rows.to_parquet("rows.parquet")
-    status, out, err = run(capsys, "fit", "rows.parquet", "--target", "y")
+    status, out, err = run(capsys, "fit", *TREE, "rows.parquet", "--target", "y")
     assert status == 0
     assert "looks like an identifier" in err
     assert not ACTIVE.search(out + err)
@@ -134,7 +139,7 @@ def test_letters_that_the_output_does_not_have_are_escapes(model):
         ("describe", "model.json"),
         ("score", "model.json", "rows.csv"),
         ("evaluate", "model.json", "rows.csv", "--target", "y"),
-        ("fit", "rows.csv", "--target", "y", "--out", "new.json"),
+        ("fit", *TREE, "rows.csv", "--target", "y", "--out", "new.json"),
         ("--help",),
         ("--version",),
     ],
@@ -305,7 +310,7 @@ def test_a_model_is_described_or_refused_whatever_says_who_wrote_it(change, mode
 )
 def test_a_parameter_of_any_text_is_refused_in_one_line(text, model, capsys):
     status, out, err = run(
-        capsys, "fit", "rows.csv", "--target", "y", "--param", f"max_depth={text}"
+        capsys, "fit", *TREE, "rows.csv", "--target", "y", "--param", f"max_depth={text}"
     )
     assert status in (1, 2)
     assert out == ""
@@ -345,7 +350,7 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     values[5] = ""
     frame = pd.DataFrame({"big": values, "x": X, "y": Y})
     frame.to_csv("rows.csv", index=False)
-    status, out, err = run(capsys, "fit", "rows.csv", "--target", "y", "--out", "model.json")
+    status, out, err = run(capsys, "fit", *TREE, "rows.csv", "--target", "y", "--out", "model.json")
     assert (status, err) == (0, "")
     assert "2 features (2 numeric, 0 categorical)" in out
     assert run(capsys, "score", "model.json", "rows.csv")[0] == 0
@@ -355,6 +360,16 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     if float(low) != float(high):
         assert model.score(exact, Y) > 0.99
     # Names that happen to be long numbers remain names where that is said.
-    command = ("fit", "rows.csv", "--target", "y", "--categorical", "big", "--out", "named.json")
+    command = (
+        "fit",
+        *TREE,
+        "rows.csv",
+        "--target",
+        "y",
+        "--categorical",
+        "big",
+        "--out",
+        "named.json",
+    )
     assert run(capsys, *command)[0] == 0
     assert set(load("named.json")._schema.features[0].levels) == {str(low), str(high)}

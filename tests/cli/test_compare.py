@@ -2,13 +2,17 @@
 
 import json
 import pickle
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from aucrank._base.registry import public_estimators
-from aucrank.cli import compare
+from aucrank.cli import _peers, compare
+from aucrank.cli._peers import PEERS
 from aucrank.cli._text import WIDTH
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,17 +20,32 @@ from sklearn.preprocessing import StandardScaler
 from tests.common.command_line import content, leaderboard, loans, ok, run
 
 
-@pytest.mark.usefixtures("short_fits")
-def test_compare_ranks_every_estimator_and_the_baselines(reader, tumours, capsys):
-    args = ("compare", "tumours.csv", "--target", "target", "--folds", "2")
+def installed_peers():
+    return {name for name, peer in PEERS.items() if peer.is_installed}
+
+
+@pytest.fixture
+def only_sklearn(monkeypatch):
+    """Hide the peers of other packages than scikit-learn."""
+    find_spec = _peers.find_spec
+    monkeypatch.setattr(
+        _peers, "find_spec", lambda name: find_spec(name) if name == "sklearn" else None
+    )
+
+
+@pytest.mark.usefixtures("short_fits", "only_sklearn")
+def test_compare_ranks_every_estimator_and_the_peers(reader, tumours, capsys):
+    args = ("compare", "tumours.csv", "--target", "target", "--folds", "2", "--models", "all")
     out = ok(capsys, *args, "--json", "results.json")
     board = leaderboard(out)
     assert set(board) == {
         *public_estimators(),
         "LogisticRegression",
+        "RandomForestClassifier",
         "HistGradientBoostingClassifier",
     }
-    aucs = [float(row[-5]) for row in board.values()]
+    assert "without LightGBM, XGBoost and CatBoost: not installed" in out
+    aucs = [float(row[-6]) for row in board.values()]
     assert aucs == sorted(aucs, reverse=True)
     assert [row[0] for row in board.values()] == [str(i + 1) for i in range(len(board))]
     assert min(aucs) > 0.9
@@ -39,8 +58,11 @@ def test_compare_ranks_every_estimator_and_the_baselines(reader, tumours, capsys
     for result in results["models"]:
         row = board[result["model"]]
         assert len(result["auc"]) == 2
-        assert float(row[-5]) == pytest.approx(np.mean(result["auc"]), abs=5e-5)
-        assert float(row[-4]) == pytest.approx(np.std(result["auc"], ddof=1), abs=5e-5)
+        assert result["auc_sd"] == pytest.approx(np.std(result["auc"], ddof=1), abs=1e-12)
+        assert result["auc_low"] < result["auc_mean"] < result["auc_high"]
+        shown = [float(cell) for cell in row[-6:-3]]
+        told = [np.mean(result["auc"]), result["auc_low"], result["auc_high"]]
+        assert shown == pytest.approx(told, abs=5e-5)
         assert int(row[-1].replace(",", "")) == round(np.mean(result["n_bytes"]))
 
 
@@ -57,6 +79,31 @@ def test_compare_measures_what_sklearn_measures_on_the_same_folds(tumours, capsy
     folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=3)
     expected = cross_validate(model, X, y, cv=folds, scoring="roc_auc")["test_score"]
     assert result["auc"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_interval_is_that_of_the_influence_curves(tumours, capsys):
+    ok(
+        capsys,
+        *("compare", "tumours.csv", "--target", "target", "--models", "LogisticRegression"),
+        *("--folds", "3", "--json", "results.json"),
+    )
+    with open("results.json") as file:
+        (result,) = json.load(file)["models"]
+    X, y = tumours.drop(columns="target").to_numpy(), tumours["target"].to_numpy()
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    variances = []
+    for train, test in RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0).split(X, y):
+        scores, is_pos = model.fit(X[train], y[train]).decision_function(X[test]), y[test] == 1
+        wins = scores[is_pos][:, None] > scores[~is_pos]
+        influence = [
+            (wins.mean(axis=axis) - wins.mean()) / (y == label).mean()
+            for axis, label in ((1, 1), (0, 0))
+        ]
+        variances.append(np.mean(np.concatenate(influence) ** 2))
+    half = 1.959964 * np.sqrt(np.mean(variances) / len(y))
+    mean = np.mean(result["auc"])
+    assert result["auc_low"] == pytest.approx(mean - half, abs=1e-6)
+    assert result["auc_high"] == pytest.approx(min(mean + half, 1), abs=1e-6)
 
 
 def test_the_size_of_our_models_is_that_of_the_document(tumours, capsys):
@@ -90,7 +137,7 @@ def test_all_models_take_missing_values_and_many_categories(reader, capsys):
     told = "aucrank: warning: Column 'name' looks like an identifier"
     assert [line[: len(told)] for line in err.splitlines()] == [told]
     assert "(2 numeric, 2 categorical)" in out
-    assert len(leaderboard(out)) == len(public_estimators()) + 2
+    assert set(leaderboard(out)) == {*public_estimators(), *installed_peers()}
 
 
 @pytest.mark.usefixtures("short_fits")
@@ -105,7 +152,7 @@ def test_categories_alone_are_enough_to_compare_on(capsys):
         # An ensemble judges a purpose by models that have not seen it.
         "No member is better than chance, so all scores are equal.",
     }
-    assert len(leaderboard(out)) == len(public_estimators()) + 2
+    assert set(leaderboard(out)) == {*public_estimators(), *installed_peers()}
 
 
 def test_a_sample_is_stratified_and_said(tumours, capsys):
@@ -118,25 +165,146 @@ def test_a_sample_is_stratified_and_said(tumours, capsys):
     assert "(37 rows, 37.0%)" in out
 
 
-@pytest.mark.usefixtures("short_fits")
 def test_a_failing_model_does_not_stop_the_others(tumours, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("out of\nluck")
 
-    monkeypatch.setitem(compare._BASELINES, "LogisticRegression", broken)
+    name = "LogisticRegression"
+    monkeypatch.setitem(PEERS, name, replace(PEERS[name], make=broken))
     status, out, err = run(
-        capsys, "compare", "tumours.csv", "--target", "target", "--folds", "2", "--json", "r.json"
+        capsys,
+        *("compare", "tumours.csv", "--target", "target", "--folds", "2", "--json", "r.json"),
+        *("--models", "LogisticRegression", "RIMARC", "HistGradientBoostingClassifier"),
     )
     assert status == 1
     assert err == "aucrank: error: LogisticRegression failed: RuntimeError: out of luck\n"
-    assert set(leaderboard(out)) == {*public_estimators(), "HistGradientBoostingClassifier"}
+    assert set(leaderboard(out)) == {"RIMARC", "HistGradientBoostingClassifier"}
     assert out.splitlines()[-1].split(maxsplit=3) == [
-        *("-", "LogisticRegression", "(scikit-learn)", "failed: RuntimeError: out of luck")
+        *("-", "LogisticRegression", "(sklearn)", "failed: RuntimeError: out of luck")
     ]
     with open("r.json") as file:
         failed = json.load(file)["models"][-1]
     assert failed["error"] == "RuntimeError: out of luck"
     assert failed["auc_mean"] is None
+    assert failed["auc_low"] is None
+
+
+# Which models are compared
+
+
+def test_a_peer_that_cannot_be_imported_fails_alone(tmp_path, monkeypatch, capsys):
+    (tmp_path / "lightgbm.py").write_text("raise OSError('libgomp.so.1: no such file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
+    loans(100).to_csv("loans.csv", index=False)
+    args = ("--target", "bad", "--folds", "2", "--models", "RIMARC", "LGBMClassifier")
+    status, out, err = run(capsys, "compare", "loans.csv", *args)
+    assert status == 1
+    assert err == "aucrank: error: LGBMClassifier failed: OSError: libgomp.so.1: no such file\n"
+    assert list(leaderboard(out)) == ["RIMARC"]
+    assert "LGBMClassifier (LightGBM)  failed: OSError" in out
+
+
+@pytest.mark.usefixtures("only_sklearn")
+def test_a_peer_that_is_not_installed_is_refused_by_name(capsys):
+    loans(100).to_csv("loans.csv", index=False)
+    args = ("--target", "bad", "--models", "CatBoostClassifier")
+    status, out, err = run(capsys, "compare", "loans.csv", *args)
+    assert (status, out) == (1, "")
+    assert err == (
+        "aucrank: error: CatBoostClassifier needs catboost, which is not installed: "
+        "pip install catboost\n"
+    )
+
+
+SKLEARN = {"LogisticRegression", "RandomForestClassifier", "HistGradientBoostingClassifier"}
+
+
+@pytest.mark.usefixtures("short_fits", "only_sklearn")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", {*public_estimators(), *SKLEARN} - {"RankBoost"}),
+        ("--peers", {*public_estimators(), *SKLEARN} - {"RankBoost"}),
+        ("--no-peers", {*public_estimators()} - {"RankBoost"}),
+        ("--models RIMARC", {"RIMARC"}),
+        ("--models RankBoost", {"RankBoost"}),
+        ("--models RIMARC RIMARC --peers", {"RIMARC", *SKLEARN}),
+        ("--models RIMARC --no-peers", {"RIMARC"}),
+        ("--models RIMARC LogisticRegression", {"RIMARC", "LogisticRegression"}),
+        ("--models all", {*public_estimators(), *SKLEARN}),
+        ("--models all RIMARC --no-peers", {*public_estimators()}),
+    ],
+)
+def test_options_say_which_models_are_compared(options, expected, monkeypatch, capsys):
+    monkeypatch.setattr(compare, "MOST_VALUES", {"RankBoost": 299})
+    rows = loans(100)
+    rows.to_csv("loans.csv", index=False)
+    args = ("--target", "bad", "--folds", "2", *options.split())
+    status, out, _ = run(capsys, "compare", "loans.csv", *args)
+    assert status == 0
+    assert set(leaderboard(out)) == expected
+    is_offered = "RankBoost" not in expected and "--models" not in options
+    assert ("without RankBoost: slow on data of this size" in out) == is_offered
+
+
+def test_a_peer_is_not_asked_for_and_left_out(capsys):
+    loans(100).to_csv("loans.csv", index=False)
+    args = ("--target", "bad", "--models", "LogisticRegression", "--no-peers")
+    status, _, err = run(capsys, "compare", "loans.csv", *args)
+    assert status == 2
+    assert "--models asks for LogisticRegression, and --no-peers leaves it out" in err
+
+
+def as_frames(rows):
+    """Columns of text as categories: the form that peers themselves take from pandas."""
+    X = rows.drop(columns="bad")
+    return X.assign(purpose=X["purpose"].astype("category")), (rows["bad"] == "yes").to_numpy()
+
+
+def lightgbm(train, y):
+    model = pytest.importorskip("lightgbm").LGBMClassifier(random_state=0, verbose=-1)
+    return model.fit(train, y).predict_proba
+
+
+def xgboost(train, y):
+    xgb = pytest.importorskip("xgboost")
+    return xgb.XGBClassifier(random_state=0, enable_categorical=True).fit(train, y).predict_proba
+
+
+def catboost(train, y):
+    model = pytest.importorskip("catboost").CatBoostClassifier(
+        cat_features=["purpose"], random_seed=0, verbose=False, allow_writing_files=False
+    )
+
+    def words(X):
+        return X.assign(purpose=X["purpose"].astype(object).fillna("none"))
+
+    fitted = model.fit(words(train), y)
+    return lambda X: fitted.predict_proba(words(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "fit"),
+    [("LGBMClassifier", lightgbm), ("XGBClassifier", xgboost), ("CatBoostClassifier", catboost)],
+)
+def test_peers_know_categories_and_missing_values_as_they_do_from_pandas(name, fit, capsys):
+    rows = loans(600).assign(bad=lambda rows: np.where(rows["bad"] == 1, "yes", "no"))
+    rows = rows[["income", "age", "purpose", "bad"]]
+    X, y = as_frames(rows)
+    folds = list(RepeatedStratifiedKFold(n_splits=2, n_repeats=1, random_state=0).split(X, y))
+    expected = [
+        roc_auc_score(y[test], fit(X.iloc[train], y[train])(X.iloc[test])[:, 1])
+        for train, test in folds
+    ]
+    rows.to_csv("loans.csv", index=False)
+    args = ("--target", "bad", "--models", name, "--folds", "2", "--json", "r.json")
+    ok(capsys, "compare", "loans.csv", *args)
+    with open("r.json") as file:
+        (result,) = json.load(file)["models"]
+    # CatBoost hashes its categories, so that ties fall otherwise.
+    within = 5e-3 if name == "CatBoostClassifier" else 1e-6
+    assert result["auc"] == pytest.approx(expected, abs=within)
 
 
 def test_compare_ranks_one_of_many_values_too(capsys):
@@ -148,4 +316,4 @@ def test_compare_ranks_one_of_many_values_too(capsys):
     loans(300).to_csv("two.csv", index=False)
     for positive in ("0", "1"):
         out = ok(capsys, "compare", "two.csv", *args, "--positive", positive)
-        assert all(float(row[-5]) > 0.7 for row in leaderboard(out).values())
+        assert all(float(row[-6]) > 0.7 for row in leaderboard(out).values())

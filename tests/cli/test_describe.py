@@ -11,14 +11,15 @@ from aucrank.cli._text import WIDTH, aligned
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
-from tests.common.command_line import loans, ok, read_numbers, run, table
+from tests.common.command_line import TREE, loans, ok, read_numbers, run, table
 
 
 def test_describe_says_what_the_model_is(capsys):
     loans().to_csv("loans.csv", index=False)
     ok(
         capsys,
-        *("fit", "loans.csv", "--target", "bad", "--param", "max_depth=3", "--out", "model.json"),
+        *("fit", *TREE, "loans.csv", "--target", "bad", "--param", "max_depth=3"),
+        *("--out", "model.json"),
     )
     out = ok(capsys, "describe", "model.json")
     model = load("model.json")

@@ -5,6 +5,9 @@ import pandas as pd
 from aucrank import load
 from aucrank.cli import _data, main
 
+#: A model that is quickly fitted, where what is tested is the same for all.
+TREE = ("--model", "TreeRank")
+
 
 def hide(monkeypatch, packages):
     find_spec = _data.find_spec

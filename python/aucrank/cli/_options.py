@@ -1,12 +1,17 @@
 """Options that several commands share, said once."""
 
 import argparse
+import math
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 DATA_HELP = "data file: .csv, .csv.gz or .parquet"
-DEFAULT_MODEL = "TreeRank"
+DEFAULT_MODEL = "RankingEnsemble"
+
+#: Models whose fit takes long, and how many values, rows times columns, the data may have for
+#: `compare` to take them without being told to.
+MOST_VALUES = {"AURORA": 5_000, "CatBoostClassifier": 500_000, "RankOpt": 1_000_000}
 
 
 def add_command(
@@ -64,7 +69,13 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
 def add_seed_and_threads(parser: argparse.ArgumentParser) -> None:
     """Seed and number of threads."""
     parser.add_argument(
-        "--random-state", type=natural, default=0, metavar="N", help="seed (default: 0)"
+        "--seed",
+        "--random-state",
+        dest="random_state",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="of all that is drawn at random (default: 0)",
     )
     parser.add_argument(
         "--n-jobs", type=int, metavar="N", help="threads; -1 for all cores (default: joblib's rule)"
@@ -76,6 +87,14 @@ def natural(text: str) -> int:
     value = int(text)
     if not 0 <= value < 2**32:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2**32 - 1")
+    return value
+
+
+def above_zero(text: str) -> float:
+    """Read a positive number."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value
 
 

@@ -12,6 +12,8 @@ from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,
     DEFAULT_MODEL,
+    MOST_VALUES,
+    above_zero,
     add_columns,
     add_command,
     add_model_file,
@@ -46,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(commands, "demo", "fit a ranking tree to breast cancer data, and show it")
     parser.add_argument(
+        "-o",
         "--out",
         default="aucrank-demo.json",
         metavar="MODEL.json",
@@ -58,9 +61,13 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(
         commands,
         "compare",
-        "cross-validate all models on a data file, and print a leaderboard",
-        "All models, aucrank's and scikit-learn's, see the same folds; every model runs with its "
-        "default parameters.",
+        "cross-validate models on a data file, and print a leaderboard",
+        "All see the same folds, with their default parameters: the models of aucrank, its "
+        "ensemble among them, and those of the other packages that are installed, its peers. "
+        "The table has the mean AUC of the folds with its 95 % interval, and the seconds of a "
+        "fit. Without --models, those that would take minutes are left out: "
+        + ", ".join(f"{name} beyond {most:,}" for name, most in MOST_VALUES.items())
+        + " values (rows times columns).",
     )
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_target(parser, "default: the greater of the two")
@@ -76,7 +83,20 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         help="times to deal the rows into folds anew (default: %(default)s)",
     )
     parser.add_argument(
-        "--models", nargs="+", action="extend", metavar="NAME", help="only these (default: all)"
+        "--models",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="only these, of aucrank or peers; 'all' for all, however long they take (default: all "
+        "but the slow ones, see above)",
+    )
+    parser.add_argument(
+        "--peers",
+        action=argparse.BooleanOptionalAction,
+        help="whether to compare with peers: LogisticRegression, RandomForestClassifier and "
+        "HistGradientBoostingClassifier of scikit-learn; LGBMClassifier, XGBClassifier and "
+        "CatBoostClassifier where LightGBM, XGBoost and CatBoost are installed (default: yes, but "
+        "where --models names models)",
     )
     parser.add_argument(
         "--max-rows",
@@ -89,13 +109,42 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
 
 
 def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
-    parser = add_command(commands, "fit", "learn a model from a data file and save it")
+    parser = add_command(
+        commands,
+        "fit",
+        "learn a model from a data file and save it",
+        f"Without --model this is {DEFAULT_MODEL}: boosters, forests and linear scores, blended for"
+        " the best ranking. How well it and its members rank rows left out of their fits is"
+        " printed, and what a model that a person can read would give on the same rows.",
+    )
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_target(parser, "default: the greater of the two")
     parser.add_argument("--weight", metavar="COL", help="column of sample weights")
     add_columns(parser)
     parser.add_argument(
-        "--model", default=DEFAULT_MODEL, metavar="NAME", help="estimator (default: %(default)s)"
+        "--model",
+        default=DEFAULT_MODEL,
+        metavar="NAME",
+        help="estimator, such as TreeRank, Scorecard or LinearRanker, which can be read "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--preset",
+        choices=("fast", "default", "best"),
+        help="members of the ensemble: the more, the better and the longer (default: default)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=above_zero,
+        metavar="SECONDS",
+        help="leave out members of the ensemble that would not be done by then, all but the first "
+        "(default: no limit)",
+    )
+    parser.add_argument(
+        "--no-readable",
+        dest="readable",
+        action="store_false",
+        help="fit no readable models beside the ensemble (they take at most about as long again)",
     )
     parser.add_argument(
         "--param",
@@ -103,12 +152,20 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         action="extend",
         default=[],
         metavar="KEY=VALUE",
-        help="parameters of the estimator, such as max_depth=4",
+        help="parameters of the estimator, such as n_folds=10",
     )
     parser.add_argument(
+        "-o",
         "--out",
         metavar="MODEL.json",
         help="where to save the model (default: DATA's name with .model.json, in this folder)",
+    )
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="say how far the fit is, where it has several parts; -vv: after each of them",
     )
     add_seed_and_threads(parser)
 
@@ -124,6 +181,7 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     parser.add_argument(
+        "-o",
         "--out",
         metavar="FILE",
         help=".csv, .csv.gz or .parquet (default: CSV on the standard output stream)",

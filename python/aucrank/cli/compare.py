@@ -1,12 +1,11 @@
-"""`aucrank compare`: cross-validate every ranker, beside scikit-learn's, on the same folds."""
+"""`aucrank compare`: cross-validate rankers beside those of other packages, on the same folds."""
 
 import argparse
-import contextlib
 import json
 import pickle
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,13 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
@@ -31,14 +26,8 @@ from aucrank._base.scoring import score_rows
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import warn_of_columns
 from aucrank._utils.files import write_atomically
-from aucrank._utils.words import plural
-from aucrank.cli._data import (
-    Labelled,
-    categorical_columns,
-    count_kinds,
-    present_values,
-    read_labelled,
-)
+from aucrank._utils.words import listed, plural
+from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import (
     DataError,
     UsageError,
@@ -49,8 +38,12 @@ from aucrank.cli._errors import (
     writable,
 )
 from aucrank.cli._model import build_estimator
-from aucrank.cli._text import aligned, hanging
-from aucrank.metrics import roc_auc_score
+from aucrank.cli._options import MOST_VALUES
+from aucrank.cli._peers import PEERS, as_matrix, encoder
+from aucrank.cli._text import aligned, hanging, progress
+from aucrank.metrics import cross_validated_auc, roc_auc_score
+
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -64,30 +57,38 @@ class Contestant:
     """The rows of these numbers, in the form that the model takes."""
     size: Callable[[Any], int]
     """Bytes of the fitted model when stored."""
-    from_sklearn: bool = False
+    y: NDArray[Any]
+    """The classes of all rows, the positive one last when sorted."""
+    package: str | None = None
+    """Where it is from, if not from here."""
+    fit_options: Mapping[str, Any] = field(default_factory=dict)
+    """What ``fit`` is told beside rows and labels."""
 
 
 @dataclass
 class Outcome:
-    """What a model did, one entry a fold."""
+    """What a model did; the lists have one entry a fold."""
 
     model: str
+    package: str | None = None
     auc: list[float] = field(default_factory=list)
     fit_seconds: list[float] = field(default_factory=list)
     score_seconds: list[float] = field(default_factory=list)
     n_bytes: list[int] = field(default_factory=list)
+    interval: tuple[float, float] | None = None
+    """Ends of the 95 % interval of the mean AUC."""
     error: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The model, and where it is from."""
+        return self.model if self.package is None else f"{self.model} ({self.package})"
 
 
 def run(args: argparse.Namespace) -> int:
     """Cross-validate, print, and report failure if a model failed."""
     report = None if args.json is None else writable(args.json)
-    known = [name for name, cls in public_estimators().items() if is_classifier(cls())]
-    known += list(_BASELINES)
-    for name in args.models or ():
-        if name not in known:
-            raise UsageError(f"there is no model {name!r}{did_you_mean(name, known)}")
-    names = list(dict.fromkeys(args.models or known))
+    _check_names(args)
 
     data = read_labelled(
         args.data,
@@ -99,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
     n_all = len(data.is_positive)
     data = _sample(data, args.max_rows, args.random_state)
     n_rows = len(data.is_positive)
+    names, without = _choose(args, n_rows * len(data.X.columns))
     smaller = min(data.n_positive, n_rows - data.n_positive)
     if smaller < args.folds:
         raise DataError(
@@ -113,6 +115,8 @@ def run(args: argparse.Namespace) -> int:
         + (f", dealt {args.repeats} times" if args.repeats > 1 else "")
         + "; the same for all models"
     )
+    for reason, left_out in without.items():
+        print(hanging(f"without {listed(left_out)}: {reason}", 8))
 
     folds = list(
         RepeatedStratifiedKFold(
@@ -124,8 +128,11 @@ def run(args: argparse.Namespace) -> int:
     limit = args.n_jobs if args.n_jobs is not None and args.n_jobs > 0 else None
     # Each fit of each model would say it again, of the rows of its fold.
     warn_of_columns(data.X.to_native())
-    with _progress() as say, threadpool_limits(limit), inner_fits_are_silent():
-        outcomes = [_cross_validate(contestant, data, folds, say) for contestant in contestants]
+    with progress() as say, threadpool_limits(limit), inner_fits_are_silent():
+        outcomes = [
+            _cross_validate(contestant, data.is_positive, folds, args.repeats, say)
+            for contestant in contestants
+        ]
     # Failed ones last; `sorted` keeps the rest of the order.
     outcomes = sorted(outcomes, key=lambda o: -np.inf if o.error else np.mean(o.auc), reverse=True)
 
@@ -133,11 +140,51 @@ def run(args: argparse.Namespace) -> int:
         with plain_errors(f"cannot write {report}"):
             write_atomically(report, _as_json(args, data, outcomes))
     print()
-    print(_leaderboard(outcomes, {c.name for c in contestants if c.from_sklearn}))
+    print(_leaderboard(outcomes))
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         complain(f"error: {outcome.model} failed: {outcome.error}")
     return 1 if failed else 0
+
+
+def _ours() -> list[str]:
+    return [name for name, cls in public_estimators().items() if is_classifier(cls())]
+
+
+def _check_names(args: argparse.Namespace) -> None:
+    """Raise if a model that is asked for does not exist, or cannot be had."""
+    known = [*_ours(), *PEERS]
+    for name in args.models or ():
+        if name not in (*known, ALL):
+            raise UsageError(f"there is no model {name!r}{did_you_mean(name, known)}")
+        if name not in PEERS:
+            continue
+        if args.peers is False:
+            raise UsageError(f"--models asks for {name}, and --no-peers leaves it out")
+        if not PEERS[name].is_installed:
+            module = PEERS[name].module
+            raise DataError(f"{name} needs {module}, which is not installed: pip install {module}")
+
+
+def _choose(args: argparse.Namespace, n_values: int) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the models to compare, and by reason those that one might miss."""
+    asked = list(dict.fromkeys(args.models or ()))
+    everything = ALL in asked
+    names = [name for name in asked if name != ALL]
+    offered = [] if names and not everything else _ours()
+    with_peers = args.peers if args.peers is not None else bool(offered)
+    offered += list(PEERS) if with_peers else []
+    offered = [name for name in offered if name not in names]
+    without: dict[str, list[str]] = {}
+    for name in offered:
+        if name in PEERS and not PEERS[name].is_installed:
+            without.setdefault("not installed", []).append(PEERS[name].package)
+        elif n_values > MOST_VALUES.get(name, n_values) and not everything:
+            reason = f"slow on data of this size; --models {ALL} compares all"
+            without.setdefault(reason, []).append(name)
+        else:
+            names.append(name)
+    return names, without
 
 
 def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
@@ -157,99 +204,44 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
 def _contestants(
     names: Sequence[str], data: Labelled, seed: int, n_jobs: int | None
 ) -> list[Contestant]:
-    """Our estimators take the frame; scikit-learn's take numbers, categories as codes.
+    """Our estimators take the frame; peers take numbers, categories as codes.
 
     Those of ours that take no missing values stand behind the encoder of logistic regression.
     """
-    matrix, n_numeric = _as_matrix(data)
+    matrix = as_matrix(data)
+    y = data.y
 
     def contestant(name: str) -> Contestant:
-        if name in _BASELINES:
+        if name in PEERS:
+            peer = PEERS[name]
             return Contestant(
                 name=name,
-                make=partial(_BASELINES[name], n_numeric, matrix.shape[1], seed),
-                rows=matrix.__getitem__,
+                make=partial(peer.make, matrix, seed, n_jobs),
+                rows=matrix.values.__getitem__,
                 size=lambda model: len(pickle.dumps(model)),
-                from_sklearn=True,
+                # Not all of them take labels of any kind.
+                y=data.is_positive.astype(np.intp),
+                package=peer.package,
+                fit_options=peer.fit_options(matrix),
             )
         make = partial(build_estimator, name, random_state=seed, n_jobs=n_jobs)
         if not get_tags(make()).input_tags.allow_nan:
             return Contestant(
                 name=name,
-                make=lambda: make_pipeline(
-                    _encoder(n_numeric, matrix.shape[1], sparse_output=False), make()
-                ),
-                rows=matrix.__getitem__,
+                make=lambda: make_pipeline(encoder(matrix, sparse_output=False), make()),
+                rows=matrix.values.__getitem__,
                 size=lambda model: _document_size(model[-1]),
+                y=y,
             )
         return Contestant(
             name=name,
             make=make,
             rows=lambda rows: data.X[rows].to_native(),
             size=_document_size,
+            y=y,
         )
 
     return [contestant(name) for name in names]
-
-
-def _as_matrix(data: Labelled) -> tuple[NDArray[np.float64], int]:
-    """Numeric columns, then categorical ones as codes; missing is NaN. How many are numeric."""
-    categorical = categorical_columns(data.X)
-    numeric = [name for name in data.X.columns if name not in categorical]
-    columns = [np.asarray(data.X[name].to_numpy(), dtype=np.float64) for name in numeric]
-    for name in categorical:
-        code = {value: i for i, value in enumerate(sorted(present_values(data.X[name])))}
-        columns.append(np.array([code.get(value, np.nan) for value in data.X[name].to_list()]))
-    return np.column_stack(columns), len(numeric)
-
-
-def _encoder(n_numeric: int, n_columns: int, **one_hot: Any) -> Any:
-    """Return what makes numbers of categories and of missing values."""
-    return make_column_transformer(
-        (
-            make_pipeline(
-                SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True),
-                StandardScaler(),
-            ),
-            list(range(n_numeric)),
-        ),
-        # A missing value is a category of its own.
-        (OneHotEncoder(handle_unknown="ignore", **one_hot), list(range(n_numeric, n_columns))),
-    )
-
-
-def _logistic_regression(n_numeric: int, n_columns: int, seed: int) -> Any:
-    return make_pipeline(_encoder(n_numeric, n_columns), LogisticRegression(max_iter=1000))
-
-
-def _gradient_boosting(n_numeric: int, n_columns: int, seed: int) -> Any:
-    n_categorical = n_columns - n_numeric
-    return make_pipeline(
-        make_column_transformer(
-            (
-                # The booster takes at most 255 categories: the rarest beyond become one.
-                OrdinalEncoder(
-                    handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=254
-                ),
-                list(range(n_numeric, n_columns)),
-            ),
-            ("passthrough", partial(_numeric_with_values, n_numeric)),
-        ),
-        HistGradientBoostingClassifier(
-            categorical_features=list(range(n_categorical)), random_state=seed
-        ),
-    )
-
-
-def _numeric_with_values(n_numeric: int, X: NDArray[np.float64]) -> list[int]:
-    """Leave out columns without any value in this fold, on which the booster fails."""
-    return [column for column in range(n_numeric) if not np.isnan(X[:, column]).all()]
-
-
-_BASELINES: dict[str, Callable[[int, int, int], Any]] = {
-    "LogisticRegression": _logistic_regression,
-    "HistGradientBoostingClassifier": _gradient_boosting,
-}
 
 
 def _document_size(model: Any) -> int:
@@ -261,65 +253,59 @@ def _document_size(model: Any) -> int:
 
 def _cross_validate(
     contestant: Contestant,
-    data: Labelled,
+    is_positive: NDArray[np.bool_],
     folds: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
+    n_repeats: int,
     say: Callable[[str], None],
 ) -> Outcome:
-    outcome = Outcome(contestant.name)
-    y, is_positive = data.y, data.is_positive
+    outcome = Outcome(contestant.name, contestant.package)
+    scores = np.zeros((len(is_positive), n_repeats))
+    fold_of = np.zeros(scores.shape, dtype=np.intp)
     try:
-        for i, (train, test) in enumerate(folds, start=1):
-            say(f"{contestant.name}: fold {i} of {len(folds)}")
+        for i, (train, test) in enumerate(folds):
+            say(f"{contestant.name}: fold {i + 1} of {len(folds)}")
             model, X_train, X_test = (
                 contestant.make(),
                 contestant.rows(train),
                 contestant.rows(test),
             )
             start = perf_counter()
-            model.fit(X_train, y[train])
+            model.fit(X_train, contestant.y[train], **contestant.fit_options)
             fitted = perf_counter()
-            scores = score_rows(model, X_test)
+            found = score_rows(model, X_test)
             scored = perf_counter()
-            outcome.auc.append(float(roc_auc_score(is_positive[test], scores)))
+            outcome.auc.append(float(roc_auc_score(is_positive[test], found)))
             outcome.fit_seconds.append(fitted - start)
             outcome.score_seconds.append(scored - fitted)
             outcome.n_bytes.append(contestant.size(model))
+            repeat = i * n_repeats // len(folds)
+            scores[test, repeat], fold_of[test, repeat] = found, i
+        with warnings.catch_warnings():
+            # Where all folds are without error, another interval takes the place of the usual.
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            interval = cross_validated_auc(is_positive, scores, fold_of)
+        outcome.interval = interval.low, interval.high
     except Exception as error:  # one model's failure must not cost the others' results
         outcome.error = one_line(f"{type(error).__name__}: {error}")
     return outcome
 
 
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Write over one line of the terminal; where there is no terminal, write nothing."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    try:
-        yield lambda text: print(f"\r{text:<60}", end="", file=sys.stderr, flush=True)
-    finally:
-        print(f"\r{'':<60}\r", end="", file=sys.stderr, flush=True)
-
-
-def _leaderboard(outcomes: Sequence[Outcome], from_sklearn: set[str]) -> str:
-    names = [o.model + (" (scikit-learn)" if o.model in from_sklearn else "") for o in outcomes]
-    ranked = [(n, o) for n, o in zip(names, outcomes, strict=True) if not o.error]
+def _leaderboard(outcomes: Sequence[Outcome]) -> str:
+    ranked = [outcome for outcome in outcomes if not outcome.error]
+    intervals = [outcome.interval or (np.nan, np.nan) for outcome in ranked]
     table = aligned(
         {
             "rank": range(1, len(ranked) + 1),
-            "model": [name for name, _ in ranked],
-            "AUC mean": [float(np.mean(o.auc)) for _, o in ranked],
-            "AUC sd": [_spread(o.auc) for _, o in ranked],
-            "fit s": [float(np.mean(o.fit_seconds)) for _, o in ranked],
-            "score s": [float(np.mean(o.score_seconds)) for _, o in ranked],
-            "size bytes": [round(float(np.mean(o.n_bytes))) for _, o in ranked],
+            "model": [o.label for o in ranked],
+            "AUC": [float(np.mean(o.auc)) for o in ranked],
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
+            "fit s": [float(np.mean(o.fit_seconds)) for o in ranked],
+            "score s": [float(np.mean(o.score_seconds)) for o in ranked],
+            "size bytes": [round(float(np.mean(o.n_bytes))) for o in ranked],
         }
     )
-    failed = [
-        hanging(f"   -  {name}  failed: {outcome.error}", 6)
-        for name, outcome in zip(names, outcomes, strict=True)
-        if outcome.error
-    ]
+    failed = [hanging(f"   -  {o.label}  failed: {o.error}", 6) for o in outcomes if o.error]
     return "\n".join([table, *failed])
 
 
@@ -346,6 +332,8 @@ def _as_json(args: argparse.Namespace, data: Labelled, outcomes: Sequence[Outcom
                     "error": outcome.error,
                     "auc_mean": None if outcome.error else float(np.mean(outcome.auc)),
                     "auc_sd": None if outcome.error else _spread(outcome.auc),
+                    "auc_low": None if outcome.interval is None else outcome.interval[0],
+                    "auc_high": None if outcome.interval is None else outcome.interval[1],
                     "auc": outcome.auc,
                     "fit_seconds": outcome.fit_seconds,
                     "score_seconds": outcome.score_seconds,

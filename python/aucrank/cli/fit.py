@@ -1,21 +1,30 @@
 """`aucrank fit`: learn a model from a data file and save it."""
 
 import argparse
+import shlex
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from aucrank._base.scoring import score_rows
-from aucrank._utils.words import plural
-from aucrank.cli._data import count_kinds, read_labelled
-from aucrank.cli._errors import plain_errors, writable
+from aucrank._utils.words import listed, plural
+from aucrank.cli._data import Labelled, count_kinds, read_labelled
+from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
+from aucrank.cli._options import DEFAULT_MODEL
+from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
+from aucrank.cli._text import aligned, hanging, heading, progress, shown
 from aucrank.metrics import roc_auc_score
+
+# What readable models may take in any case: less than anyone notices.
+_SECONDS_AT_LEAST = 1.0
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, and say what came out."""
-    estimator = build_estimator(args.model, args.param, args.random_state, args.n_jobs)
+    estimator = build_estimator(args.model, _params(args), args.random_state, args.n_jobs)
+    if args.verbose and "verbose" in estimator.get_params(deep=False):
+        estimator.set_params(verbose=args.verbose)
     out = writable(args.out if args.out is not None else _default_out(args.data))
     data = read_labelled(
         args.data,
@@ -26,21 +35,111 @@ def run(args: argparse.Namespace) -> int:
         categorical=args.categorical,
     )
     start = perf_counter()
-    with plain_errors(f"cannot fit {args.model} to {args.data}"):
+    with progress() as say, plain_errors(f"cannot fit {args.model} to {args.data}"):
+        if not args.verbose:
+            say(f"fitting {args.model}")
         fit_to(estimator, data)
     seconds = perf_counter() - start
-    scores = score_rows(estimator, data.X.to_native())
-    auc = roc_auc_score(data.is_positive, scores, sample_weight=data.weight)
+    is_ensemble = args.model == DEFAULT_MODEL
+    is_honest = is_ensemble and leaves_rows_out(estimator)
+    said = _auc_of_ensemble(estimator) if is_honest else _auc_of_training(estimator, data)
     n_bytes = save_model(estimator, out)
 
     print(f"data    {args.data}: {plural(len(data.is_positive), 'row')}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
     print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}")
-    print(
-        f"AUC     {auc:.4f} on the rows it learned from; `aucrank compare` estimates it on others"
-    )
+    print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
+    if is_ensemble:
+        rows = " of rows left out" if is_honest else ""
+        print(heading(f"Leaderboard: AUC{rows}, with its 95 % interval"))
+        print(aligned(estimator.leaderboard_))
+    if is_honest and args.readable:
+        print(flush=True)
+        with progress() as say, plain_errors("cannot fit readable models (see --no-readable)"):
+            say("fitting readable models")
+            aucs = readable_aucs(estimator, data, max(seconds, _SECONDS_AT_LEAST))
+        print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
     return 0
+
+
+def _params(args: argparse.Namespace) -> list[str]:
+    """Return the parameters as KEY=VALUE, also those that have an option of their own."""
+    given = {"presets": args.preset, "time_limit": args.time_limit}
+    options = {"presets": "--preset", "time_limit": "--time-limit"}
+    params = list(args.param)
+    named = {param.partition("=")[0] for param in params}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if args.model != DEFAULT_MODEL:
+            raise UsageError(
+                f"{options[name]} is an option of {DEFAULT_MODEL}, and --model says {args.model}"
+            )
+        if name in named:
+            raise UsageError(f"{options[name]} and --param {name} say the same: leave one out")
+        params.append(f"{name}={value}")
+    return params
+
+
+def _auc_row(ensemble: Any) -> dict[str, float]:
+    """Return what the leaderboard says of the ensemble itself."""
+    table = ensemble.leaderboard_
+    row = list(table["name"]).index("ensemble")
+    return {name: table[name][row] for name in ("auc", "low", "high")}
+
+
+def _auc_of_ensemble(ensemble: Any) -> str:
+    row = _auc_row(ensemble)
+    return f"{row['auc']:.4f} on rows left out ({row['low']:.4f} to {row['high']:.4f})"
+
+
+def _auc_of_training(estimator: Any, data: Labelled) -> str:
+    scores = score_rows(estimator, data.X.to_native())
+    auc = roc_auc_score(data.is_positive, scores, sample_weight=data.weight)
+    return f"{auc:.4f} on the rows it learned from; `aucrank compare` estimates it on others"
+
+
+def _readable_in_words(
+    aucs: dict[str, float], auc: float, args: argparse.Namespace, out: Path
+) -> str:
+    """Say what readable models lose to the ensemble, and how the best of them is fitted."""
+    first, *others = [
+        f"{model} has {readable:.4f}, {_points(readable - auc)}" for model, readable in aucs.items()
+    ]
+    sentences = [
+        "An ensemble cannot be read. Of models that can, the AUC on the same rows left out: "
+        + "; ".join([f"{first} than the ensemble", *others])
+        + " (a point is 0.01)."
+    ]
+    late = [name for name in READABLE if name not in aucs]
+    if late:
+        sentences.append(
+            f"Readable models are given no more time than the ensemble took: {listed(late)}"
+            f" {'is' if len(late) == 1 else 'are'} left out."
+        )
+    best = next(iter(aucs))
+    sentences.append(f"To fit and read {best}:")
+    path = str(out.with_name(f"{out.name.removesuffix('.json')}.{best}.json"))
+    commands = [_command(args, best, path), shlex.join(["aucrank", "describe", path])]
+    return "\n".join([hanging(" ".join(sentences), 0), "", *(f"  {shown(c)}" for c in commands)])
+
+
+def _points(difference: float) -> str:
+    """Name a difference of AUC in points, hundredths of it."""
+    points = 100 * difference
+    return f"{abs(points):.1f} points {'less' if points < 0 else 'more'}"
+
+
+def _command(args: argparse.Namespace, model: str, out: str) -> str:
+    """Write the command that fits another model to the same rows and columns."""
+    words = ["aucrank", "fit", args.data, "--target", args.target, "--model", model]
+    for option, value in (("--positive", args.positive), ("--weight", args.weight)):
+        words += [] if value is None else [option, value]
+    for option, values in (("--drop", args.drop), ("--categorical", args.categorical)):
+        words += [option, *values] if values else []
+    words += ["--seed", str(args.random_state)] if args.random_state else []
+    return shlex.join([*words, "--out", out])
 
 
 def _default_out(data: str) -> str:
