@@ -312,7 +312,10 @@ impl Asking<'_> {
                 }
             }
             Model::Ensemble(model) => {
-                self.scores("probability", |columns| model.probability(columns))?;
+                // One of external rankers is not asked without them.
+                if model.external_rankers().is_empty() {
+                    self.scores("probability", |columns| model.probability(columns, None))?;
+                }
                 let models = model.members().iter().flat_map(|member| &member.models);
                 for model in models.take(3) {
                     self.about(model)?;

@@ -186,7 +186,7 @@ def test_time_runs_out_after_the_first_member():
         ({"members": []}, ValueError, "members must not be empty"),
         ({"members": "fast"}, TypeError, "members must be a list"),
         ({"members": [RankOpt()]}, TypeError, "members must be a list of"),
-        ({"members": [("a", RankOpt), ("b", RankOpt())]}, TypeError, "member 'a' must be a ranker"),
+        ({"members": [("a", RankOpt), ("b", RankOpt())]}, TypeError, "member 'a' must be an estimator"),
         ({"members": [("a", RankOpt()), ("a", RankOpt())]}, ValueError, "two of the name 'a'"),
         ({"members": [("a", RankingEnsemble())]}, TypeError, "'a' is an ensemble itself"),
         (
@@ -229,11 +229,20 @@ def test_nothing_is_told_before_a_fit():
 def test_lines_tell_of_members_and_of_the_end(capsys):
     model = quick(verbose=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
-    for number, line in enumerate(lines[:3], start=1):
+    fits = {line.rpartition(",")[0] for line in lines if "without fold" in line}
+    assert fits == {
+        f"[RankingEnsemble] {name} without fold {fold}"
+        for name, _ in few_members()
+        for fold in range(1, 6)
+    }
+    members = [line for line in lines if " of 3 members" in line]
+    for number, line in enumerate(members, start=1):
         assert line.startswith(f"[RankingEnsemble] {number} of 3 members, ")
+    assert len(members) == 3
+    assert len(lines) == len(fits) + len(members) + 1
     table = model.leaderboard_
     auc = table["auc"][table["name"] == "ensemble"][0]
-    assert lines[3] == f"[RankingEnsemble] 3 members, AUC {auc:.4f} on rows left out"
+    assert lines[-1] == f"[RankingEnsemble] 3 members, AUC {auc:.4f} on rows left out"
 
 
 def test_the_core_refuses_members_that_do_not_fit():
@@ -241,11 +250,11 @@ def test_the_core_refuses_members_that_do_not_fit():
     model = TreeRank(pruning=None).fit(few.X, few.y)._model
     n_levels = [None] * model.n_features
     with pytest.raises(ValueError, match="other columns"):
-        _core.build_ensemble([None] * 17, [(1.0, [model])], 0.0)
+        _core.build_ensemble([None] * 17, [(1.0, [model], [])], 0.0)
     with pytest.raises(ValueError, match="no models"):
-        _core.build_ensemble(n_levels, [(1.0, [])], 0.0)
+        _core.build_ensemble(n_levels, [(1.0, [], [])], 0.0)
     with pytest.raises(ValueError, match="not positive and finite"):
-        _core.build_ensemble(n_levels, [(-1.0, [model])], 0.0)
-    inner = _core.build_ensemble(n_levels, [(1.0, [model])], 0.0)
+        _core.build_ensemble(n_levels, [(-1.0, [model], [])], 0.0)
+    inner = _core.build_ensemble(n_levels, [(1.0, [model], [])], 0.0)
     with pytest.raises(ValueError, match="is an ensemble"):
-        _core.build_ensemble(n_levels, [(1.0, [inner])], 0.0)
+        _core.build_ensemble(n_levels, [(1.0, [inner], [])], 0.0)

@@ -145,7 +145,7 @@ class ExternalModels:
     def __init__(self, models: Sequence[Any], X: Any, answer: Answer) -> None:
         self._fitted = dict(enumerate(models))
         self._answer = answer
-        self._take = _taker(X)
+        self._take = row_taker(X)
         # Settings that scikit-learn, numpy and others keep for each thread.
         self._config = sklearn.get_config()
         self._context = copy_context()
@@ -346,7 +346,7 @@ class KeepsModels:
         return tags
 
 
-def _taker(X: Any) -> Callable[[NDArray[np.uint32]], Any]:
+def row_taker(X: Any) -> Callable[[NDArray[np.uint32]], Any]:
     """Return a function that takes rows of a data frame as such, and of all else as an array."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
