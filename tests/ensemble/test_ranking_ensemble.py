@@ -186,7 +186,11 @@ def test_time_runs_out_after_the_first_member():
         ({"members": []}, ValueError, "members must not be empty"),
         ({"members": "fast"}, TypeError, "members must be a list"),
         ({"members": [RankOpt()]}, TypeError, "members must be a list of"),
-        ({"members": [("a", RankOpt), ("b", RankOpt())]}, TypeError, "member 'a' must be an estimator"),
+        (
+            {"members": [("a", RankOpt), ("b", RankOpt())]},
+            TypeError,
+            "member 'a' must be an estimator",
+        ),
         ({"members": [("a", RankOpt()), ("a", RankOpt())]}, ValueError, "two of the name 'a'"),
         ({"members": [("a", RankingEnsemble())]}, TypeError, "'a' is an ensemble itself"),
         (

@@ -99,17 +99,8 @@ class Student:
             Its scores of rows left out.
         blend : callable
             Brings the scores of members together.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer than three folds: without two, none would be left.
         """
         folds, sample = self._cross.folds, self._cross.sample
-        if folds.n_folds < 3:
-            raise ValueError(
-                f"compare=True needs three folds or more, but the ensemble has {folds.n_folds}"
-            )
         without = [self._cross.scores_without_pairs(*ranker) for ranker in rankers]
         weight = np.ones(len(folds.rows)) if sample.weight is None else sample.weight
         found = {name: np.zeros(len(folds.rows)) for name in ("distilled", "plain")}

@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -42,15 +41,6 @@ from aucrank.ensemble._folds import deal
 from aucrank.ensemble._importances import permutation_importances
 from aucrank.ensemble._members import check_members
 from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
-
-
-def _says_how_to_explain(estimator: "RankingEnsemble") -> bool:
-    """Raise what scikit-learn shows of the missing `RankingEnsemble.explain`."""
-    raise AttributeError(
-        "RankingEnsemble has no explain: its score is no sum of parts of features. Look at"
-        " feature_importances_ and sklearn.inspection.partial_dependence, or distill a ranker that"
-        " can be explained"
-    )
 
 
 class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
@@ -208,7 +198,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     def _fit_members(self, context: FitContext) -> tuple[_core.Ensemble, str]:
         """Return the ensemble, and what the user should be warned of, if anything."""
         start, message, sample = perf_counter(), "", context.sample
-        blend = self._blend(context)
+        params = json.dumps(self._core_params(context.scope))
+        blend = _blend_by(params, context.n_threads)
         n_values = _n_values(sample)
         n_folds, rankers = self._folds_for(sample.n_rows), self._rankers(n_values)
         folds = deal(sample, n_folds, context.seed, context.n_threads)
@@ -230,8 +221,12 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         blended = blend(scores, cross.sample.labels, cross.sample.weight)
         nested = cross.nested(scores, blend)
         self._leaderboard = _leaderboard(fitted, blended["weights"], nested, cross)
-        places = {member.name: member.place for member in fitted}
-        self._left_out = _LeftOut(nested, context.seed, n_folds, places)
+        used = [
+            (member.name, clone(rankers[member.place][1]), member.place)
+            for member, factor in zip(fitted, blended["factors"], strict=True)
+            if factor > 0
+        ]
+        self._left_out = _LeftOut(nested, context.seed, n_folds, folds.n_folds, used, params)
         model, self._estimators = _put_together(fitted, blended, sample.schema.n_levels)
         if not any(blended["factors"]):
             message = "No member is better than chance, so all scores are equal."
@@ -241,10 +236,6 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
                 cross, fitted, blended["factors"], context.seed
             )
         return model, message
-
-    def _blend(self, context: FitContext) -> Blend:
-        params = json.dumps(self._core_params(context.scope))
-        return partial(_core.blend_scores, params=params, n_threads=context.n_threads)
 
     def _fit_each(
         self, cross: CrossFit, rankers: list[tuple[str, Any]], start: float
@@ -296,10 +287,14 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             raise AttributeError(f"a model from a file has no {name}: it is not saved")
         return self.__dict__[attribute]
 
-    @available_if(_says_how_to_explain)  # type: ignore[untyped-decorator]
-    def explain(self, X: Any) -> NDArray[np.float64]:
-        """Refuse: an ensemble is no sum of parts of features."""
-        raise NotImplementedError
+    @property
+    def explain(self) -> Any:
+        """Refuse, and say what else tells of the score."""
+        raise AttributeError(
+            "RankingEnsemble has no explain: its score is no sum of parts of features. Look at"
+            " feature_importances_ and sklearn.inspection.partial_dependence, or distill a ranker"
+            " that can be explained"
+        )
 
     def distill(
         self,
@@ -363,7 +358,11 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         True
         """
         left_out: _LeftOut = self._not_saved("_left_out", "record of the rows left out")
-        check_bool(compare, "compare")
+        if check_bool(compare, "compare") and left_out.n_dealt < 3:
+            raise ValueError(
+                "compare=True needs three folds or more, but the ensemble has"
+                f" {left_out.n_dealt}: without two, none would be left"
+            )
         check_ranker(estimator, "estimator")
         check_takes_weights(estimator, "estimator")
         X = as_frame(X)
@@ -373,26 +372,18 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))
         with errors_by_name(self._schema), warnings.catch_warnings(), inner_fits_are_silent():
             warnings.simplefilter("ignore")
-            cross = CrossFit(
-                context, deal(sample, left_out.n_folds, left_out.seed, n_threads), self.verbose
-            )
+            cross = CrossFit(context, deal(sample, left_out.n_folds, left_out.seed, n_threads))
             table = self.leaderboard_
             (own,) = np.flatnonzero(table["name"] == "ensemble")
             is_same = len(left_out.scores) == len(cross.folds.rows)
             if not is_same or cross.auc(left_out.scores).auc != table["auc"][own]:
                 raise ValueError("X, y and sample_weight must be those of the fit of the ensemble")
-            rankers = [
-                (name, ranker, left_out.places[name])
-                for name, ranker in self._rankers(_n_values(sample))
-                if self.weights_.get(name)
-            ]
             student = Student(estimator, X, cross, self.classes_)
             ranker = student.fit_to(left_out.scores)
             if not compare:
                 return Distilled(ranker, None)
-            return Distilled(
-                ranker, student.compare(rankers, left_out.scores, self._blend(context))
-            )
+            blend = _blend_by(left_out.params, n_threads)
+            return Distilled(ranker, student.compare(left_out.rankers, left_out.scores, blend))
 
     def _size(self) -> str:
         return plural(len(self._model.factors()), "member")
@@ -417,6 +408,10 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             if isinstance(ranker, BaseEstimator) and not isinstance(ranker, Pipeline):
                 tags.input_tags.allow_nan &= get_tags(ranker).input_tags.allow_nan
         return tags
+
+
+def _blend_by(params: str, n_threads: int) -> Blend:
+    return partial(_core.blend_scores, params=params, n_threads=n_threads)
 
 
 def _n_values(sample: Sample) -> int:
@@ -455,14 +450,20 @@ class _LeftOut:
         That rows were dealt by.
     n_folds : int
         As asked for.
-    places : dict of str to int
-        Of the members that were fitted.
+    n_dealt : int
+        As there were rows for.
+    rankers : list of (str, estimator, int)
+        Members of some weight with their places, as the fit found them.
+    params : str
+        Of the blend, as the core takes them.
     """
 
     scores: NDArray[np.float64]
     seed: int
     n_folds: int
-    places: dict[str, int]
+    n_dealt: int
+    rankers: list[tuple[str, Any, int]]
+    params: str
 
 
 def _leaderboard(
