@@ -133,7 +133,7 @@ class CrossFit:
                     self._submit(pool, name, member, place, [fold], turn_ends) for fold in turn
                 ]
                 fits += [future.result() for future in begun]
-                if perf_counter() > turn_ends and not in_any_case:
+                if perf_counter() >= turn_ends and not in_any_case:
                     return None
         return self._put_together(name, place, member, fits)
 
