@@ -122,7 +122,8 @@ class CrossFit:
         CrossFitted or None
             None where it would not be done.
         """
-        member, fits = self._member(name, ranker), []
+        member = self._member(name, ranker)
+        fits: list[_Fit] = []
         with ThreadPoolExecutor(self._n_at_once) as pool:
             while len(fits) < self.folds.n_folds:
                 turn = range(len(fits), min(len(fits) + self._n_at_once, self.folds.n_folds))

@@ -8,7 +8,8 @@ from aucrank.boosting import GradientBoostingRanker
 from aucrank.tree import RankingForest
 
 #: Up to so many values (rows times features) forests have 100 trees. Beyond, they are to cost no
-#: more: on some 14,000 rows, 25 trees a fold rank as well as 100 but for 0.0005 of AUC in a set.
+#: more: on at most 14,000 rows of eight sets, an ensemble with 25 trees a fold ranks as well as one
+#: with 100, within 0.0007 of AUC.
 _WHOLE_FORESTS = 1 << 17
 
 #: Up to so many values there are forests: beyond, they would have some ten trees.

@@ -21,6 +21,7 @@ from aucrank._base.external import (
     check_ranker,
     check_takes_weights,
     known_scores,
+    refuse_missing,
 )
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.fit_progress import FitProgress
@@ -28,8 +29,9 @@ from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.input import Columns
 from aucrank._data.sample import Sample, read_sample
-from aucrank._data.schema import errors_by_name
+from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import effective_n_threads
@@ -39,7 +41,7 @@ from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted
 from aucrank.ensemble._distill import Distilled, Student
 from aucrank.ensemble._folds import deal
 from aucrank.ensemble._importances import permutation_importances
-from aucrank.ensemble._members import check_members
+from aucrank.ensemble._members import check_members, is_external
 from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
 
 
@@ -55,19 +57,23 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     ----------
     presets : {"fast", "default", "best"}, default="default"
         Which members there are: boosters, forests and linear scores; the more, the longer a fit.
-        It has no effect with ``members``.
-    members : list of (str, ranker) or None, default=None
-        Rankers of aucrank by name, in place of those of the preset. They are cloned, never fitted
-        themselves; their ``n_jobs`` and ``verbose`` are those of the ensemble.
-    n_folds : int, default=5
-        Folds into which distinct rows are dealt, at least 2; fewer where a class has fewer distinct
-        rows.
+        Of large data there are fewer, see Notes. It has no effect with ``members``.
+    members : list of (str, estimator) or None, default=None
+        Estimators by name, in place of those of the preset: rankers of aucrank, whose ``n_jobs``
+        and ``verbose`` are those of the ensemble, and any of scikit-learn with
+        ``decision_function`` or ``predict_proba``; of both, the first is taken. The latter see
+        ``X`` as it was passed. They are cloned, never fitted themselves, and each ``random_state``
+        is set from that of the ensemble.
+    n_folds : int or "auto", default="auto"
+        Folds into which rows are dealt, at least 2; fewer where a class has fewer distinct rows.
+        "auto" is 5, and 3 for more than 30,000 rows.
     shrinkage : float, default=10.0
         How strongly weights are drawn to equal ones: their squared distance times this, divided by
         the number of rows of the rarer class, is subtracted from the ramp AUC.
     time_limit : float or None, default=None
-        Seconds after which no member is begun; a member whose first fold shows that it would not be
-        done by then is left out. The first member is fitted in any case.
+        Seconds that the members have. One that would take longer than there is time is ended and
+        left out. The first is kept in any case, its models ended where their share of the time is
+        up. Estimators of scikit-learn cannot be ended.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
@@ -77,17 +83,23 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     random_state : int, RandomState instance or None, default=None
         Seeds the folds and what members draw.
     verbose : int, default=0
-        If 1, print in the end how well the ensemble ranks; if more, a line after each member, too.
+        If 1, print in the end how well the ensemble ranks; if 2, a line after each fit and member,
+        too; what is more is the ``verbose`` of the members.
 
     Attributes
     ----------
     leaderboard_ : Table
         The ensemble and its members, the best first: ``name``; ``weight`` in the blend; ``auc`` of
-        rows that were left out, with the ends of its 95 % interval, ``low`` and ``high``; and
-        ``fit_seconds``. The ensemble is judged fold by fold with weights that the other folds
-        chose. Not kept in a saved file.
+        rows that were left out, the mean over folds, with the ends of its 95 % interval, ``low``
+        and ``high``; and ``fit_seconds``, the sum over its fits. The ensemble is judged fold by
+        fold with weights that the other folds chose. Not kept in a saved file.
     weights_ : dict
         Weight of each member by name; they add up to 1.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the AUC of rows left out loses where the values of the feature change places among
+        them: about 0 for a column of noise, however many values it has. Taken on a sample of at
+        most 2,000 rows. Only with members of aucrank that ask no estimators; not kept in a saved
+        file.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -103,6 +115,16 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     -----
     The score is the log-odds of the positive class: a line of maximum likelihood for each member
     ([1]_), and one more for the mean.
+
+    Rows are dealt into folds by their content, copies of a row together. Rows of equal values and
+    different labels, and copies where there is hardly anything else, are dealt one by one. The
+    order of rows does not matter.
+
+    Of rows times features, more than 2^17 leave forests fewer than 100 trees, so that they cost no
+    more; beyond 2^20 presets have no forest, and beyond 2^24 they are one booster.
+
+    Where a member is an estimator of scikit-learn, the ensemble can be pickled, but neither saved
+    nor written as SQL or PMML.
 
     References
     ----------
@@ -177,6 +199,11 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             return check_members(self.members)
         return members_of(self.presets, n_values)
 
+    def _check_unasked(self, columns: Columns, schema: Schema) -> None:
+        """Say what members would of missing values, where none has any weight."""
+        if not get_tags(self).input_tags.allow_nan:
+            refuse_missing(columns, schema, "a member of the ensemble")
+
     def _external_estimator(self) -> Any:
         # Members are fitted and kept by `CrossFit`.
         return None
@@ -230,8 +257,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         model, self._estimators = _put_together(fitted, blended, sample.schema.n_levels)
         if not any(blended["factors"]):
             message = "No member is better than chance, so all scores are equal."
-        if not self._estimators:
-            self.__dict__.pop("_estimators")
+        if not any(is_external(ranker) for _, ranker in rankers):
+            self.__dict__.pop(self._kept)
+        if not model.external_models():
             self._importances = permutation_importances(
                 cross, fitted, blended["factors"], context.seed
             )
