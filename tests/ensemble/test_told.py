@@ -5,7 +5,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import LinearRanker, RankBoost, RankingEnsemble, Scorecard, TreeRank, load
+from aucrank import (
+    LinearRanker,
+    RankBoost,
+    RankingEnsemble,
+    RankingForest,
+    Scorecard,
+    TreeRank,
+    load,
+)
 from aucrank.inspection import LevelSetDisplay
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
@@ -114,16 +122,18 @@ def test_the_comparison_tells_what_new_rows_would(fitted):
 def test_what_is_distilled_from_noise_is_told_to_be_worth_nothing():
     """A teacher that had seen the labels of the fold would pass them on."""
     rng = np.random.default_rng(0)
+    by_heart = TreeRank(pruning=None, max_depth=6)
+    members = [("tree", by_heart), ("forest", RankingForest(n_estimators=5))]
     aucs = []
-    for seed in range(4):
+    for seed in range(6):
         noise, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
-        members = [("near", KNeighborsClassifier(3)), ("linear", LinearRanker())]
         model = RankingEnsemble(members=members, shrinkage=1e6, random_state=seed).fit(noise, y)
-        if not model._left_out.rankers:
-            continue
-        _, table = model.distill(TreeRank(pruning=None, max_depth=6), noise, y)
-        aucs.append(table["auc"][table["name"] == "distilled"][0])
-    assert not aucs or np.mean(aucs) < 0.56
+        # By chance it is better than chance, or there is nothing to learn.
+        if model._model.factors():
+            _, table = model.distill(by_heart, noise, y)
+            aucs.append(table["auc"][table["name"] == "distilled"][0])
+    assert len(aucs) > 2
+    assert np.mean(aucs) < 0.55
 
 
 def test_the_rows_may_come_in_any_order_and_no_others(fitted):
