@@ -283,7 +283,7 @@ IN_ORDER = {"AURORA", "RankOpt"}
 def draws_rows(model: Any) -> bool:
     """Tell whether a fit draws rows or features by their place."""
     if isinstance(model, aucrank.RankingEnsemble):
-        return any(draws_rows(member) for _, member in model._rankers())
+        return any(draws_rows(member) for _, member in model._rankers(1))
     params = model.get_params()
     return bool(
         params.get("bootstrap")

@@ -199,7 +199,7 @@ PARAMS: dict[str, dict[str, Values]] = {
             [("boosting", GradientBoostingRanker(n_rounds=5)), ("linear", LinearRanker())],
             [("tree", TreeRank(pruning=None)), ("table", RIMARC()), ("line", LinearRanker())],
         ],
-        "n_folds": [2, 5],
+        "n_folds": [2, 5, "auto"],
         "shrinkage": [0.0, 10.0],
         "time_limit": [None],
     },

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use aucrank::additive::BinnedFeature;
 use aucrank::data::{Column, Columns, MISSING_CODE};
-use aucrank::model::{Document, Model, ModelError};
+use aucrank::model::{Document, Ensemble, Model, ModelError};
 use aucrank::tree::{LeafValue, RankingTree};
 
 use crate::json::{Kind, parts_of};
@@ -311,15 +311,18 @@ impl Asking<'_> {
                     self.scores("round", |columns| model.round_values(columns, round))?;
                 }
             }
-            Model::Ensemble(model) => {
-                self.scores("probability", |columns| model.probability(columns))?;
-                let models = model.members().iter().flat_map(|member| &member.models);
-                for model in models.take(3) {
-                    self.about(model)?;
-                }
-            }
+            Model::Ensemble(model) => self.about_ensemble(model)?,
         }
         Ok(())
+    }
+
+    fn about_ensemble(&self, model: &Ensemble) -> Result<(), String> {
+        // One of external rankers is not asked without them.
+        if model.external_rankers().is_empty() {
+            self.scores("probability", |columns| model.probability(columns, None))?;
+        }
+        let models = model.members().iter().flat_map(|member| &member.models);
+        models.take(3).try_for_each(|model| self.about(model))
     }
 
     fn about_tree(&self, tree: &RankingTree) -> Result<(), String> {

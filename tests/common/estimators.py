@@ -121,6 +121,9 @@ SETTINGS = [
     LinearRanker(C=1e-3, thresholds=50),
     RankingEnsemble(members=few_members(), n_folds=2),
     RankingEnsemble(members=few_members()[1:], n_folds=3, shrinkage=0.0, n_jobs=2),
+    RankingEnsemble(
+        members=[("logistic", LogisticRegression()), ("linear", LinearRanker())], n_folds=2
+    ),
 ]
 
 #: For bad input and damaged files: every public estimator, and what differs in how it fits.

@@ -40,6 +40,7 @@ ANSWERS = {
     "points": [600.0],
     "probability": [0.5],
     "dialect": "sqlite",
+    "estimator": RankBoost(n_rounds=3),
     "random_state": 0,
 }
 

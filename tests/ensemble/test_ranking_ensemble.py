@@ -1,6 +1,7 @@
 """Ensembles: cross-fitted members, their blend, and what is told of them."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,9 @@ from aucrank import (
     _core,
     load,
 )
+from aucrank._base.fit_progress import FitProgress
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair
+from aucrank.ensemble import _cross_fit, _members, _ranking_ensemble
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -186,7 +189,11 @@ def test_time_runs_out_after_the_first_member():
         ({"members": []}, ValueError, "members must not be empty"),
         ({"members": "fast"}, TypeError, "members must be a list"),
         ({"members": [RankOpt()]}, TypeError, "members must be a list of"),
-        ({"members": [("a", RankOpt), ("b", RankOpt())]}, TypeError, "member 'a' must be a ranker"),
+        (
+            {"members": [("a", RankOpt), ("b", RankOpt())]},
+            TypeError,
+            "member 'a' must be an estimator",
+        ),
         ({"members": [("a", RankOpt()), ("a", RankOpt())]}, ValueError, "two of the name 'a'"),
         ({"members": [("a", RankingEnsemble())]}, TypeError, "'a' is an ensemble itself"),
         (
@@ -229,11 +236,20 @@ def test_nothing_is_told_before_a_fit():
 def test_lines_tell_of_members_and_of_the_end(capsys):
     model = quick(verbose=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
-    for number, line in enumerate(lines[:3], start=1):
+    fits = {line.rpartition(",")[0] for line in lines if "without fold" in line}
+    assert fits == {
+        f"[RankingEnsemble] {name} without fold {fold}"
+        for name, _ in few_members()
+        for fold in range(1, 6)
+    }
+    members = [line for line in lines if " of 3 members" in line]
+    for number, line in enumerate(members, start=1):
         assert line.startswith(f"[RankingEnsemble] {number} of 3 members, ")
+    assert len(members) == 3
+    assert len(lines) == len(fits) + len(members) + 1
     table = model.leaderboard_
     auc = table["auc"][table["name"] == "ensemble"][0]
-    assert lines[3] == f"[RankingEnsemble] 3 members, AUC {auc:.4f} on rows left out"
+    assert lines[-1] == f"[RankingEnsemble] 3 members, AUC {auc:.4f} on rows left out"
 
 
 def test_the_core_refuses_members_that_do_not_fit():
@@ -241,11 +257,101 @@ def test_the_core_refuses_members_that_do_not_fit():
     model = TreeRank(pruning=None).fit(few.X, few.y)._model
     n_levels = [None] * model.n_features
     with pytest.raises(ValueError, match="other columns"):
-        _core.build_ensemble([None] * 17, [(1.0, [model])], 0.0)
+        _core.build_ensemble([None] * 17, [(1.0, [model], [])], 0.0)
     with pytest.raises(ValueError, match="no models"):
-        _core.build_ensemble(n_levels, [(1.0, [])], 0.0)
+        _core.build_ensemble(n_levels, [(1.0, [], [])], 0.0)
     with pytest.raises(ValueError, match="not positive and finite"):
-        _core.build_ensemble(n_levels, [(-1.0, [model])], 0.0)
-    inner = _core.build_ensemble(n_levels, [(1.0, [model])], 0.0)
+        _core.build_ensemble(n_levels, [(-1.0, [model], [])], 0.0)
+    inner = _core.build_ensemble(n_levels, [(1.0, [model], [])], 0.0)
     with pytest.raises(ValueError, match="is an ensemble"):
-        _core.build_ensemble(n_levels, [(1.0, [inner])], 0.0)
+        _core.build_ensemble(n_levels, [(1.0, [inner], [])], 0.0)
+
+
+class Clock:
+    """Stands for `time.perf_counter`: runs on only where it is told to."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def timed(clock, cls, seconds_per_part, **params):
+    """Return a ranker whose parts, such as rounds, take so many seconds by a clock."""
+
+    class Timed(cls):
+        def _fit_model(self, context):
+            told = context.progress
+
+            class Slow(type(told)):
+                def __init__(self):
+                    self.__dict__.update(told.__dict__)
+
+                def __call__(self, *part):
+                    clock.now += seconds_per_part
+                    return super().__call__(*part)
+
+            slow = replace(context, progress=Slow())
+            return super()._fit_model(slow)
+
+    Timed.__init__ = cls.__init__
+    return Timed(**params)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    for module in (_cross_fit, _members, _ranking_ensemble):
+        monkeypatch.setattr(module, "perf_counter", clock)
+    return clock
+
+
+def test_a_time_limit_is_kept_by_leaving_members_out(clock):
+    """Parts of 1 s: 20 s a fold, so 100 s for the first member, and 1000 s for the second."""
+    members = [
+        ("first", timed(clock, GradientBoostingRanker, 1.0, n_rounds=20)),
+        ("slow", timed(clock, GradientBoostingRanker, 1.0, n_rounds=200)),
+        ("last", timed(clock, GradientBoostingRanker, 0.5, n_rounds=10)),
+    ]
+    start = clock.now
+    model = RankingEnsemble(members=members, time_limit=300.0, n_jobs=1, random_state=0).fit(X, Y)
+    assert list(dict.fromkeys(sorted(model.weights_))) == ["first", "last"]
+    assert clock.now - start < 1.2 * 300
+    # It was left out once a fifth of the time that was left was up, and not later.
+    assert clock.now - start <= 100 + 200 / 5 + 1 + 25
+
+
+def test_a_first_member_that_is_too_slow_ends_with_what_it_has(clock):
+    members = [("first", timed(clock, GradientBoostingRanker, 1.0, n_rounds=500))]
+    start = clock.now
+    model = RankingEnsemble(members=members, time_limit=100.0, n_jobs=1, random_state=0).fit(X, Y)
+    assert clock.now - start < 1.2 * 100
+    rounds = [fold.n_rounds for fold in model._model.models(0)]
+    assert len(rounds) == 5
+    assert max(rounds) <= 21
+    assert model.score(X, Y) > 0.95
+
+
+def test_a_callback_that_ends_the_fit_leaves_the_members_that_are_done():
+    class Stop(FitProgress):
+        @property
+        def observer(self):
+            return self
+
+        def __call__(self, unit, number, most, figures):
+            return number < 2
+
+    class Stopped(RankingEnsemble):
+        def _fit_model(self, context):
+            return super()._fit_model(replace(context, progress=Stop(self)))
+
+    Stopped.__init__ = RankingEnsemble.__init__
+    model = Stopped(members=few_members(), random_state=0).fit(X, Y)
+    assert model.weights_.keys() == {"boosting", "forest"}
+
+
+def test_with_much_verbosity_members_print_their_own_lines(capsys):
+    quick(verbose=4, members=few_members()[:1], n_folds=2).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("[GradientBoostingRanker] 3 of 10 rounds") for line in lines) == 2

@@ -76,6 +76,17 @@ def check_takes_weights(estimator: Any, name: str) -> None:
         )
 
 
+def refuse_missing(columns: Columns, schema: Schema, whose: str) -> None:
+    """Raise ValueError if a value is missing, which estimators of the user's do not accept."""
+    for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
+        missing = values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
+        if missing.any():
+            raise ValueError(
+                f"Input X contains NaN in column {schema.label(index)}, which {whose} does not"
+                " accept"
+            )
+
+
 def set_random_states(estimator: Any, seed: int) -> None:
     """Set every ``random_state`` of an estimator and its parts as scikit-learn's ensembles do."""
     names = sorted(estimator.get_params(deep=True))
@@ -145,7 +156,7 @@ class ExternalModels:
     def __init__(self, models: Sequence[Any], X: Any, answer: Answer) -> None:
         self._fitted = dict(enumerate(models))
         self._answer = answer
-        self._take = _taker(X)
+        self._take = row_taker(X)
         # Settings that scikit-learn, numpy and others keep for each thread.
         self._config = sklearn.get_config()
         self._context = copy_context()
@@ -346,7 +357,7 @@ class KeepsModels:
         return tags
 
 
-def _taker(X: Any) -> Callable[[NDArray[np.uint32]], Any]:
+def row_taker(X: Any) -> Callable[[NDArray[np.integer[Any]]], Any]:
     """Return a function that takes rows of a data frame as such, and of all else as an array."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):

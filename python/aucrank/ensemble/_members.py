@@ -1,14 +1,23 @@
-"""Members of an ensemble: which estimators serve, and how one of them is fitted to some rows."""
+"""Members of an ensemble: which estimators serve, and how they are fitted to some rows."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from aucrank import _core
+from aucrank._base.external import (
+    ExternalFitter,
+    KeepsModels,
+    check_ranker,
+    check_takes_weights,
+    known_scores,
+)
 from aucrank._base.fit_context import FitContext
-from aucrank._base.fit_progress import FitProgress
+from aucrank._base.fit_progress import Figures, FitProgress
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.sample import Sample
 
@@ -16,19 +25,19 @@ from aucrank._data.sample import Sample
 _OF_THE_ENSEMBLE = {"categorical_features": "from_dtype", "warm_start": False}
 
 
-def check_members(members: Any) -> list[tuple[str, BaseRanker]]:
-    """Return the parameter ``members`` as a list of names and rankers.
+def check_members(members: Any) -> list[tuple[str, Any]]:
+    """Return the parameter ``members`` as a list of names and estimators.
 
     Raises
     ------
     TypeError
-        If it is no list, or one of them is no ranker of aucrank.
+        If it is no list, or one of them scores no rows.
     ValueError
         If it is empty, a name comes twice, or a ranker has parameters that the ensemble sets.
     """
     if isinstance(members, str | dict) or not isinstance(members, Iterable):
         raise TypeError(f"members must be a list of (name, ranker), got {members!r}")
-    found: list[tuple[str, BaseRanker]] = []
+    found: list[tuple[str, Any]] = []
     for member in members:
         if not (isinstance(member, tuple) and len(member) == 2 and isinstance(member[0], str)):
             raise TypeError(f"members must be a list of (name, ranker), got {member!r} in it")
@@ -39,8 +48,9 @@ def check_members(members: Any) -> list[tuple[str, BaseRanker]]:
     for name, ranker in found:
         if names.count(name) > 1:
             raise ValueError(f"members has two of the name {name!r}")
-        if not isinstance(ranker, BaseRanker):
-            raise TypeError(f"member {name!r} must be a ranker of aucrank, got {ranker!r}")
+        if is_external(ranker):
+            check_ranker(ranker, f"member {name!r}")
+            continue
         if ranker._family == "ensemble":
             raise TypeError(f"member {name!r} is an ensemble itself")
         params = ranker.get_params(deep=False)
@@ -58,28 +68,133 @@ def _is(value: Any, needed: Any) -> bool:
     return isinstance(value, type(needed)) and bool(value == needed)
 
 
-def fit_member(
-    ranker: BaseRanker, sample: Sample, classes: NDArray[Any], seed: int, n_threads: int
-) -> _core.Model:
-    """Fit a clone of a ranker to some rows, and return its model.
+def is_external(ranker: Any) -> bool:
+    """Whether the core cannot hold a member: it is of another package, or asks what is."""
+    if isinstance(ranker, KeepsModels):
+        return ranker._external_estimator() is not None
+    return not isinstance(ranker, BaseRanker)
+
+
+class _Deadline(FitProgress):
+    """Progress of a member that is ended at some time, with what it has.
 
     Parameters
     ----------
-    ranker : BaseRanker
-        Cloned, never fitted itself.
-    sample : Sample
-        The rows.
-    classes : ndarray of shape (2,)
-        The labels.
-    seed : int
-        That it draws by.
-    n_threads : int
-        At least 1.
+    estimator : BaseRanker
+        The member.
+    end : float or None
+        By `time.perf_counter`; None for no end.
     """
-    fitted = clone(ranker)
-    if "verbose" in fitted.get_params(deep=False):
-        fitted.set_params(verbose=0)
-    fitted.classes_ = classes
-    context = FitContext(sample, seed, n_threads, FitProgress(fitted))
-    model: _core.Model = fitted._fit_model(context)
-    return model
+
+    def __init__(self, estimator: Any, end: float | None) -> None:
+        super().__init__(estimator)
+        self._end = end
+
+    @property
+    def observer(self) -> "FitProgress | None":
+        """What the core is to tell of parts."""
+        return self if self._end is not None else super().observer
+
+    def __call__(self, unit: str, number: int, most: int | None, figures: Figures, /) -> bool:
+        """Tell of a part that is done; return whether there is time for another."""
+        goes_on = super().__call__(unit, number, most, figures)
+        return goes_on and (self._end is None or perf_counter() < self._end)
+
+
+class Member(Protocol):
+    """Fits clones of an estimator to some of the rows; called from several threads at a time."""
+
+    def fit(self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None) -> Any:
+        """Return a model of some rows, ended by then if it can be; see `time.perf_counter`."""
+
+    def ask(self, model: Any, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of some rows."""
+
+    def finish(self, models: Sequence[Any]) -> Sequence[Any]:
+        """Return what scores new rows in place of these models."""
+
+
+def member_of(
+    ranker: Any,
+    name: str,
+    context: FitContext,
+    sample: Sample,
+    rows: NDArray[np.intp],
+    verbose: int,
+) -> Member:
+    """Return what fits a member.
+
+    Parameters
+    ----------
+    ranker : estimator
+        Cloned, never fitted itself.
+    name : str
+        What messages call it.
+    context : FitContext
+        Its sample has the rows as the user passed them.
+    sample : Sample
+        The rows as they are dealt into folds.
+    rows : ndarray of int
+        Where they are in that of the context.
+    verbose : int
+        What a ranker of aucrank prints by.
+    """
+    if not is_external(ranker):
+        return _OwnMember(ranker, context, sample, verbose)
+    if sample.weight is not None:
+        check_takes_weights(ranker, f"member {name!r}")
+    return _ExternalMember(ranker, context.sample, sample.weight, rows)
+
+
+class _OwnMember:
+    """A ranker of aucrank."""
+
+    def __init__(self, ranker: BaseRanker, context: FitContext, sample: Sample, verbose: int):
+        self._ranker = clone(ranker)
+        if "verbose" in self._ranker.get_params(deep=False):
+            self._ranker.set_params(verbose=verbose)
+        self._sample = sample
+
+    def fit(
+        self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None
+    ) -> _core.Model:
+        fitted = clone(self._ranker)
+        context = FitContext(self._sample.take(rows), seed, n_threads, _Deadline(fitted, end))
+        model: _core.Model = fitted._fit_model(context)
+        return model
+
+    def ask(
+        self, model: _core.Model, rows: NDArray[np.intp], n_threads: int
+    ) -> NDArray[np.float64]:
+        return model.score(self._sample.take(rows).columns, n_threads)
+
+    def finish(self, models: Sequence[_core.Model]) -> Sequence[_core.Model]:
+        return models
+
+
+class _ExternalMember:
+    """An estimator of another package, which sees rows as the user passed them."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        sample: Sample,
+        weight: NDArray[np.float64] | None,
+        rows: NDArray[np.intp],
+    ):
+        self._fitter = ExternalFitter(estimator, sample.rows, sample.labels, known_scores)
+        self._weight = weight
+        self._rows = rows.astype(np.uint32)
+
+    def fit(self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None) -> int:
+        weight = None if self._weight is None else self._weight[rows]
+        return self._fitter.fit(seed, self._rows[rows], weight)
+
+    def ask(self, model: int, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
+        scores = self._fitter.answer(model, self._rows[rows])
+        # As the core takes them.
+        return np.nan_to_num(scores, nan=np.nan) + 0.0
+
+    def finish(self, models: Sequence[int]) -> Sequence[Any]:
+        self._fitter.keep(models)
+        return self._fitter.kept

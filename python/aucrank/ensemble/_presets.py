@@ -1,4 +1,4 @@
-"""The members of an ensemble that go by a name."""
+"""The members of an ensemble that go by a name, and what of them data of a size can have."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,14 +7,47 @@ from aucrank.additive import LinearRanker
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.tree import RankingForest
 
-#: Members by name, each made when it is asked for.
+#: Up to so many values (rows times features) forests have 100 trees. Beyond, they are to cost no
+#: more: on at most 14,000 rows of eight sets, an ensemble with 25 trees a fold ranks as well as one
+#: with 100, within 0.0007 of AUC.
+_WHOLE_FORESTS = 1 << 17
+
+#: Up to so many values there are forests: beyond, they would have some ten trees.
+_MOST_FOR_FORESTS = 1 << 20
+
+#: Up to so many rows there are five folds, and three beyond, where two thirds are many.
+_MOST_FOR_FIVE_FOLDS = 30_000
+
+#: Up to so many values members are blended. Beyond, a booster alone ranks as well.
+_MOST_FOR_BLENDS = 1 << 24
+
+
+def _forest(n_values: int) -> RankingForest:
+    return RankingForest(n_estimators=_n_trees(n_values))
+
+
+def _random_cuts_forest(n_values: int) -> RankingForest:
+    return RankingForest(
+        n_estimators=_n_trees(n_values), cuts="random", bootstrap=False, min_samples_leaf=2
+    )
+
+
+def _n_trees(n_values: int) -> int:
+    return max(1, min(100, 100 * _WHOLE_FORESTS // n_values))
+
+
+#: Forests by name, each made for data of a size.
+_FORESTS: dict[str, Callable[[int], Any]] = {
+    "forest": _forest,
+    "random_cuts_forest": _random_cuts_forest,
+}
+
+#: All other members by name, each made when it is asked for.
 _MEMBERS: dict[str, Callable[[], Any]] = {
     "boosting_8": lambda: GradientBoostingRanker(max_leaves=8),
     "boosting_16_random": lambda: GradientBoostingRanker(max_leaves=16, cuts="random"),
     "boosting_32": lambda: GradientBoostingRanker(max_leaves=32),
     "boosting_128": lambda: GradientBoostingRanker(max_leaves=128, max_features=0.5, l2=2.0),
-    "forest": RankingForest,
-    "random_cuts_forest": lambda: RankingForest(cuts="random", bootstrap=False, min_samples_leaf=2),
     "linear": lambda: LinearRanker(thresholds=None),
     "linear_thresholds": LinearRanker,
 }
@@ -36,7 +69,25 @@ PRESETS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+#: The member of data that are too large to be blended.
+_ALONE = {"fast": "boosting_32", "default": "boosting_32", "best": "boosting_128"}
 
-def members_of(preset: str) -> list[tuple[str, Any]]:
-    """Return the members of a preset by name, unfitted."""
-    return [(name, _MEMBERS[name]()) for name in PRESETS[preset]]
+
+def members_of(preset: str, n_values: int) -> list[tuple[str, Any]]:
+    """Return the members of a preset by name, unfitted, for so many rows times features."""
+    if n_values > _MOST_FOR_BLENDS:
+        names: tuple[str, ...] = (_ALONE[preset],)
+    else:
+        names = PRESETS[preset]
+    found = []
+    for name in names:
+        if name not in _FORESTS:
+            found.append((name, _MEMBERS[name]()))
+        elif n_values <= _MOST_FOR_FORESTS:
+            found.append((name, _FORESTS[name](n_values)))
+    return found
+
+
+def n_folds_for(n_rows: int) -> int:
+    """Return into how many folds so many rows are dealt."""
+    return 5 if n_rows <= _MOST_FOR_FIVE_FOLDS else 3

@@ -2,36 +2,50 @@
 
 import json
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.external import (
+    KeepsModels,
+    check_ranker,
+    check_takes_weights,
+    known_scores,
+    refuse_missing,
+)
 from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_progress import FitProgress
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
-from aucrank._data.sample import Sample
+from aucrank._data.as_frame import as_frame
+from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.input import Columns
+from aucrank._data.sample import Sample, read_sample
+from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
-from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
-from aucrank.ensemble._members import check_members, fit_member
-from aucrank.ensemble._presets import PRESETS, members_of
-from aucrank.metrics import auc_interval
+from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted
+from aucrank.ensemble._distill import Distilled, Student
+from aucrank.ensemble._folds import deal
+from aucrank.ensemble._importances import permutation_importances
+from aucrank.ensemble._members import check_members, is_external
+from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
 
-#: Up to so many values a fold is fitted on one thread, and several at a time.
-_SMALL = 1 << 21
 
-
-class RankingEnsemble(ProbabilityMixin, BaseRanker):
+class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     """Rankers of several kinds, blended: the best ranking without a choice to make.
 
     Each member is fitted as often as there are folds, each time without one of them; its score is
@@ -43,19 +57,23 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     ----------
     presets : {"fast", "default", "best"}, default="default"
         Which members there are: boosters, forests and linear scores; the more, the longer a fit.
-        It has no effect with ``members``.
-    members : list of (str, ranker) or None, default=None
-        Rankers of aucrank by name, in place of those of the preset. They are cloned, never fitted
-        themselves; their ``n_jobs`` and ``verbose`` are those of the ensemble.
-    n_folds : int, default=5
-        Folds into which distinct rows are dealt, at least 2; fewer where a class has fewer distinct
-        rows.
+        Of large data there are fewer, see Notes. It has no effect with ``members``.
+    members : list of (str, estimator) or None, default=None
+        Estimators by name, in place of those of the preset: rankers of aucrank, whose ``n_jobs``
+        and ``verbose`` are those of the ensemble, and any of scikit-learn with
+        ``decision_function`` or ``predict_proba``; of both, the first is taken. The latter see
+        ``X`` as it was passed. They are cloned, never fitted themselves, and each ``random_state``
+        is set from that of the ensemble.
+    n_folds : int or "auto", default="auto"
+        Folds into which rows are dealt, at least 2; fewer where a class has fewer distinct rows.
+        "auto" is 5, and 3 for more than 30,000 rows.
     shrinkage : float, default=10.0
         How strongly weights are drawn to equal ones: their squared distance times this, divided by
         the number of rows of the rarer class, is subtracted from the ramp AUC.
     time_limit : float or None, default=None
-        Seconds after which no member is begun; a member whose first fold shows that it would not be
-        done by then is left out. The first member is fitted in any case.
+        Seconds that the members have. One that would take longer than there is time is ended and
+        left out. The first is kept in any case, its models ended where their share of the time is
+        up. Estimators of scikit-learn cannot be ended.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
@@ -65,17 +83,23 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     random_state : int, RandomState instance or None, default=None
         Seeds the folds and what members draw.
     verbose : int, default=0
-        If 1, print in the end how well the ensemble ranks; if more, a line after each member, too.
+        If 1, print in the end how well the ensemble ranks; if 2, a line after each fit and member,
+        too; what is more is the ``verbose`` of the members.
 
     Attributes
     ----------
     leaderboard_ : Table
         The ensemble and its members, the best first: ``name``; ``weight`` in the blend; ``auc`` of
-        rows that were left out, with the ends of its 95 % interval, ``low`` and ``high``; and
-        ``fit_seconds``. The ensemble is judged fold by fold with weights that the other folds
-        chose. Not kept in a saved file.
+        rows that were left out, the mean over folds, with the ends of its 95 % interval, ``low``
+        and ``high``; and ``fit_seconds``, the sum over its fits. The ensemble is judged fold by
+        fold with weights that the other folds chose. Not kept in a saved file.
     weights_ : dict
         Weight of each member by name; they add up to 1.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the AUC of rows left out loses where the values of the feature change places among
+        them: about 0 for a column of noise, however many values it has. Taken on a sample of at
+        most 2,000 rows. Only with members of aucrank that ask no estimators; not kept in a saved
+        file.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -91,6 +115,16 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     -----
     The score is the log-odds of the positive class: a line of maximum likelihood for each member
     ([1]_), and one more for the mean.
+
+    Rows are dealt into folds by their content, copies of a row together. Rows of equal values and
+    different labels, and copies where there is hardly anything else, are dealt one by one. The
+    order of rows does not matter.
+
+    Of rows times features, more than 2^17 leave forests fewer than 100 trees, so that they cost no
+    more; beyond 2^20 presets have no forest, and beyond 2^24 they are one booster.
+
+    Where a member is an estimator of scikit-learn, the ensemble can be pickled, but neither saved
+    nor written as SQL or PMML.
 
     References
     ----------
@@ -110,15 +144,20 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     """
 
     _family = "ensemble"
-    _FITTED = (*BaseRanker._FITTED, "_leaderboard")
+    _kept = "_estimators"
+    _answer = staticmethod(known_scores)
+    #: What a file does not hold, and pickle does.
+    _NOT_SAVED: ClassVar[tuple[str, ...]] = ("_leaderboard", "_left_out", "_importances")
+    _FITTED = (*BaseRanker._FITTED, "_estimators", *_NOT_SAVED)
     _model: _core.Ensemble
+    _estimators: tuple[Any, ...]
 
     def __init__(
         self,
         *,
         presets: str = "default",
         members: Any = None,
-        n_folds: int = 5,
+        n_folds: Any = "auto",
         shrinkage: float = 10.0,
         time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
@@ -140,15 +179,34 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
         check_choice(self.presets, "presets", tuple(PRESETS))
         if self.members is not None:
             check_members(self.members)
-        check_int(self.n_folds, "n_folds", low=2, high=65_534)
+        self._folds_for(1)
         check_real(
             self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
         )
         shrinkage = check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
         return {"shrinkage": shrinkage, "half_width": 1.0}
 
-    def _rankers(self) -> list[tuple[str, Any]]:
-        return members_of(self.presets) if self.members is None else check_members(self.members)
+    def _folds_for(self, n_rows: int) -> int:
+        """Return the number of folds for so many rows."""
+        if isinstance(self.n_folds, str) and self.n_folds == "auto":
+            return n_folds_for(n_rows)
+        n_folds = check_int(self.n_folds, "n_folds", low=2, high=65_534)
+        assert n_folds is not None
+        return n_folds
+
+    def _rankers(self, n_values: int) -> list[tuple[str, Any]]:
+        if self.members is not None:
+            return check_members(self.members)
+        return members_of(self.presets, n_values)
+
+    def _check_unasked(self, columns: Columns, schema: Schema) -> None:
+        """Say what members would of missing values, where none has any weight."""
+        if not get_tags(self).input_tags.allow_nan:
+            refuse_missing(columns, schema, "a member of the ensemble")
+
+    def _external_estimator(self) -> Any:
+        # Members are fitted and kept by `CrossFit`.
+        return None
 
     def _fit_model(self, context: FitContext) -> _core.Ensemble:
         # Members and intervals of few rows have their own warnings; one is enough.
@@ -166,48 +224,63 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
 
     def _fit_members(self, context: FitContext) -> tuple[_core.Ensemble, str]:
         """Return the ensemble, and what the user should be warned of, if anything."""
-        start, message = perf_counter(), ""
-        sample, params = context.sample, json.dumps(self._core_params(context.scope))
-        of_row, n_folds = _core.deal_folds(
-            sample.core, self.n_folds, context.seed, context.n_threads
-        )
-        if n_folds < 2:
+        start, message, sample = perf_counter(), "", context.sample
+        params = json.dumps(self._core_params(context.scope))
+        blend = _blend_by(params, context.n_threads)
+        n_values = _n_values(sample)
+        n_folds, rankers = self._folds_for(sample.n_rows), self._rankers(n_values)
+        folds = deal(sample, n_folds, context.seed, context.n_threads)
+        if folds.n_folds < 2:
             message = (
                 "A class has one distinct row, so no rows can be left out: members are weighted by"
                 " rows that they were fitted to."
             )
-            of_row, n_folds = np.zeros_like(of_row), 1
-        folds = _Folds(sample, of_row, n_folds)
-        fitted: list[_CrossFitted] = []
-        rankers = self._rankers()
-        for number, (name, ranker) in enumerate(rankers, start=1):
-            left = None if self.time_limit is None else start + self.time_limit - perf_counter()
-            if fitted and left is not None and left <= 0:
-                break
-            found = folds.fit(
-                name, ranker, self.classes_, context, left if fitted else None, number - 1
-            )
-            if found is None:
-                continue
+        cross = CrossFit(context, folds, self.verbose)
+        fitted: list[CrossFitted] = []
+        for found in self._fit_each(cross, rankers, start):
             fitted.append(found)
             observer = context.progress.observer
-            if observer is not None:
-                observer("member", number, len(rankers), {"seconds": found.seconds})
-        blend = partial(_core.blend_scores, params=params, n_threads=context.n_threads)
+            if observer is not None and not observer(
+                "member", found.place + 1, len(rankers), {"seconds": found.seconds}
+            ):
+                break
         scores = [member.scores for member in fitted]
-        blended = blend(scores, sample.labels, sample.weight)
-        self._leaderboard = _leaderboard(
-            fitted, blended["weights"], folds.nested(scores, blend), sample
-        )
-        members = [
-            (factor / len(member.models), member.models)
+        blended = blend(scores, cross.sample.labels, cross.sample.weight)
+        nested = cross.nested(scores, blend)
+        self._leaderboard = _leaderboard(fitted, blended["weights"], nested, cross)
+        used = [
+            (member.name, clone(rankers[member.place][1]), member.place)
             for member, factor in zip(fitted, blended["factors"], strict=True)
             if factor > 0
         ]
-        if not members:
+        self._left_out = _LeftOut(nested, context.seed, n_folds, folds.n_folds, used, params)
+        model, self._estimators = _put_together(fitted, blended, sample.schema.n_levels)
+        if not any(blended["factors"]):
             message = "No member is better than chance, so all scores are equal."
-        model = _core.build_ensemble(sample.schema.n_levels, members, blended["intercept"])
+        if not any(is_external(ranker) for _, ranker in rankers):
+            self.__dict__.pop(self._kept)
+        if not model.external_models():
+            self._importances = permutation_importances(
+                cross, fitted, blended["factors"], context.seed
+            )
         return model, message
+
+    def _fit_each(
+        self, cross: CrossFit, rankers: list[tuple[str, Any]], start: float
+    ) -> Iterator[CrossFitted]:
+        """Fit members, the first and then as many as there is time for."""
+        if self.time_limit is None:
+            yield from cross.fit_all(rankers)
+            return
+        end = start + self.time_limit
+        is_first = True
+        for place, (name, ranker) in enumerate(rankers):
+            if not is_first and perf_counter() >= end:
+                break
+            found = cross.fit_until(name, ranker, place, end, in_any_case=is_first)
+            if found is not None:
+                is_first = False
+                yield found
 
     def _progress_line(self, unit: str, number: int, most: int | None, figures: Any) -> str:
         return f"[RankingEnsemble] {number} of {most} members, {figures['seconds']:.1f} s"
@@ -215,10 +288,8 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
     @property
     def leaderboard_(self) -> Table:
         """Return how well the ensemble and its members rank rows they were not fitted to."""
-        if "_leaderboard" not in self.__dict__:
-            check_is_fitted(self)
-            raise AttributeError("a model from a file has no leaderboard_: it is not saved")
-        return self._leaderboard
+        table: Table = self._not_saved("_leaderboard", "leaderboard_")
+        return table
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -226,6 +297,121 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
         table = self.leaderboard_
         named = zip(table["name"], table["weight"], strict=True)
         return {name: float(weight) for name, weight in named if name != "ensemble"}
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Return what the AUC of rows left out loses where a feature is shuffled."""
+        if self.__dict__.get(self._kept):
+            raise AttributeError(
+                "feature_importances_ needs members of aucrank alone;"
+                " sklearn.inspection.permutation_importance serves any"
+            )
+        found: NDArray[np.float64] = self._not_saved("_importances", "feature_importances_")
+        return found
+
+    def _not_saved(self, attribute: str, name: str) -> Any:
+        if attribute not in self.__dict__:
+            check_is_fitted(self)
+            raise AttributeError(f"a model from a file has no {name}: it is not saved")
+        return self.__dict__[attribute]
+
+    @property
+    def explain(self) -> Any:
+        """Refuse, and say what else tells of the score."""
+        raise AttributeError(
+            "RankingEnsemble has no explain: its score is no sum of parts of features. Look at"
+            " feature_importances_ and sklearn.inspection.partial_dependence, or distill a ranker"
+            " that can be explained"
+        )
+
+    def distill(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        compare: bool = True,
+    ) -> Distilled:
+        """Fit a readable ranker to what the ensemble says of its training rows.
+
+        Each row stands for a positive and a negative one, weighted by the probability of its label
+        as models tell it that have not seen the row: labels without their noise. A tree learns more
+        from those than from the labels themselves, and so do boosted thresholds on few rows; a sum
+        of one function for each feature, such as a scorecard, does not. The comparison tells which
+        it is.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A ranker that takes weights: of aucrank, or of scikit-learn with ``decision_function``
+            or ``predict_proba``. It is cloned, never fitted itself.
+        X : array-like or data frame of shape (n, n_features)
+            The rows of the fit, in any order.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights, if they had any.
+        compare : bool, default=True
+            Whether to compare it with the ensemble, and with the same ranker fitted to the labels.
+            To be honest, that fits all members anew without each two folds, since what is learnt
+            from the ensemble may not have seen the rows that it is judged by: it takes one and a
+            half times as long as the fit of five folds.
+
+        Returns
+        -------
+        Distilled
+            The fitted ranker, and the comparison.
+
+        Raises
+        ------
+        AttributeError
+            If the ensemble is from a file, which does not hold what it says of training rows.
+        TypeError
+            If ``estimator`` is none that ranks.
+        ValueError
+            If these are not the rows of the fit, the estimator takes no weights, or ``compare``
+            needs more folds than there are.
+
+        Examples
+        --------
+        >>> from aucrank import RankingEnsemble, TreeRank
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RankingEnsemble(presets="fast", random_state=0).fit(X, y)
+        >>> tree, table = model.distill(TreeRank(random_state=0), X, y)
+        >>> sorted(table["name"].tolist())
+        ['distilled', 'ensemble', 'plain']
+        >>> tree.score(X, y) > 0.97
+        True
+        """
+        left_out: _LeftOut = self._not_saved("_left_out", "record of the rows left out")
+        if check_bool(compare, "compare") and left_out.n_dealt < 3:
+            raise ValueError(
+                "compare=True needs three folds or more, but the ensemble has"
+                f" {left_out.n_dealt}: without two, none would be left"
+            )
+        check_ranker(estimator, "estimator")
+        check_takes_weights(estimator, "estimator")
+        X = as_frame(X)
+        sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
+        sample = replace(sample, rows=X)
+        n_threads = effective_n_threads(self.n_jobs)
+        context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))
+        with errors_by_name(self._schema), warnings.catch_warnings(), inner_fits_are_silent():
+            warnings.simplefilter("ignore")
+            cross = CrossFit(context, deal(sample, left_out.n_folds, left_out.seed, n_threads))
+            table = self.leaderboard_
+            (own,) = np.flatnonzero(table["name"] == "ensemble")
+            is_same = len(left_out.scores) == len(cross.folds.rows)
+            if not is_same or cross.auc(left_out.scores).auc != table["auc"][own]:
+                raise ValueError("X, y and sample_weight must be those of the fit of the ensemble")
+            student = Student(estimator, X, cross, self.classes_)
+            ranker = student.fit_to(left_out.scores)
+            if not compare:
+                return Distilled(ranker, None)
+            blend = _blend_by(left_out.params, n_threads)
+            return Distilled(ranker, student.compare(left_out.rankers, left_out.scores, blend))
 
     def _size(self) -> str:
         return plural(len(self._model.factors()), "member")
@@ -237,111 +423,90 @@ class RankingEnsemble(ProbabilityMixin, BaseRanker):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        if "_leaderboard" in self.__dict__:
-            state["_leaderboard"] = self._leaderboard
-        return state
+        return state | {
+            name: self.__dict__[name] for name in self._NOT_SAVED if name in self.__dict__
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = self.members if isinstance(self.members, list | tuple) else ()
+        for member in members:
+            ranker = member[1] if isinstance(member, tuple) and len(member) == 2 else None
+            # The tags of a pipeline do not tell of an imputer in it.
+            if isinstance(ranker, BaseEstimator) and not isinstance(ranker, Pipeline):
+                tags.input_tags.allow_nan &= get_tags(ranker).input_tags.allow_nan
+        return tags
+
+
+def _blend_by(params: str, n_threads: int) -> Blend:
+    return partial(_core.blend_scores, params=params, n_threads=n_threads)
+
+
+def _n_values(sample: Sample) -> int:
+    return sample.n_rows * len(sample.schema.features)
+
+
+def _put_together(
+    members: Sequence[CrossFitted], blended: dict[str, Any], n_levels: list[int | None]
+) -> tuple[_core.Ensemble, tuple[Any, ...]]:
+    """Return the blend of members as a model, and the estimators that it asks by number."""
+    parts: list[tuple[float, Sequence[Any], Sequence[int]]] = []
+    estimators: list[Any] = []
+    for member, factor in zip(members, blended["factors"], strict=True):
+        if factor <= 0:
+            continue
+        models = member.member.finish(member.models)
+        if isinstance(models[0], _core.Model):
+            parts.append((factor / len(models), models, ()))
+        else:
+            numbers = range(len(estimators), len(estimators) + len(models))
+            parts.append((factor / len(models), (), list(numbers)))
+            estimators += models
+    model = _core.build_ensemble(n_levels, parts, blended["intercept"])
+    return model, tuple(estimators)
 
 
 @dataclass(frozen=True)
-class _CrossFitted:
-    """A member, fitted without each fold."""
+class _LeftOut:
+    """What a fit keeps of the rows it left out, for `RankingEnsemble.distill`.
 
-    name: str
-    models: list[_core.Model]
-    #: Of each row by the model that has not seen it.
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (n,)
+        Of each row, in the order of the folds, by models and weights that have not seen it.
+    seed : int
+        That rows were dealt by.
+    n_folds : int
+        As asked for.
+    n_dealt : int
+        As there were rows for.
+    rankers : list of (str, estimator, int)
+        Members of some weight with their places, as the fit found them.
+    params : str
+        Of the blend, as the core takes them.
+    """
+
     scores: NDArray[np.float64]
-    seconds: float
-
-
-class _Folds:
-    """Rows dealt into folds."""
-
-    def __init__(self, sample: Sample, of_row: NDArray[np.uint16], n_folds: int) -> None:
-        self._sample = sample
-        self._of_row = of_row
-        self.n_folds = n_folds
-
-    def _parts(self, fold: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows that a model is fitted to, and those it is asked about."""
-        if self.n_folds == 1:
-            everything = np.arange(len(self._of_row))
-            return everything, everything
-        # Rows of weight zero are in no fold: every model may be asked about them.
-        is_out = self._of_row == fold
-        if fold == 0:
-            is_out |= self._of_row >= self.n_folds
-        return np.flatnonzero(~is_out), np.flatnonzero(is_out)
-
-    def fit(
-        self,
-        name: str,
-        ranker: Any,
-        classes: NDArray[Any],
-        context: FitContext,
-        seconds_left: float | None,
-        place: int,
-    ) -> _CrossFitted | None:
-        """Fit a member without each fold; None if it would take longer than there is time."""
-        start, scores = perf_counter(), np.zeros(len(self._of_row))
-        n_values = len(self._of_row) * len(context.sample.schema.features)
-        is_small = n_values <= _SMALL
-        n_threads = 1 if is_small else context.n_threads
-
-        def fit_fold(fold: int) -> _core.Model:
-            kept, left_out = self._parts(fold)
-            seed = (context.seed + 1_000_003 * (place * self.n_folds + fold)) % (2**31 - 1)
-            model = fit_member(ranker, self._sample.take(kept), classes, seed, n_threads)
-            if len(left_out):
-                scores[left_out] = model.score(self._sample.take(left_out).columns, n_threads)
-            return model
-
-        models = [fit_fold(0)]
-        seconds = perf_counter() - start
-        if seconds_left is not None and seconds * self.n_folds > seconds_left:
-            return None
-        rest = range(1, self.n_folds)
-        if is_small and context.n_threads > 1:
-            with ThreadPoolExecutor(context.n_threads) as pool:
-                contexts = [copy_context() for _ in rest]
-                models += pool.map(lambda c, fold: c.run(fit_fold, fold), contexts, rest)
-        else:
-            models += map(fit_fold, rest)
-        return _CrossFitted(name, models, scores, perf_counter() - start)
-
-    def nested(self, scores: Sequence[NDArray[np.float64]], blend: Any) -> NDArray[np.float64]:
-        """Return the blend of each row by weights that the other folds chose."""
-        sample, of_row = self._sample, self._of_row
-        blended = np.zeros(len(of_row))
-        weight = np.ones(len(of_row)) if sample.weight is None else sample.weight
-        for fold in range(self.n_folds):
-            is_out = of_row == fold
-            others = np.where(is_out, 0.0, weight) if self.n_folds > 1 else weight
-            found = blend(scores, sample.labels, others)
-            total = np.full(len(of_row), found["intercept"])
-            for factor, of_member in zip(found["factors"], scores, strict=True):
-                total += factor * of_member
-            blended[is_out] = total[is_out]
-        return blended
+    seed: int
+    n_folds: int
+    n_dealt: int
+    rankers: list[tuple[str, Any, int]]
+    params: str
 
 
 def _leaderboard(
-    members: Sequence[_CrossFitted],
+    members: Sequence[CrossFitted],
     weights: Sequence[float],
     blended: NDArray[np.float64],
-    sample: Sample,
+    cross: CrossFit,
 ) -> Table:
     """Return the ensemble and its members by the AUC of rows that were left out, best first."""
-    there = np.ones(len(blended), bool) if sample.weight is None else sample.weight > 0
-    weight = None if sample.weight is None else sample.weight[there]
     rows = [("ensemble", 1.0, blended, sum(member.seconds for member in members))]
     rows += [
         (member.name, weight, member.scores, member.seconds)
         for member, weight in zip(members, weights, strict=True)
     ]
-    found = [
-        auc_interval(sample.labels[there], scores[there], sample_weight=weight)
-        for _, _, scores, _ in rows
-    ]
+    found = [cross.auc(scores) for _, _, scores, _ in rows]
     aucs = np.array([interval.auc for interval in found])
     order = np.argsort(-aucs, kind="stable")
     return Table(

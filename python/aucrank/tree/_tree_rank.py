@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.external import KeepsModels, predicted_labels
+from aucrank._base.external import KeepsModels, predicted_labels, refuse_missing
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
@@ -336,17 +336,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def _check_unasked(self, columns: Columns, schema: Schema) -> None:
         """Say what the classifier would of missing values, where no split is there to ask it."""
-        if get_tags(self).input_tags.allow_nan:
-            return
-        for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
-            missing = (
-                values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
-            )
-            if missing.any():
-                raise ValueError(
-                    f"Input X contains NaN in column {schema.label(index)}, which the classifier of"
-                    " WeightedERM does not accept"
-                )
+        if not get_tags(self).input_tags.allow_nan:
+            refuse_missing(columns, schema, "the classifier of WeightedERM")
 
     def _external_estimator(self) -> Any:
         return self.split._node_classifier() if isinstance(self.split, SplitRule) else None

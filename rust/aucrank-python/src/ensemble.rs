@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use aucrank::RankError;
 use aucrank::blend::{Blend, BlendParams, blend};
-use aucrank::data::{Folds, Labels};
+use aucrank::data::Labels;
 use aucrank::model::{Ensemble, Member};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,25 +34,48 @@ impl PyEnsemble {
         self.0.members().iter().map(|member| member.factor).collect()
     }
 
+    /// Numbers of the external rankers of its members.
+    fn external_models(&self) -> Vec<usize> {
+        self.0.external_rankers()
+    }
+
     /// The models of a member, each as an object of the class of its family.
     fn models(&self, py: Python<'_>, member: usize) -> PyResult<Vec<Py<PyAny>>> {
         let models = self.0.members()[member].models.iter().cloned();
         models.map(|model| hand_over_any(py, model)).collect()
     }
 
+    /// Score of each row.
+    #[pyo3(signature = (columns, n_threads, external=None))]
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+        external: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask_with(py, self.0.n_levels(), n_threads, external, |columns, external| {
+            self.0.score(columns, external)
+        })
+    }
+
     /// Probability of the positive class of each row.
+    #[pyo3(signature = (columns, n_threads, external=None))]
     fn probability<'py>(
         &self,
         py: Python<'py>,
         columns: ColumnsArg<'py>,
         n_threads: usize,
+        external: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+        columns.ask_with(py, self.0.n_levels(), n_threads, external, |columns, external| {
+            self.0.probability(columns, external)
+        })
     }
 }
 
-/// A member as Python gives it: its factor and its models.
-type MemberArg<'py> = (f64, Vec<PyRef<'py, PyModel>>);
+/// A member as Python gives it: its factor, and its models or the numbers of its external rankers.
+type MemberArg<'py> = (f64, Vec<PyRef<'py, PyModel>>, Vec<usize>);
 
 /// Puts fitted models together; `n_levels` are those of their columns.
 #[pyfunction]
@@ -62,33 +85,21 @@ pub fn build_ensemble(
     members: Vec<MemberArg<'_>>,
     intercept: f64,
 ) -> PyResult<Py<PyEnsemble>> {
-    let member = |(factor, models): MemberArg<'_>| Member {
+    let member = |(factor, models, external): MemberArg<'_>| Member {
         factor,
         models: models.iter().map(|model| model.as_model().to_model()).collect(),
+        external,
     };
     let members = members.into_iter().map(member).collect();
     let ensemble = Ensemble::new(n_levels, members, intercept).map_err(PyValueError::new_err)?;
     hand_over(py, ensemble)
 }
 
-/// Deals the distinct rows of each class into folds: the fold of each row, and how many there are.
-/// Columns are checked as a fit does: what is fitted to a part of the rows numbers them otherwise.
+/// Checks columns as a fit does: what is fitted to a part of the rows numbers them otherwise.
 #[pyfunction]
-pub fn deal_folds<'py>(
-    py: Python<'py>,
-    sample: SampleArg<'py>,
-    n_folds: u16,
-    seed: u64,
-    n_threads: usize,
-) -> PyResult<(Bound<'py, PyArray1<u16>>, u16)> {
+pub fn check_columns(py: Python<'_>, sample: SampleArg<'_>, n_threads: usize) -> PyResult<()> {
     let sample = sample.borrow()?;
-    let folds = on_pool(py, n_threads, |interrupt| {
-        if let Some(err) = sample.columns.infinite_value() {
-            return Err(err);
-        }
-        Folds::deal(&sample.columns, &sample.labels()?, n_folds, seed, interrupt)
-    })?;
-    Ok((folds.of_row.into_pyarray(py), folds.n_folds))
+    on_pool(py, n_threads, |_| sample.columns.infinite_value().map_or(Ok(()), Err))
 }
 
 /// Blends scores of rows that their models were not fitted to; `params` is the JSON form of

@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};
     #[pymodule_export]
-    use super::ensemble::{PyEnsemble, blend_scores, build_ensemble, deal_folds};
+    use super::ensemble::{PyEnsemble, blend_scores, build_ensemble, check_columns};
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]

@@ -136,6 +136,9 @@ pub enum Opaque {
     /// A weak ranker of the caller's.
     #[error("its weak rankers are estimators, which live outside the model")]
     ExternalRanker,
+    /// A member of an ensemble that is the caller's.
+    #[error("some of its members are estimators, which live outside the model")]
+    ExternalMember,
     /// A consensus of rankings.
     #[error("a consensus of rankings compares a row with the reference rows of the fit")]
     Consensus,

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use super::family::Model;
 use crate::data::{Columns, logistic};
-use crate::formula::Formula;
+use crate::external::{ExternalModels, scores_of};
+use crate::formula::{Formula, Opaque};
 use crate::{Interrupt, RankError};
 
 /// A fitted ensemble: log-odds of the positive class as a weighted sum of scores.
@@ -22,14 +23,17 @@ pub struct Ensemble {
     intercept: f64,
 }
 
-/// A member of an ensemble.
+/// A member of an ensemble: models of this crate, or external rankers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Member {
     /// What the sum of the scores of its models is multiplied by.
     pub factor: f64,
-    /// Its models, at least one.
+    /// Its models; none where they are external.
     #[serde(serialize_with = "write_models")]
     pub models: Vec<Model>,
+    /// Numbers of its external rankers; none where its models are of this crate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub external: Vec<usize>,
 }
 
 fn write_models<S: serde::Serializer>(models: &[Model], serializer: S) -> Result<S::Ok, S::Error> {
@@ -70,24 +74,45 @@ impl Ensemble {
         self.intercept
     }
 
+    /// Numbers of the external rankers of its members.
+    #[must_use]
+    pub fn external_rankers(&self) -> Vec<usize> {
+        self.members.iter().flat_map(|member| &member.external).copied().collect()
+    }
+
     /// Score of each row: log-odds of the positive class.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
-    pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
+    /// if it has external rankers, without `external`; and errors of those.
+    pub fn score(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         if let Some(err) = columns.infinite_value() {
             return Err(err);
         }
         let mut scores = vec![0.0; columns.n_rows()];
         let mut of_member = vec![0.0; columns.n_rows()];
-        for Member { factor, models } in &self.members {
+        for member in &self.members {
             of_member.fill(0.0);
-            for model in models {
-                let of_model = model.family().score(columns)?;
+            let mut add = |of_model: Vec<f64>| {
                 of_member.iter_mut().zip(of_model).for_each(|(sum, score)| *sum += score);
+            };
+            for model in &member.models {
+                add(model.family().score(columns)?);
             }
+            if !member.external.is_empty() {
+                let rankers = external.ok_or(RankError::NeedsRankers)?;
+                let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
+                for &number in &member.external {
+                    add(scores_of(rankers, number, &rows)?);
+                }
+            }
+            let factor = member.factor;
             scores.iter_mut().zip(&of_member).for_each(|(sum, score)| *sum += factor * score);
         }
         for score in &mut scores {
@@ -101,18 +126,22 @@ impl Ensemble {
     /// # Errors
     ///
     /// As [`Ensemble::score`].
-    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        Ok(self.score(columns)?.into_iter().map(logistic).collect())
+    pub fn probability(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<f64>, RankError> {
+        Ok(self.score(columns, external)?.into_iter().map(logistic).collect())
     }
 
     /// Its score.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let of_member = |Member { factor, models }: &Member| Formula::Product {
-            factor: *factor,
-            of: Box::new(Formula::Sum(
-                models.iter().map(|model| model.family().formula()).collect(),
-            )),
+        let of_member = |member: &Member| {
+            let models = member.models.iter().map(|model| model.family().formula());
+            let rankers = member.external.iter().map(|_| Formula::Opaque(Opaque::ExternalMember));
+            let sum = Formula::Sum(models.chain(rankers).collect());
+            Formula::Product { factor: member.factor, of: Box::new(sum) }
         };
         let members = self.members.iter().map(of_member);
         Formula::Sum(members.chain([Formula::Constant(self.intercept)]).collect())
@@ -140,8 +169,11 @@ impl Ensemble {
             if !(member.factor.is_finite() && member.factor > 0.0) {
                 return Err("a factor of an ensemble is not positive and finite".to_owned());
             }
-            if member.models.is_empty() {
+            if member.models.is_empty() && member.external.is_empty() {
                 return Err("a member of an ensemble has no models".to_owned());
+            }
+            if !member.models.is_empty() && !member.external.is_empty() {
+                return Err("a member of an ensemble has models and external rankers".to_owned());
             }
         }
         for model in self.models() {
@@ -151,11 +183,24 @@ impl Ensemble {
             if matches!(model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
                 return Err("a member of an ensemble ranks no rows".to_owned());
             }
+            if asks_external(model) {
+                return Err("a model of an ensemble asks external models".to_owned());
+            }
             if model.n_levels() != self.n_levels {
                 return Err("a member of an ensemble is of other columns".to_owned());
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a model asks external models, whose numbers would be those of others in an ensemble.
+fn asks_external(model: &Model) -> bool {
+    match model {
+        Model::TreeRank(model) => !model.tree.classifiers().is_empty(),
+        Model::Boosted(model) => !model.external_rankers().is_empty(),
+        Model::BranchingProgram(program) => !program.external_rankers().is_empty(),
+        _ => false,
     }
 }
 
@@ -172,6 +217,8 @@ struct SavedEnsemble {
 struct SavedMember {
     factor: f64,
     models: Box<RawValue>,
+    #[serde(default)]
+    external: Vec<usize>,
 }
 
 /// A list of models, read one by one: what is no model ends it.
@@ -208,12 +255,44 @@ impl<'de> Deserialize<'de> for Ensemble {
             SavedEnsemble::deserialize(deserializer)?;
         let members = members
             .into_iter()
-            .map(|SavedMember { factor, models }| {
+            .map(|SavedMember { factor, models, external }| {
                 let read = serde_json::from_str(models.get());
                 let ModelList(models) = read.map_err(D::Error::custom)?;
-                Ok(Member { factor, models })
+                Ok(Member { factor, models, external })
             })
             .collect::<Result<_, D::Error>>()?;
         Ok(Self { n_levels, members, intercept })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Column;
+    use crate::external::tests::Fixed;
+
+    fn of_external() -> Ensemble {
+        let member = Member { factor: 2.0, models: Vec::new(), external: vec![0, 1] };
+        Ensemble::new(vec![None], vec![member], 0.5).unwrap()
+    }
+
+    #[test]
+    fn external_rankers_are_asked_and_their_scores_are_added_up() {
+        let columns = Columns::new(vec![Column::from(&[1.0, 2.0][..])], 2).unwrap();
+        let ensemble = of_external();
+        assert_eq!(ensemble.external_rankers(), [0, 1]);
+        let rankers = Fixed::new(vec![0.25, -1.0]);
+        assert_eq!(ensemble.score(&columns, Some(&rankers)), Ok(vec![1.5, -3.5]));
+        assert_eq!(ensemble.score(&columns, None), Err(RankError::NeedsRankers));
+        assert_eq!(ensemble.formula().opaque(), Some(Opaque::ExternalMember));
+    }
+
+    #[test]
+    fn a_member_is_of_models_or_of_external_rankers() {
+        let text = serde_json::to_string(&of_external()).unwrap();
+        assert_eq!(serde_json::from_str::<Ensemble>(&text).unwrap(), of_external());
+        let neither = Member { factor: 1.0, models: Vec::new(), external: Vec::new() };
+        let err = Ensemble::new(vec![None], vec![neither], 0.0).unwrap_err();
+        assert_eq!(err, "a member of an ensemble has no models");
     }
 }

@@ -206,7 +206,7 @@ rankers! {
     LinearModel => Self::score,
     Aurora => Self::score,
     RankOpt => Self::score,
-    Ensemble => Self::score,
+    Ensemble => |model, columns| model.score(columns, None),
 }
 
 /// Families that turn features into others, each with whether it knows two classes.

@@ -1,0 +1,123 @@
+"""A readable ranker that learns from an ensemble."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import clone
+
+from aucrank._base.external import known_scores, row_taker, weight_parameter
+from aucrank._data.table import Table
+from aucrank.ensemble._cross_fit import Blend, CrossFit, weighted_sum
+
+#: A label of less than this share of its class in all rows is left out: it would weigh nothing and
+#: count as a row all the same.
+_NEGLIGIBLE = 1e-3
+
+
+class Distilled(NamedTuple):
+    """A ranker that `RankingEnsemble.distill` fitted to what an ensemble says.
+
+    Attributes
+    ----------
+    ranker : estimator
+        Fitted.
+    comparison : Table or None
+        What it loses, by the rows of each fold, of which no model has seen any: ``name``, which is
+        "ensemble", "distilled", and "plain" for the same ranker fitted to the labels; the mean
+        ``auc`` of the folds; and the ends of its 95 % interval, ``low`` and ``high``. The best
+        comes first. None if it was not asked for.
+    """
+
+    ranker: Any
+    comparison: Table | None
+
+
+class Student:
+    """Fits clones of a ranker to labels, and to log-odds of an ensemble.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Cloned, never fitted itself.
+    X : array-like or data frame of shape (n, n_features)
+        The rows, as the user passed them.
+    cross : CrossFit
+        The folds.
+    classes : ndarray of shape (2,)
+        The labels.
+    """
+
+    def __init__(self, estimator: Any, X: Any, cross: CrossFit, classes: NDArray[Any]) -> None:
+        self._estimator = estimator
+        self._take = row_taker(X)
+        self._cross = cross
+        self._classes = classes
+        self._weights_as, _ = weight_parameter(estimator)
+
+    def fit_to(self, log_odds: NDArray[np.float64], places: Any = slice(None)) -> Any:
+        """Fit to rows of the folds, by log-odds of each."""
+        rows = self._cross.folds.rows[places]
+        weight = self._cross.folds.weight
+        of_rows = np.ones(len(rows)) if weight is None else weight[places]
+        parts = []
+        for label in (0, 1):
+            share = expit(log_odds if label else -log_odds)
+            kept = share >= _NEGLIGIBLE * np.average(share, weights=of_rows)
+            parts.append((rows[kept], np.full(kept.sum(), label), (share * of_rows)[kept]))
+        both, labels, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return self._fit(both, labels, weights)
+
+    def _fit_to_labels(self, places: NDArray[np.intp]) -> Any:
+        folds = self._cross.folds
+        labels = self._cross.sample.labels[places].astype(np.intp)
+        return self._fit(
+            folds.rows[places], labels, None if folds.weight is None else folds.weight[places]
+        )
+
+    def _fit(
+        self, rows: NDArray[np.intp], labels: NDArray[np.intp], weight: NDArray[np.float64] | None
+    ) -> Any:
+        weighted = {} if weight is None else {self._weights_as: weight}
+        return clone(self._estimator).fit(self._take(rows), self._classes[labels], **weighted)
+
+    def compare(
+        self,
+        rankers: Sequence[tuple[str, Any, int]],
+        of_ensemble: NDArray[np.float64],
+        blend: Blend,
+    ) -> Table:
+        """Return how well each fold is ranked by models that have seen none of its rows.
+
+        Parameters
+        ----------
+        rankers : sequence of (str, estimator, int)
+            Members of the ensemble with their places.
+        of_ensemble : ndarray of float64, shape (n,)
+            Its scores of rows left out.
+        blend : callable
+            Brings the scores of members together.
+        """
+        folds, sample = self._cross.folds, self._cross.sample
+        without = [self._cross.scores_without_pairs(*ranker) for ranker in rankers]
+        weight = np.ones(len(folds.rows)) if sample.weight is None else sample.weight
+        found = {name: np.zeros(len(folds.rows)) for name in ("distilled", "plain")}
+        for fold in range(folds.n_folds):
+            left_out = folds.of_row == fold
+            kept, asked = np.flatnonzero(~left_out), self._take(folds.rows[left_out])
+            scores = [of_member[fold] for of_member in without]
+            blended = blend(scores, sample.labels, np.where(left_out, 0.0, weight))
+            log_odds = weighted_sum(blended["factors"], scores, blended["intercept"])[kept]
+            found["distilled"][left_out] = known_scores(self.fit_to(log_odds, kept), asked)
+            found["plain"][left_out] = known_scores(self._fit_to_labels(kept), asked)
+        names = ("ensemble", *found)
+        intervals = [self._cross.auc(scores) for scores in (of_ensemble, *found.values())]
+        order = np.argsort([-interval.auc for interval in intervals], kind="stable")
+        return Table(
+            name=np.array(names, dtype=object)[order],
+            auc=np.array([interval.auc for interval in intervals])[order],
+            low=np.array([interval.low for interval in intervals])[order],
+            high=np.array([interval.high for interval in intervals])[order],
+        )
