@@ -68,12 +68,17 @@ class CrossFit:
         The fit of the ensemble.
     folds : Folds
         Its rows.
+    classes : ndarray of shape (2,)
+        The labels.
     verbose : int
         If 2 or more, a line is printed after each fit; what is more is that of members.
     """
 
-    def __init__(self, context: FitContext, folds: Folds, verbose: int = 0) -> None:
+    def __init__(
+        self, context: FitContext, folds: Folds, classes: NDArray[Any], verbose: int = 0
+    ) -> None:
         self._context = context
+        self._classes = classes
         self.folds = folds
         self.sample: Sample = folds.sample(context.sample)
         n_values = len(folds.rows) * len(context.sample.schema.features)
@@ -163,7 +168,7 @@ class CrossFit:
 
     def _member(self, name: str, ranker: Any) -> Member:
         rows, verbose = self.folds.rows, max(0, self._verbose - 2)
-        return member_of(ranker, name, self._context, self.sample, rows, verbose)
+        return member_of(ranker, name, self._context, self.sample, rows, self._classes, verbose)
 
     def _submit(
         self,

@@ -120,6 +120,7 @@ def member_of(
     context: FitContext,
     sample: Sample,
     rows: NDArray[np.intp],
+    classes: NDArray[Any],
     verbose: int,
 ) -> Member:
     """Return what fits a member.
@@ -136,11 +137,13 @@ def member_of(
         The rows as they are dealt into folds.
     rows : ndarray of int
         Where they are in that of the context.
+    classes : ndarray of shape (2,)
+        The labels.
     verbose : int
         What a ranker of aucrank prints by.
     """
     if not is_external(ranker):
-        return _OwnMember(ranker, context, sample, verbose)
+        return _OwnMember(ranker, sample, classes, verbose)
     if sample.weight is not None:
         check_takes_weights(ranker, f"member {name!r}")
     return _ExternalMember(ranker, context.sample, sample.weight, rows)
@@ -149,16 +152,19 @@ def member_of(
 class _OwnMember:
     """A ranker of aucrank."""
 
-    def __init__(self, ranker: BaseRanker, context: FitContext, sample: Sample, verbose: int):
+    def __init__(self, ranker: BaseRanker, sample: Sample, classes: NDArray[Any], verbose: int):
         self._ranker = clone(ranker)
         if "verbose" in self._ranker.get_params(deep=False):
             self._ranker.set_params(verbose=verbose)
         self._sample = sample
+        self._classes = classes
 
     def fit(
         self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None
     ) -> _core.Model:
         fitted = clone(self._ranker)
+        # Some fits look at the labels.
+        fitted.classes_ = self._classes
         context = FitContext(self._sample.take(rows), seed, n_threads, _Deadline(fitted, end))
         model: _core.Model = fitted._fit_model(context)
         return model

@@ -18,7 +18,7 @@ _MOST_FOR_FORESTS = 1 << 20
 #: Up to so many rows there are five folds, and three beyond, where two thirds are many.
 _MOST_FOR_FIVE_FOLDS = 30_000
 
-#: Up to so many values members are blended. Beyond, a booster alone ranks as well.
+#: Up to so many values members are blended. Beyond, folds would take longer than anyone waits.
 _MOST_FOR_BLENDS = 1 << 24
 
 

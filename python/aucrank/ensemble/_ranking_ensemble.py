@@ -235,7 +235,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
                 "A class has one distinct row, so no rows can be left out: members are weighted by"
                 " rows that they were fitted to."
             )
-        cross = CrossFit(context, folds, self.verbose)
+        cross = CrossFit(context, folds, self.classes_, self.verbose)
         fitted: list[CrossFitted] = []
         for found in self._fit_each(cross, rankers, start):
             fitted.append(found)
@@ -400,7 +400,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))
         with errors_by_name(self._schema), warnings.catch_warnings(), inner_fits_are_silent():
             warnings.simplefilter("ignore")
-            cross = CrossFit(context, deal(sample, left_out.n_folds, left_out.seed, n_threads))
+            folds = deal(sample, left_out.n_folds, left_out.seed, n_threads)
+            cross = CrossFit(context, folds, self.classes_)
             table = self.leaderboard_
             (own,) = np.flatnonzero(table["name"] == "ensemble")
             is_same = len(left_out.scores) == len(cross.folds.rows)
