@@ -10,7 +10,6 @@ import pytest
 from aucrank import RankingEnsemble, TreeRank, load
 from aucrank.cli._readable import readable_aucs
 from aucrank.cli._text import WIDTH
-from aucrank.datasets import load_breast_cancer
 from aucrank.ensemble._presets import PRESETS
 from sklearn.metrics import roc_auc_score
 
