@@ -10,6 +10,10 @@ use crate::data::{Columns, LARGEST_SUM, is_snapped};
 use crate::formula::Test;
 use crate::tree::LeafSums;
 
+/// Rows up to which they walk down the trees as they are: to prepare the trees for many rows takes
+/// longer.
+const FEW_ROWS: usize = 32;
+
 /// A sum of trees, the model of `GradientBoostingRanker`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -108,11 +112,23 @@ impl GradientBoosted {
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
+        let mut scores = vec![self.base(); columns.n_rows()];
+        if columns.n_rows() <= FEW_ROWS {
+            let n_features = columns.n_features();
+            columns.by_tile(&mut scores, 1, |(): &mut (), _, values, scores| {
+                for (place, score) in scores.iter_mut().enumerate() {
+                    let row = &values[place * n_features..(place + 1) * n_features];
+                    let values =
+                        self.0.trees.iter().map(|tree| tree.value(|test| test.goes_left(row)));
+                    values.for_each(|value| *score += value);
+                }
+            })?;
+            return Ok(scores);
+        }
         let trees = LeafSums::of_routes(
             &self.0.n_levels,
             self.0.trees.iter().map(|tree| (tree.routes(), tree.values().collect())),
         );
-        let mut scores = vec![self.base(); columns.n_rows()];
         trees.add_to_all(columns, &mut scores)?;
         Ok(scores)
     }
