@@ -8,7 +8,7 @@ use super::held_out::{GradientHeldOut, HeldOut, HeldOutMeasure, Place};
 use super::histogram::Layout;
 use super::level_codes::LevelCodes;
 use super::loss::{Loss, LossAt};
-use super::model::{GradientBoosted, Parts};
+use super::model::{GradientBoosted, Parts, Prepared};
 use super::params::GradientParams;
 use super::rows::{CHUNK_ROWS, FitRows};
 use super::sums::{HESSIAN_UNITS, Sums};
@@ -134,6 +134,7 @@ pub fn fit_gradient_boosting(
         trees: fit.trees,
         held_out: path,
         seed: params.seed,
+        prepared: Prepared::default(),
     }))
 }
 

@@ -203,31 +203,28 @@ fn best_place(
     };
     let mut best: Option<(f64, usize)> = None;
     let mut floor = f64::NEG_INFINITY;
-    let mut judge = |place: usize, above: f64, under: f64, floor: &mut f64| {
-        let value = above / under;
-        if best.is_none_or(|best| value > best.0) {
-            best = Some((value, place));
-            *floor = value / SLACK;
+    for (block, below) in below.chunks(LANES).enumerate() {
+        // The last block is filled up with its last cut, which changes nothing.
+        let mut padded = [PackedSums::default(); LANES];
+        let below = below.first_chunk::<LANES>().unwrap_or_else(|| {
+            padded.fill(below[below.len() - 1]);
+            padded[..below.len()].copy_from_slice(below);
+            &padded
+        });
+        let (mut above, mut under) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            (above[lane], under[lane]) = parts(below[lane]);
         }
-    };
-    let blocks = below.chunks_exact(LANES);
-    let rest = blocks.remainder();
-    for (block, below) in blocks.enumerate() {
-        let mut found = [(0.0, 0.0); LANES];
-        for (found, &below) in found.iter_mut().zip(below) {
-            *found = parts(below);
-        }
-        let may_be = |any: bool, &(above, under): &(f64, f64)| any | (above > floor * under);
-        if found.iter().fold(false, may_be) {
-            for (place, (above, under)) in (block * LANES..).zip(found) {
-                judge(place, above, under, &mut floor);
+        let may_be_better =
+            (0..LANES).fold(false, |any, lane| any | (above[lane] > floor * under[lane]));
+        if may_be_better {
+            for lane in 0..LANES {
+                let value = above[lane] / under[lane];
+                if best.is_none_or(|best| value > best.0) {
+                    best = Some((value, block * LANES + lane));
+                    floor = value / SLACK;
+                }
             }
-        }
-    }
-    for (place, &below) in (below.len() - rest.len()..).zip(rest) {
-        let (above, under) = parts(below);
-        if above > floor * under {
-            judge(place, above, under, &mut floor);
         }
     }
     best

@@ -6,7 +6,7 @@
 //! takes the rows of a tile eight at a time without a branch, so that their loads overlap.
 
 use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
-use crate::data::LevelSet;
+use crate::data::{Grid, LevelSet};
 use crate::formula::{Rule, Test};
 use crate::tree::model::{RankingTree, Router};
 
@@ -107,7 +107,7 @@ impl Scorer {
             } else {
                 cuts.sort_unstable_by(f64::total_cmp);
                 cuts.dedup();
-                Coding::Cuts(cuts)
+                Coding::Cuts(Grid::new(&cuts))
             };
             columns.push((feature, coding));
         }
@@ -164,11 +164,11 @@ impl Scorer {
         };
         let missing_left = test.missing_left;
         match (&self.coder.columns[column as usize].1, &test.left) {
-            (Coding::Cuts(cuts), Rule::Below(threshold)) => {
-                number(n_below(cuts, *threshold), missing_left, true)
+            (Coding::Cuts(grid), Rule::Below(threshold)) => {
+                number(n_below(grid.cuts(), *threshold), missing_left, true)
             }
-            (Coding::Cuts(cuts), Rule::AtLeast(threshold)) => {
-                number(n_below(cuts, *threshold), !missing_left, false)
+            (Coding::Cuts(grid), Rule::AtLeast(threshold)) => {
+                number(n_below(grid.cuts(), *threshold), !missing_left, false)
             }
             // All go left.
             (Coding::Cuts(_), Rule::Known(true)) if missing_left => {
