@@ -332,6 +332,7 @@ impl Criterion {
 }
 
 /// A cut of a number: codes below the bound are on the left.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct BestCut {
     pub(super) value: f64,
     pub(super) bound: u32,

@@ -10,7 +10,7 @@ use super::rows::FitRows;
 const LEAST_CODES: usize = 1 << 20;
 
 /// Features with a column, as a share of all.
-const SHARE: usize = 4;
+const SHARE: usize = 8;
 
 /// The columns.
 #[derive(Debug)]

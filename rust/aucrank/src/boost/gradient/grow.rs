@@ -111,10 +111,8 @@ impl Grower<'_> {
         memory: &mut GrowMemory,
     ) -> Result<Grown, RankError> {
         let all = 0..rows.rows.len();
-        let bins = match self.is_few(rows, &all) {
-            true => None,
-            false => Some(self.count(rows, &all, memory)?),
-        };
+        let are_few = self.is_few(rows, &all);
+        let bins = if are_few { None } else { Some(self.count(rows, &all, memory)?) };
         let mut nodes = vec![GrowNode {
             rows: all.clone(),
             n_rows: self.data.count_all(&rows.rows),
@@ -124,7 +122,7 @@ impl Grower<'_> {
             asked: Vec::new(),
             bins,
             best: None,
-            is_checked: self.is_few(rows, &all),
+            is_checked: are_few,
             split: None,
         }];
         let mut open = BinaryHeap::new();
@@ -210,7 +208,7 @@ impl Grower<'_> {
         n_splits: usize,
         memory: &mut GrowMemory,
     ) {
-        if open.len() <= n_splits || n_splits % self.max_leaves.div_ceil(LOOKS) != 0 {
+        if open.len() <= n_splits || !n_splits.is_multiple_of(self.max_leaves.div_ceil(LOOKS)) {
             return;
         }
         let mut leaves: Vec<&Open> = open.iter().collect();
@@ -297,9 +295,10 @@ impl Grower<'_> {
         } else {
             (right, left)
         };
-        let of_small = match needs_bins(&nodes[small]) || needs_bins(&nodes[large]) {
-            true => Some(self.count(rows, &nodes[small].rows, memory)?),
-            false => None,
+        let of_small = if needs_bins(&nodes[small]) || needs_bins(&nodes[large]) {
+            Some(self.count(rows, &nodes[small].rows, memory)?)
+        } else {
+            None
         };
         match (of_parent, &of_small) {
             (Some(bins), Some(of_small)) if needs_bins(&nodes[large]) => {

@@ -86,6 +86,9 @@ impl Bins {
     }
 }
 
+/// Some rows, and something of each.
+type RowsWith<'a, D> = (&'a [u32], &'a [D]);
+
 /// The bins of the features of a tree, end to end.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -190,9 +193,9 @@ impl Layout {
         let size = rows.len().div_ceil(n_parts).max(1);
         let first = memory.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
         let parts = rows.chunks(size).zip(of_rows.chunks(size)).zip(first).collect();
-        let of_part = |((rows, of_rows), memory): ((&[u32], &[D]), Option<Vec<T>>)| {
+        let of_part = |(rows, memory): (RowsWith<'_, D>, Option<Vec<T>>)| {
             interrupt.check()?;
-            let mut sums = memory.unwrap_or_default();
+            let ((rows, of_rows), mut sums) = (rows, memory.unwrap_or_default());
             sums.clear();
             sums.resize(self.n_bins(), T::default());
             of_part(rows, of_rows, &mut sums);

@@ -215,9 +215,8 @@ fn best_place(
         for lane in 0..LANES {
             (above[lane], under[lane]) = parts(below[lane]);
         }
-        let may_be_better =
-            (0..LANES).fold(false, |any, lane| any | (above[lane] > floor * under[lane]));
-        if may_be_better {
+        let is_close = |lane: usize| u8::from(above[lane] > floor * under[lane]);
+        if (0..LANES).fold(0, |any, lane| any | is_close(lane)) != 0 {
             for lane in 0..LANES {
                 let value = above[lane] / under[lane];
                 if best.is_none_or(|best| value > best.0) {

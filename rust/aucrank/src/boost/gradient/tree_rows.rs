@@ -44,9 +44,8 @@ pub(super) struct NodeRows<'a> {
 impl TreeRows {
     /// No rows yet.
     pub(super) fn new(are_packed: bool) -> Self {
-        let derivatives = || match are_packed {
-            true => OfTree::Packed(Vec::new()),
-            false => OfTree::Plain(Vec::new()),
+        let derivatives = || {
+            if are_packed { OfTree::Packed(Vec::new()) } else { OfTree::Plain(Vec::new()) }
         };
         Self {
             rows: Vec::new(),

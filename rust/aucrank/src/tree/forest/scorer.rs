@@ -211,14 +211,10 @@ impl Scorer {
         if tree.steps.len() == 1 {
             leaves.fill(0);
         } else if tree.has_sets {
-            self.walk(tree, tile, leaves, |step, code| {
-                if step.more < SET {
-                    is_low(step, code)
-                } else if step.more == SET {
-                    self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1
-                } else {
-                    self.lists[step.bound as usize].contains(code)
-                }
+            self.walk(tree, tile, leaves, |step, code| match step.more {
+                SET => self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1,
+                LISTED => self.lists[step.bound as usize].contains(code),
+                _ => is_low(step, code),
             });
         } else {
             self.walk(tree, tile, leaves, is_low);
