@@ -9,7 +9,7 @@ use super::rows::FitRows;
 /// Size of a matrix from which on it is worth while, in bytes.
 const LEAST_CODES: usize = 1 << 20;
 
-/// Features with a column, as a share of all.
+/// One of so many features may have a column.
 const SHARE: usize = 8;
 
 /// The columns.
