@@ -11,6 +11,7 @@ use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
 use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
+use super::lookup::Grid;
 use super::random::below;
 use crate::{Interrupt, RankError, parallel};
 
@@ -22,6 +23,15 @@ const NARROW_CODES: usize = 256;
 
 /// Rows binned at a time: their block of the matrix stays in the cache while its columns are read.
 const TILE_ROWS: usize = 1024;
+
+/// Values of a column binned at a time.
+const RUN_ROWS: usize = 256;
+
+/// Rows for each cut of a column from which on a grid of the cuts saves more than it costs.
+const ROWS_OF_CUT: usize = 16;
+
+/// Cuts of a column up to which they have a grid, which takes a few times their memory.
+const MOST_CUTS: usize = 1 << 14;
 
 /// How numeric features are binned, and how rates of categories are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,6 +241,16 @@ impl Binned {
         };
 
         let (narrow_features, wide_features) = (of_kind(true), of_kind(false));
+        let grid = |feature: usize| match &features[feature] {
+            FeatureBins::Numeric { cuts }
+                if cuts.len() <= MOST_CUTS && n_rows >= ROWS_OF_CUT * cuts.len() =>
+            {
+                Some(Grid::new(cuts))
+            }
+            _ => None,
+        };
+        let grids = parallel::map((0..features.len()).collect(), grid);
+        let coder = Coder { columns, features: &features, grids: &grids };
         let mut narrow = vec![0; n_rows * n_narrow];
         if n_narrow > 0 {
             let of_tile = |(tile, codes): (usize, &mut [u8])| {
@@ -239,7 +259,7 @@ impl Binned {
                 let rows = start..start + codes.len() / n_narrow;
                 for (j, &feature) in narrow_features.iter().enumerate() {
                     let out = codes.iter_mut().skip(j).step_by(n_narrow);
-                    code_rows(columns, &features, feature, rows.clone(), out.map(Byte))?;
+                    coder.code(feature, rows.clone(), out.map(Byte))?;
                 }
                 Ok(())
             };
@@ -251,11 +271,11 @@ impl Binned {
             let all = 0..n_rows;
             if features[feature].n_codes() <= 1 << 16 {
                 let mut codes = vec![0; n_rows];
-                code_rows(columns, &features, feature, all, codes.iter_mut().map(Short))?;
+                coder.code(feature, all, codes.iter_mut().map(Short))?;
                 Ok(WideCodes::U16(codes))
             } else {
                 let mut codes = vec![0; n_rows];
-                code_rows(columns, &features, feature, all, codes.iter_mut().map(Word))?;
+                coder.code(feature, all, codes.iter_mut().map(Word))?;
                 Ok(WideCodes::U32(codes))
             }
         };
@@ -446,66 +466,91 @@ impl Place for Word<'_> {
     }
 }
 
-/// Codes `rows` of one feature into `places`.
-fn code_rows<P: Place>(
-    columns: &Columns<'_>,
-    features: &[FeatureBins],
-    feature: usize,
-    rows: Range<usize>,
-    places: impl Iterator<Item = P>,
-) -> Result<(), RankError> {
-    match (columns[feature], &features[feature]) {
-        (Column::F64(column), FeatureBins::Numeric { cuts }) => {
-            code_numbers(column, cuts, feature, rows, places)
-        }
-        (Column::F32(column), FeatureBins::Numeric { cuts }) => {
-            code_numbers(column, cuts, feature, rows, places)
-        }
-        (Column::Codes { codes, .. }, FeatureBins::Categorical { n_levels, rare }) => {
-            let n_levels = *n_levels;
-            for (row, place) in rows.zip(places) {
-                let code = codes[row];
-                if code >= n_levels && code != MISSING_CODE {
-                    return Err(RankError::BadCode { column: feature, row, code, n_levels });
-                }
-                let is_rare =
-                    rare.as_ref().is_some_and(|rare| code < n_levels && rare[code as usize]);
-                place.put(if is_rare { n_levels } else { code.min(n_levels) } as usize);
-            }
-            Ok(())
-        }
-        (Column::Codes { .. }, FeatureBins::Numeric { .. }) => Err(RankError::KindMismatch {
-            column: feature,
-            found: "categorical",
-            expected: "numeric",
-        }),
-        (_, FeatureBins::Categorical { .. }) => Err(RankError::KindMismatch {
-            column: feature,
-            found: "numeric",
-            expected: "categorical",
-        }),
-    }
+/// What codes rows.
+struct Coder<'a> {
+    columns: &'a Columns<'a>,
+    features: &'a [FeatureBins],
+    /// For each feature the grid of its cuts, if it has one.
+    grids: &'a [Option<Grid>],
 }
 
-fn code_numbers<T: Value, P: Place>(
-    column: Strided<'_, T>,
-    cuts: &[f64],
-    feature: usize,
-    rows: Range<usize>,
-    places: impl Iterator<Item = P>,
-) -> Result<(), RankError> {
-    let missing = cuts.len() + 1;
-    let mut any_infinite = false;
-    for (row, place) in rows.clone().zip(places) {
-        let value = column.get(row);
-        any_infinite |= value.is_infinite();
-        let code = cuts.partition_point(|&cut| cut <= value);
-        place.put(if value.is_nan() { missing } else { code });
+impl Coder<'_> {
+    /// Codes `rows` of one feature into `places`.
+    fn code<P: Place>(
+        &self,
+        feature: usize,
+        rows: Range<usize>,
+        places: impl Iterator<Item = P>,
+    ) -> Result<(), RankError> {
+        match (self.columns[feature], &self.features[feature]) {
+            (Column::F64(column), FeatureBins::Numeric { cuts }) => {
+                self.code_numbers(column, cuts, feature, rows, places)
+            }
+            (Column::F32(column), FeatureBins::Numeric { cuts }) => {
+                self.code_numbers(column, cuts, feature, rows, places)
+            }
+            (Column::Codes { codes, .. }, FeatureBins::Categorical { n_levels, rare }) => {
+                let n_levels = *n_levels;
+                for (row, place) in rows.zip(places) {
+                    let code = codes[row];
+                    if code >= n_levels && code != MISSING_CODE {
+                        return Err(RankError::BadCode { column: feature, row, code, n_levels });
+                    }
+                    let is_rare =
+                        rare.as_ref().is_some_and(|rare| code < n_levels && rare[code as usize]);
+                    place.put(if is_rare { n_levels } else { code.min(n_levels) } as usize);
+                }
+                Ok(())
+            }
+            (Column::Codes { .. }, FeatureBins::Numeric { .. }) => Err(RankError::KindMismatch {
+                column: feature,
+                found: "categorical",
+                expected: "numeric",
+            }),
+            (_, FeatureBins::Categorical { .. }) => Err(RankError::KindMismatch {
+                column: feature,
+                found: "numeric",
+                expected: "categorical",
+            }),
+        }
     }
-    let mut values = rows.map(|row| (row, column.get(row)));
-    match values.find(|(_, value)| any_infinite && value.is_infinite()) {
-        Some((row, value)) => Err(RankError::InfiniteValue { column: feature, row, value }),
-        None => Ok(()),
+
+    fn code_numbers<T: Value, P: Place>(
+        &self,
+        column: Strided<'_, T>,
+        cuts: &[f64],
+        feature: usize,
+        rows: Range<usize>,
+        mut places: impl Iterator<Item = P>,
+    ) -> Result<(), RankError> {
+        let missing = cuts.len() as u32 + 1;
+        let (mut values, mut codes) = ([0.0; RUN_ROWS], [0; RUN_ROWS]);
+        for start in rows.clone().step_by(RUN_ROWS) {
+            let run = start..rows.end.min(start + RUN_ROWS);
+            let (values, codes) = (&mut values[..run.len()], &mut codes[..run.len()]);
+            if column.read(run.clone(), values.iter_mut()) {
+                let mut rows = run.map(|row| (row, column.get(row)));
+                return match rows.find(|(_, value)| value.is_infinite()) {
+                    Some((row, value)) => {
+                        Err(RankError::InfiniteValue { column: feature, row, value })
+                    }
+                    None => Err(RankError::Changed),
+                };
+            }
+            if let Some(grid) = &self.grids[feature] {
+                grid.fill(values, codes, missing);
+            } else {
+                for (code, value) in codes.iter_mut().zip(&*values) {
+                    let known = cuts.partition_point(|cut| cut <= value) as u32;
+                    *code = if value.is_nan() { missing } else { known };
+                }
+            }
+            // In this order, so that no place is taken without a code.
+            for (&mut code, place) in codes.iter_mut().zip(places.by_ref()) {
+                place.put(code as usize);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -39,7 +39,11 @@ impl<'a, T: Value> Strided<'a, T> {
     }
 
     /// Copies the values of some rows; returns whether one of them is infinite.
-    fn read<'b>(&self, rows: Range<usize>, places: impl Iterator<Item = &'b mut f64>) -> bool {
+    pub(super) fn read<'b>(
+        &self,
+        rows: Range<usize>,
+        places: impl Iterator<Item = &'b mut f64>,
+    ) -> bool {
         // A separate loop for contiguous values, which the compiler vectorises.
         if let Some(values) = self.contiguous() {
             return copy(&values[rows], places);

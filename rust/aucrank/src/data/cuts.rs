@@ -10,6 +10,11 @@ pub(crate) fn midpoint(low: f64, high: f64) -> f64 {
     if low < middle && middle <= high { middle } else { high }
 }
 
+/// The bits of a number as an integer in the same order as [`f64::total_cmp`], and back.
+fn order_of_bits(bits: i64) -> i64 {
+    bits ^ i64::MAX & (bits >> 63)
+}
+
 /// Distinct values in ascending order, each with the weight of its rows.
 struct Distinct {
     values: Vec<f64>,
@@ -25,15 +30,20 @@ impl Distinct {
             // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
             value.is_finite().then_some((value + 0.0, row))
         };
-        let mut distinct = Self { values: Vec::new(), weights: Vec::new() };
         let Some(weights) = labels.weights() else {
-            let mut values: Vec<f64> = rows.iter().filter_map(finite).map(|(v, _)| v).collect();
-            values.sort_unstable_by(f64::total_cmp);
-            for value in values {
-                distinct.push(value, 1);
-            }
-            return distinct;
+            // Integers in the order of the numbers are sorted in two thirds of the time; as numbers
+            // they stay where they are.
+            let key = |(value, _): (f64, u32)| order_of_bits(value.to_bits().cast_signed());
+            let mut keys: Vec<i64> = rows.iter().filter_map(finite).map(key).collect();
+            keys.sort_unstable();
+            let equal = || keys.chunk_by(|a, b| a == b);
+            let mut weights = Vec::with_capacity(equal().count());
+            weights.extend(equal().map(|equal| equal.len() as u64));
+            keys.dedup();
+            let value = |key: i64| f64::from_bits(order_of_bits(key).cast_unsigned());
+            return Self { values: keys.into_iter().map(value).collect(), weights };
         };
+        let mut distinct = Self { values: Vec::new(), weights: Vec::new() };
         let mut values: Vec<(f64, u32)> = rows.iter().filter_map(finite).collect();
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         for (value, row) in values {

@@ -47,13 +47,7 @@ impl<'a> Lookup<'a> {
         match self {
             Self::Numeric { grid, n_intervals, special } => {
                 let missing = (n_intervals + special.len()) as u32;
-                match grid.n_steps {
-                    ..=1 => grid.fill::<1>(values, bins, missing),
-                    2 => grid.fill::<2>(values, bins, missing),
-                    3 => grid.fill::<3>(values, bins, missing),
-                    4 => grid.fill::<4>(values, bins, missing),
-                    _ => grid.fill_by_search(values, bins, missing),
-                }
+                grid.fill(values, bins, missing);
                 for (bin_of_special, &special) in (*n_intervals as u32..).zip(*special) {
                     for (bin, value) in bins.iter_mut().zip(values) {
                         #[expect(clippy::float_cmp, reason = "a special value is one exactly")]
@@ -80,7 +74,7 @@ impl<'a> Lookup<'a> {
 /// it. So any cell width gives the right result; it affects the speed only. A cell is searched by
 /// bisection, and if too many cuts fall into one cell, all cuts are.
 #[derive(Debug)]
-struct Grid {
+pub(crate) struct Grid {
     low: f64,
     cells_of_one: f64,
     /// Number of cuts in the cells before each.
@@ -93,7 +87,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(cuts: &[f64]) -> Self {
+    pub(crate) fn new(cuts: &[f64]) -> Self {
         let low = cuts.first().copied().unwrap_or(0.0);
         let high = cuts.last().copied().unwrap_or(0.0);
         let n_cells = CELLS_OF_CUT * cuts.len() + 1;
@@ -110,10 +104,19 @@ impl Grid {
         let most = cells.chunk_by(|a, b| a == b).map(<[usize]>::len).max().unwrap_or(0);
         grid.n_steps = (most + 1).next_power_of_two().ilog2();
         grid.cuts.resize(cuts.len() + (1 << grid.n_steps), f64::NAN);
-        for (cell, n_below) in grid.n_below.iter_mut().enumerate() {
-            *n_below = cells.partition_point(|&of_cut| of_cut < cell) as u32;
+        let mut n_below = 0;
+        for (cell, place) in grid.n_below.iter_mut().enumerate() {
+            while cells.get(n_below).is_some_and(|&of_cut| of_cut < cell) {
+                n_below += 1;
+            }
+            *place = n_below as u32;
         }
         grid
+    }
+
+    /// The cuts.
+    pub(crate) fn cuts(&self) -> &[f64] {
+        &self.cuts[..self.n_cuts]
     }
 
     #[inline]
@@ -123,9 +126,19 @@ impl Grid {
         (cell as usize).min(self.n_below.len() - 1)
     }
 
-    /// How many cuts are at or below each value, and `missing` for NaN. The number of steps is a
-    /// constant, since a loop of variable length compiles to unpredictable branches.
-    fn fill<const N_STEPS: u32>(&self, values: &[f64], bins: &mut [u32], missing: u32) {
+    /// How many cuts are at or below each value, and `missing` for NaN.
+    pub(crate) fn fill(&self, values: &[f64], bins: &mut [u32], missing: u32) {
+        match self.n_steps {
+            ..=1 => self.fill_in::<1>(values, bins, missing),
+            2 => self.fill_in::<2>(values, bins, missing),
+            3 => self.fill_in::<3>(values, bins, missing),
+            4 => self.fill_in::<4>(values, bins, missing),
+            _ => self.fill_by_search(values, bins, missing),
+        }
+    }
+
+    /// In so many steps, a constant, since a loop of variable length compiles to unpredictable branches.
+    fn fill_in<const N_STEPS: u32>(&self, values: &[f64], bins: &mut [u32], missing: u32) {
         for (bin, &value) in bins.iter_mut().zip(values) {
             let mut place = self.n_below[self.cell(value)] as usize;
             for step in (0..N_STEPS).rev() {
@@ -137,7 +150,7 @@ impl Grid {
 
     /// As [`Grid::fill`], for cells with many cuts.
     fn fill_by_search(&self, values: &[f64], bins: &mut [u32], missing: u32) {
-        let cuts = &self.cuts[..self.n_cuts];
+        let cuts = self.cuts();
         for (bin, &value) in bins.iter_mut().zip(values) {
             let place = cuts.partition_point(|&cut| cut <= value) as u32;
             *bin = if value.is_nan() { missing } else { place };

@@ -40,7 +40,7 @@ pub use level_rates::LevelRates;
 pub(crate) use level_rates::{RowSquares, RowUnits, Shrinkage};
 pub use level_set::LevelSet;
 pub(crate) use logistic::logistic;
-pub(crate) use lookup::Lookups;
+pub(crate) use lookup::{Grid, Lookups};
 pub(crate) use mass_histogram::MassHistogram;
 pub use new_rows::NewRows;
 pub(crate) use random::{below, mix};

@@ -8,7 +8,8 @@
 use std::ops::Add;
 
 use super::level_sets::best_levels;
-use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, Sums};
+use super::running_sums::{CodeSums, RunningSums};
+use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, PackedSums, Sums};
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet, mix};
 use crate::tree::Cuts;
 
@@ -80,6 +81,15 @@ pub(super) struct Split {
     pub(super) test: CodeTest,
     /// Sums of the rows on the left.
     pub(super) left: Sums,
+}
+
+/// Memory of a search for splits.
+#[derive(Debug, Default)]
+pub(super) struct SearchMemory {
+    running: RunningSums,
+    codes: CodeSums,
+    sums: Vec<Sums>,
+    counts: Vec<u64>,
 }
 
 impl Criterion {
@@ -179,22 +189,85 @@ impl Criterion {
     ) -> Option<Split> {
         let direction = self.monotonic.get(feature).copied().unwrap_or(0);
         let node = &Node { direction, ..*node };
-        let (value, rule, missing_left, left) = match bins {
+        match bins {
             FeatureBins::Numeric { .. } => {
                 let best = self.best_cut(node, feature, sums, counts)?;
-                (best.value, CodeRule::Below(best.bound), best.missing_left, best.left)
+                self.split_by_cut(node, feature, best)
             }
             FeatureBins::Categorical { .. } => {
                 let best = best_levels(self, node, sums, counts)?;
                 let rule = CodeRule::Levels(LevelSet::only(best.left));
-                (best.value, rule, best.missing_left, best.sums)
+                let test = CodeTest { feature, rule, missing_left: best.missing_left };
+                self.split(node, test, best.value, best.sums)
             }
-        };
+        }
+    }
+
+    /// The same, given packed sums.
+    pub(super) fn best_of_packed(
+        &self,
+        node: &Node,
+        feature: usize,
+        bins: &FeatureBins,
+        packed: &[PackedSums],
+        memory: &mut SearchMemory,
+    ) -> Option<Split> {
+        if self.runs_along(bins) {
+            let running = memory.running.of_bins(packed).then_some(&memory.running)?;
+            let best = running.best_cut(self, node, bins.n_bins(), false)?;
+            return self.split_by_cut(node, feature, best);
+        }
+        memory.sums.clear();
+        memory.sums.extend(packed.iter().map(|packed| packed.sums()));
+        self.best_of_feature(node, feature, bins, &memory.sums, None)
+    }
+
+    /// The best question whose sides have enough rows, given the rows themselves as code and derivatives:
+    /// so few of them that most codes have none.
+    pub(super) fn best_of_rows(
+        &self,
+        node: &Node,
+        feature: usize,
+        bins: &FeatureBins,
+        rows: impl Iterator<Item = (u8, PackedSums)>,
+        memory: &mut SearchMemory,
+    ) -> Option<Split> {
+        let SearchMemory { running, codes, sums, counts } = memory;
+        codes.add(rows);
+        if self.runs_along(bins) {
+            let running = running.of_rows(codes, bins.n_bins()).then_some(running)?;
+            let best = running.best_cut(self, node, bins.n_bins(), true)?;
+            return self.split_by_cut(node, feature, best);
+        }
+        sums.clear();
+        sums.resize(bins.n_codes(), Sums::default());
+        counts.clear();
+        counts.resize(bins.n_codes(), 0);
+        codes.drain(|code, packed, count| {
+            (sums[code], counts[code]) = (packed.sums(), count.into());
+        });
+        self.best_of_feature(node, feature, bins, sums, Some(counts))
+    }
+
+    /// Whether all cuts of a feature are tried, and no direction binds it.
+    fn runs_along(&self, bins: &FeatureBins) -> bool {
+        let is_numeric = matches!(bins, FeatureBins::Numeric { .. });
+        is_numeric && self.cuts == Cuts::Best && self.monotonic.is_empty()
+    }
+
+    fn split_by_cut(&self, node: &Node, feature: usize, best: BestCut) -> Option<Split> {
+        let BestCut { value, bound, missing_left, left } = best;
+        let test = CodeTest { feature, rule: CodeRule::Below(bound), missing_left };
+        self.split(node, test, value, left)
+    }
+
+    /// A question whose sides have this value, if it gains something.
+    fn split(&self, node: &Node, test: CodeTest, value: f64, left: Sums) -> Option<Split> {
         let whole = node.sums;
         let at_whole = self.leaf(whole, node.bounds);
         let gain = value - self.of_leaf(whole.gradient as f64, whole.hessian as f64, at_whole);
         let is_gain = gain > self.min_gain && gain > ROUNDING * value;
-        is_gain.then_some(Split { gain, test: CodeTest { feature, rule, missing_left }, left })
+        is_gain.then_some(Split { gain, test, left })
     }
 
     fn best_cut(
@@ -259,9 +332,10 @@ impl Criterion {
 }
 
 /// A cut of a number: codes below the bound are on the left.
-struct BestCut {
-    value: f64,
-    bound: u32,
-    missing_left: bool,
-    left: Sums,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BestCut {
+    pub(super) value: f64,
+    pub(super) bound: u32,
+    pub(super) missing_left: bool,
+    pub(super) left: Sums,
 }

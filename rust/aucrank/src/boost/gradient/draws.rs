@@ -1,7 +1,5 @@
 //! The rows and features that a tree learns from.
 
-use std::borrow::Cow;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -49,13 +47,15 @@ impl<'a> Draws<'a> {
         !self.hashes.is_empty() || self.max_features.is_some()
     }
 
-    /// The rows that a tree learns from, and the other training rows; each ascending.
-    pub(super) fn rows(&self, seed: u64) -> (Vec<u32>, Cow<'a, [u32]>) {
+    /// Draws the rows that a tree learns from; the other training rows are `others`. Both ascend.
+    pub(super) fn rows(&self, seed: u64, drawn: &mut Vec<u32>, others: &mut Vec<u32>) {
+        drawn.clear();
+        others.clear();
         if self.hashes.is_empty() {
-            return (self.training.to_vec(), Cow::Borrowed(&[]));
+            drawn.extend_from_slice(self.training);
+            return;
         }
         let bound = (self.subsample * 2_f64.powi(64)) as u64;
-        let (mut drawn, mut others) = (Vec::with_capacity(self.training.len()), Vec::new());
         for (&row, &hash) in self.training.iter().zip(&self.hashes) {
             if mix(seed ^ hash) < bound {
                 drawn.push(row);
@@ -63,7 +63,6 @@ impl<'a> Draws<'a> {
                 others.push(row);
             }
         }
-        (drawn, Cow::Owned(others))
     }
 
     /// The features that a tree may ask, ascending.

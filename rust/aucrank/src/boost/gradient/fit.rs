@@ -1,17 +1,19 @@
 //! The rounds.
 
 use super::best_split::Criterion;
+use super::code_columns::CodeColumns;
 use super::draws::Draws;
-use super::grow::{Grower, Grown};
+use super::grow::{GrowMemory, Grower, Grown};
 use super::held_out::{GradientHeldOut, HeldOut, HeldOutMeasure, Place};
-use super::histogram::{Derivatives, Layout};
+use super::histogram::Layout;
 use super::level_codes::LevelCodes;
 use super::loss::{Loss, LossAt};
-use super::model::{GradientBoosted, Parts};
+use super::model::{GradientBoosted, Parts, Prepared};
 use super::params::GradientParams;
 use super::rows::{CHUNK_ROWS, FitRows};
-use super::sums::{HESSIAN_UNITS, PackedSums, Sums};
+use super::sums::{HESSIAN_UNITS, Sums};
 use super::tree::GradientTree;
+use super::tree_rows::{Derivatives, TreeRows};
 use crate::data::{
     Binned, BinningParams, CodeRule, CodeTest, Column, Columns, LARGEST_SUM, Labels, LevelRates,
     LevelSet, hold_out, mix,
@@ -132,6 +134,7 @@ pub fn fit_gradient_boosting(
         trees: fit.trees,
         held_out: path,
         seed: params.seed,
+        prepared: Prepared::default(),
     }))
 }
 
@@ -277,21 +280,26 @@ impl<'a> Fit<'a> {
 
     /// Runs rounds until there are `n_rounds`, or nothing is left to learn.
     fn go_on(&mut self, n_rounds: usize) -> Result<(), RankError> {
-        let mut derivatives = self.empty_derivatives();
-        let mut scratch = Vec::new();
+        let are_packed = self.rows.are_equal() && self.params.loss.is_bounded();
+        let mut rows = TreeRows::new(are_packed);
+        let mut columns = CodeColumns::new(self.rows);
+        let mut memory = GrowMemory::default();
+        let mut others = Vec::new();
         while self.trees.len() < n_rounds && !self.is_complete {
             self.data.interrupt.check()?;
-            self.differentiate(&mut derivatives);
+            let at = self.params.loss.at(&self.scores, self.rows);
             let seed = mix(self.params.seed ^ mix(self.trees.len() as u64));
-            let (mut rows, others) = self.draws.rows(seed);
+            self.draws.rows(seed, &mut rows.rows, &mut others);
+            self.differentiate(&at, &mut rows);
             let features = self.draws.features(seed);
-            let mut grown = self.grow(&mut rows, &mut scratch, features, seed, &derivatives)?;
-            let mut others = &others[..];
+            let mut grown = self.grow(&mut rows, &mut columns, &mut memory, features, seed)?;
             if grown.leaves.len() == 1 && self.draws.are_partial() {
-                rows = self.rows.training().to_vec();
-                others = &[];
+                rows.rows.clear();
+                rows.rows.extend_from_slice(self.rows.training());
+                others.clear();
+                self.differentiate(&at, &mut rows);
                 let all = (0..self.data.columns.n_features()).collect();
-                grown = self.grow(&mut rows, &mut scratch, all, seed, &derivatives)?;
+                grown = self.grow(&mut rows, &mut columns, &mut memory, all, seed)?;
             }
             let largest = grown.tree.largest_value();
             if grown.leaves.len() == 1 || self.largest + largest > LARGEST_SUM {
@@ -299,7 +307,7 @@ impl<'a> Fit<'a> {
                 break;
             }
             self.largest += largest;
-            self.update(&grown, &rows, others)?;
+            self.update(&grown, &rows.rows, &others)?;
             self.trees.push(grown.tree);
             self.measure()?;
             let goes_on = self.report(n_rounds)?;
@@ -327,36 +335,41 @@ impl<'a> Fit<'a> {
         self.data.interrupt.part_done(&Part { unit: "round", number, most, figures: &figures })
     }
 
-    fn empty_derivatives(&self) -> Derivatives {
-        let n_rows = self.data.labels.n_rows();
-        if self.rows.are_equal() && self.params.loss.is_bounded() {
-            Derivatives::Packed(vec![PackedSums::default(); n_rows])
-        } else {
-            Derivatives::Plain(vec![Sums::default(); n_rows])
-        }
-    }
-
-    /// Computes the derivatives of all rows at their scores.
-    fn differentiate(&self, derivatives: &mut Derivatives) {
-        let at = self.params.loss.at(&self.scores, self.rows);
-        match derivatives {
-            Derivatives::Packed(packed) => self.fill(&at, packed, |_, sums| sums.into()),
+    /// Computes the derivatives of some rows at their scores.
+    fn differentiate(&self, at: &LossAt, rows: &mut TreeRows) {
+        rows.resize();
+        match &mut rows.derivatives {
+            Derivatives::Packed(packed) => {
+                self.fill(at, &rows.rows, packed, |_, sums| sums.into());
+            }
             Derivatives::Plain(plain) => {
-                self.fill(&at, plain, |row, sums| sums.times(self.rows.mass(row) as i64));
+                let mass = |row: u32| self.rows.mass(row as usize) as i64;
+                self.fill(at, &rows.rows, plain, |row, sums| sums.times(mass(row)));
             }
         }
     }
 
-    fn fill<T: Send>(&self, at: &LossAt, places: &mut [T], of: impl Fn(usize, Sums) -> T + Sync) {
+    fn fill<T: Send>(
+        &self,
+        at: &LossAt,
+        rows: &[u32],
+        places: &mut [T],
+        of: impl Fn(u32, Sums) -> T + Sync,
+    ) {
         let positive = self.rows.positive();
-        let chunks = places.chunks_mut(CHUNK_ROWS).enumerate().collect();
-        parallel::map(chunks, |(chunk, places): (usize, &mut [T])| {
+        let chunks = rows.chunks(CHUNK_ROWS).zip(places.chunks_mut(CHUNK_ROWS)).collect();
+        parallel::map(chunks, |(rows, places): (&[u32], &mut [T])| {
+            let mut scores = [0.0; BLOCK_ROWS];
+            let mut classes = [false; BLOCK_ROWS];
             let mut found = [(0.0, 0.0); BLOCK_ROWS];
-            for (block, places) in places.chunks_mut(BLOCK_ROWS).enumerate() {
-                let start = chunk * CHUNK_ROWS + block * BLOCK_ROWS;
-                let (rows, found) = (start..start + places.len(), &mut found[..places.len()]);
-                at.fill(&self.scores[rows.clone()], &positive[rows.clone()], found);
-                for ((row, place), &(gradient, hessian)) in rows.zip(places).zip(&*found) {
+            for (rows, places) in rows.chunks(BLOCK_ROWS).zip(places.chunks_mut(BLOCK_ROWS)) {
+                let n = rows.len();
+                for ((score, class), &row) in scores.iter_mut().zip(&mut classes).zip(rows) {
+                    (*score, *class) = (self.scores[row as usize], positive[row as usize]);
+                }
+                at.fill(&scores[..n], &classes[..n], &mut found[..n]);
+                for ((place, &row), &(gradient, hessian)) in places.iter_mut().zip(rows).zip(&found)
+                {
                     *place = of(row, Sums::of(gradient, hessian));
                 }
             }
@@ -365,18 +378,14 @@ impl<'a> Fit<'a> {
 
     fn grow(
         &self,
-        rows: &mut [u32],
-        scratch: &mut Vec<u32>,
+        rows: &mut TreeRows,
+        columns: &mut CodeColumns,
+        memory: &mut GrowMemory,
         features: Vec<usize>,
         seed: u64,
-        derivatives: &Derivatives,
     ) -> Result<Grown, RankError> {
-        if scratch.len() < rows.len() {
-            scratch.resize(rows.len(), 0);
-        }
         let grower = Grower {
             data: self.rows,
-            derivatives,
             layout: Layout::new(self.data.binned, features),
             criterion: &self.criterion,
             max_leaves: self.params.max_leaves,
@@ -387,7 +396,7 @@ impl<'a> Fit<'a> {
             raw_test: &|test| self.data.raw_test(test),
             interrupt: self.data.interrupt,
         };
-        grower.grow(rows, scratch)
+        grower.grow(rows, columns, memory)
     }
 
     /// Adds the values of a tree to all scores; `rows` are those it was grown on, in the order of its

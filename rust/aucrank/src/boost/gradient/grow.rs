@@ -4,12 +4,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::best_split::{Criterion, Node, Split};
-use super::histogram::{Derivatives, Layout};
+use super::best_split::{Criterion, Node, SearchMemory, Split};
+use super::code_columns::CodeColumns;
+use super::histogram::{Bins, Layout, Memory};
 use super::partition::Sides;
 use super::rows::FitRows;
 use super::sums::Sums;
 use super::tree::{GradientNode, GradientTree};
+use super::tree_rows::{Derivatives, TreeRows};
 use crate::data::{CodeTest, mix, snap};
 use crate::formula::Test;
 use crate::{Interrupt, RankError, parallel};
@@ -17,13 +19,18 @@ use crate::{Interrupt, RankError, parallel};
 /// Memory that the sums of open leaves may take in all; beyond it they are counted anew.
 const MOST_SUMS: usize = (1 << 28) / size_of::<Sums>();
 
-/// Bins that one task looks for a split in.
-const TASK_BINS: usize = 2048;
+/// Features that one task looks for a split in.
+const TASK_FEATURES: usize = 64;
+
+/// A node whose rows are fewer than its bins, divided by this, is searched row by row.
+const FEW: usize = 3;
+
+/// Open leaves are looked through for such that will not be split so many times.
+const LOOKS: usize = 32;
 
 /// Grows trees on one set of rows.
 pub(super) struct Grower<'a> {
     pub(super) data: &'a FitRows<'a>,
-    pub(super) derivatives: &'a Derivatives,
     pub(super) layout: Layout,
     pub(super) criterion: &'a Criterion,
     pub(super) max_leaves: usize,
@@ -35,6 +42,13 @@ pub(super) struct Grower<'a> {
     /// The question about raw values that is one about codes.
     pub(super) raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
     pub(super) interrupt: &'a Interrupt,
+}
+
+/// Memory that trees share.
+#[derive(Debug, Default)]
+pub(super) struct GrowMemory {
+    bins: Memory,
+    search: SearchMemory,
 }
 
 /// A grown tree, and which of its rows are in which leaf.
@@ -59,7 +73,7 @@ struct GrowNode {
     /// Features asked on the way here.
     asked: Vec<usize>,
     /// Sums by bin, if they are kept.
-    bins: Option<Vec<Sums>>,
+    bins: Option<Bins>,
     /// The best split, and whether its sides have enough rows.
     best: Option<Split>,
     is_checked: bool,
@@ -90,26 +104,29 @@ impl Ord for Open {
 
 impl Grower<'_> {
     /// Grows a tree on some rows, ascending; leaves them in the order of the leaves.
-    pub(super) fn grow(&self, rows: &mut [u32], scratch: &mut [u32]) -> Result<Grown, RankError> {
-        let sums = self.layout.sums(self.data.binned, rows, self.derivatives, self.interrupt)?;
-        let total: Sums = match self.layout.features.first() {
-            Some(_) => self.layout.of(0, &sums).iter().copied().sum(),
-            None => Sums::default(),
-        };
+    pub(super) fn grow(
+        &self,
+        rows: &mut TreeRows,
+        columns: &mut CodeColumns,
+        memory: &mut GrowMemory,
+    ) -> Result<Grown, RankError> {
+        let all = 0..rows.rows.len();
+        let are_few = self.is_few(rows, &all);
+        let bins = if are_few { None } else { Some(self.count(rows, &all, memory)?) };
         let mut nodes = vec![GrowNode {
-            rows: 0..rows.len(),
-            n_rows: self.data.count_all(rows),
+            rows: all.clone(),
+            n_rows: self.data.count_all(&rows.rows),
             depth: 0,
-            sums: total,
+            sums: self.total(rows, bins.as_ref()),
             bounds: [f64::NEG_INFINITY, f64::INFINITY],
             asked: Vec::new(),
-            bins: Some(sums),
+            bins,
             best: None,
-            is_checked: false,
+            is_checked: are_few,
             split: None,
         }];
         let mut open = BinaryHeap::new();
-        self.find_splits(&mut nodes, &[0], &mut open)?;
+        self.find_splits(&mut nodes, &[0], rows, memory, &mut open)?;
         let mut n_leaves = 1;
         let keeps_sums = self.layout.n_bins().saturating_mul(self.max_leaves) <= MOST_SUMS;
         while n_leaves < self.max_leaves
@@ -120,13 +137,13 @@ impl Grower<'_> {
             let node = &nodes[number];
             let range = node.rows.clone();
             let sides = Sides::new(&split.test, self.data);
-            let (n_left, left_count) =
-                sides.part(self.data, &mut rows[range.clone()], &mut scratch[range.clone()]);
+            columns.count(split.test.feature, range.len(), self.data);
+            let (n_left, left_count) = rows.part(range.clone(), &sides, self.data, columns);
             let least = left_count.min(node.n_rows - left_count);
             if least < self.criterion.min_rows && !node.is_checked {
                 // Sums do not tell how many rows there are: this node is looked at again.
-                rows[range].sort_unstable();
-                self.find_with_counts(&mut nodes[number], rows, &mut open, number)?;
+                rows.merge(range, n_left);
+                self.find_with_counts(&mut nodes[number], rows, memory, &mut open, number)?;
                 continue;
             }
             let middle = range.start + n_left;
@@ -135,16 +152,70 @@ impl Grower<'_> {
             let children = self.part(&mut nodes, number, split, parts, counts);
             n_leaves += 1;
             if n_leaves < self.max_leaves {
-                self.count_children(&mut nodes, number, children, rows)?;
-                self.find_splits(&mut nodes, &children, &mut open)?;
+                self.count_children(&mut nodes, number, children, rows, memory)?;
+                self.find_splits(&mut nodes, &children, rows, memory, &mut open)?;
                 if !keeps_sums {
                     for child in children {
                         nodes[child].bins = None;
                     }
                 }
+                self.drop_bins(&mut nodes, &open, self.max_leaves - n_leaves, memory);
             }
         }
-        Ok(self.finish(nodes, rows))
+        for node in &mut nodes {
+            memory.bins.take_back(node.bins.take());
+        }
+        Ok(self.finish(nodes, &rows.rows))
+    }
+
+    /// Whether a node has so few rows that they are not counted by bin.
+    fn is_few(&self, rows: &TreeRows, range: &Range<usize>) -> bool {
+        let n_features = self.layout.features.len();
+        rows.are_packed() && FEW * range.len() * n_features < self.layout.n_bins()
+    }
+
+    fn count(
+        &self,
+        rows: &TreeRows,
+        range: &Range<usize>,
+        memory: &mut GrowMemory,
+    ) -> Result<Bins, RankError> {
+        let rows = rows.of(range.clone());
+        self.layout.sums(self.data.binned, &rows, &mut memory.bins, self.interrupt)
+    }
+
+    /// Sums of all rows.
+    fn total(&self, rows: &TreeRows, bins: Option<&Bins>) -> Sums {
+        if self.layout.features.is_empty() {
+            return Sums::default();
+        }
+        match (bins, &rows.derivatives) {
+            (Some(Bins::Packed(bins)), _) => {
+                self.layout.of(0, bins).iter().map(|bin| bin.sums()).sum()
+            }
+            (Some(Bins::Plain(bins)), _) => self.layout.of(0, bins).iter().copied().sum(),
+            (None, Derivatives::Packed(packed)) => packed.iter().map(|word| word.sums()).sum(),
+            (None, Derivatives::Plain(plain)) => plain.iter().copied().sum(),
+        }
+    }
+
+    /// Forgets the sums of leaves that others come before until the tree is full: their memory is the
+    /// most of a fit to some ten thousand rows. Should one be split after all, it is counted anew.
+    fn drop_bins(
+        &self,
+        nodes: &mut [GrowNode],
+        open: &BinaryHeap<Open>,
+        n_splits: usize,
+        memory: &mut GrowMemory,
+    ) {
+        if open.len() <= n_splits || !n_splits.is_multiple_of(self.max_leaves.div_ceil(LOOKS)) {
+            return;
+        }
+        let mut leaves: Vec<&Open> = open.iter().collect();
+        leaves.sort_unstable_by(|a, b| b.cmp(a));
+        for Open { node: Reverse(number), .. } in &leaves[n_splits..] {
+            memory.bins.take_back(nodes[*number].bins.take());
+        }
     }
 
     /// Adds the two sides of a split.
@@ -203,37 +274,47 @@ impl Grower<'_> {
         node.depth < self.max_depth && node.n_rows >= 2 * self.criterion.min_rows.max(1)
     }
 
-    /// Sums by bin of two siblings: the smaller is counted, the other is the difference.
+    /// Sums by bin of two siblings, where they are needed: the smaller is counted, the other is the
+    /// difference.
     fn count_children(
         &self,
         nodes: &mut [GrowNode],
         parent: usize,
         children: [usize; 2],
-        rows: &[u32],
+        rows: &TreeRows,
+        memory: &mut GrowMemory,
     ) -> Result<(), RankError> {
         let of_parent = nodes[parent].bins.take();
-        if !children.iter().any(|&child| self.may_split(&nodes[child])) {
-            return Ok(());
+        for child in children {
+            nodes[child].is_checked = self.is_few(rows, &nodes[child].rows);
         }
-        let count = |node: &GrowNode| {
-            let rows = &rows[node.rows.clone()];
-            self.layout.sums(self.data.binned, rows, self.derivatives, self.interrupt)
-        };
+        let needs_bins = |node: &GrowNode| !node.is_checked && self.may_split(node);
         let [left, right] = children;
         let (small, large) = if nodes[left].rows.len() <= nodes[right].rows.len() {
             (left, right)
         } else {
             (right, left)
         };
-        let of_small = count(&nodes[small])?;
-        nodes[large].bins = Some(match of_parent {
-            Some(mut bins) => {
-                bins.iter_mut().zip(&of_small).for_each(|(bin, part)| *bin -= *part);
-                bins
+        let of_small = if needs_bins(&nodes[small]) || needs_bins(&nodes[large]) {
+            Some(self.count(rows, &nodes[small].rows, memory)?)
+        } else {
+            None
+        };
+        match (of_parent, &of_small) {
+            (Some(bins), Some(of_small)) if needs_bins(&nodes[large]) => {
+                let n_rows = nodes[large].rows.len();
+                nodes[large].bins = Some(bins.without(of_small, n_rows, &mut memory.bins));
             }
-            None => count(&nodes[large])?,
-        });
-        nodes[small].bins = Some(of_small);
+            (None, _) if needs_bins(&nodes[large]) => {
+                nodes[large].bins = Some(self.count(rows, &nodes[large].rows, memory)?);
+            }
+            (of_parent, _) => memory.bins.take_back(of_parent),
+        }
+        if needs_bins(&nodes[small]) {
+            nodes[small].bins = of_small;
+        } else {
+            memory.bins.take_back(of_small);
+        }
         Ok(())
     }
 
@@ -257,36 +338,54 @@ impl Grower<'_> {
         &self,
         nodes: &mut [GrowNode],
         numbers: &[usize],
+        rows: &TreeRows,
+        memory: &mut GrowMemory,
         open: &mut BinaryHeap<Open>,
     ) -> Result<(), RankError> {
         self.interrupt.check()?;
-        let places = 0..self.layout.features.len();
-        let tasks = numbers.iter().filter(|&&number| self.may_split(&nodes[number]));
-        let tasks = tasks.flat_map(|&number| places.clone().map(move |place| (number, place)));
-        let bins_of_feature = self.layout.n_bins().div_ceil(places.len().max(1)).max(1);
-        let found = parallel::map_with(
-            tasks.collect(),
-            TASK_BINS.div_ceil(bins_of_feature),
-            || (),
-            |(), (number, place): (usize, usize)| {
-                let node = &nodes[number];
-                let bins = node.bins.as_ref()?;
-                let split = self.best_of_feature(node, number, place, bins, None)?;
-                Some((number, split))
-            },
-        );
-        for (number, split) in found.into_iter().flatten() {
-            let best = &mut nodes[number].best;
-            if best.as_ref().is_none_or(|best| split.gain > best.gain) {
-                *best = Some(split);
-            }
-        }
         for &number in numbers {
-            if let Some(best) = &nodes[number].best {
+            if !self.may_split(&nodes[number]) {
+                continue;
+            }
+            let node = &nodes[number];
+            let best = self.best_of(&mut memory.search, |memory, place| {
+                self.best_of_feature(node, number, place, rows, memory)
+            });
+            if let Some(best) = &best {
                 open.push(Open { gain: best.gain, node: Reverse(number) });
             }
+            nodes[number].best = best;
         }
         Ok(())
+    }
+
+    /// The best of the splits that a node has by one feature, by place; of equals the first.
+    fn best_of(
+        &self,
+        memory: &mut SearchMemory,
+        of_place: impl Fn(&mut SearchMemory, usize) -> Option<Split> + Sync,
+    ) -> Option<Split> {
+        let places = 0..self.layout.features.len();
+        let mut best = None;
+        let mut offer = |split: Option<Split>| {
+            if let Some(split) = split
+                && best.as_ref().is_none_or(|best: &Split| split.gain > best.gain)
+            {
+                best = Some(split);
+            }
+        };
+        if places.len() <= TASK_FEATURES {
+            places.for_each(|place| offer(of_place(memory, place)));
+        } else {
+            let found = parallel::map_with(
+                places.collect(),
+                TASK_FEATURES,
+                SearchMemory::default,
+                of_place,
+            );
+            found.into_iter().for_each(offer);
+        }
+        best
     }
 
     fn best_of_feature(
@@ -294,54 +393,72 @@ impl Grower<'_> {
         node: &GrowNode,
         number: usize,
         place: usize,
-        bins: &[Sums],
-        counts: Option<&[u64]>,
+        rows: &TreeRows,
+        memory: &mut SearchMemory,
     ) -> Option<Split> {
         let feature = self.layout.features[place];
         if !self.may_ask(&node.asked, feature) {
             return None;
         }
-        let sums = self.layout.of(place, bins);
-        let counts = counts.map(|counts| self.layout.of(place, counts));
-        let bins = &self.data.binned.features()[feature];
-        self.criterion.best_of_feature(&self.node(node, number), feature, bins, sums, counts)
+        let (criterion, asked) = (self.criterion, self.node(node, number));
+        let features = self.data.binned.features();
+        match &node.bins {
+            Some(Bins::Packed(bins)) => {
+                let bins = self.layout.of(place, bins);
+                criterion.best_of_packed(&asked, feature, &features[feature], bins, memory)
+            }
+            Some(Bins::Plain(bins)) => {
+                let bins = self.layout.of(place, bins);
+                criterion.best_of_feature(&asked, feature, &features[feature], bins, None)
+            }
+            None => {
+                let rows = rows.of(node.rows.clone());
+                let Derivatives::Packed(words) = rows.derivatives else { return None };
+                let codes =
+                    rows.rows.iter().map(|&row| self.data.binned.narrow_row(row as usize)[feature]);
+                let rows = codes.zip(words.iter().copied());
+                criterion.best_of_rows(&asked, feature, &features[feature], rows, memory)
+            }
+        }
     }
 
     /// Finds the best split of a node whose sides have enough rows.
     fn find_with_counts(
         &self,
         node: &mut GrowNode,
-        rows: &[u32],
+        rows: &TreeRows,
+        memory: &mut GrowMemory,
         open: &mut BinaryHeap<Open>,
         number: usize,
     ) -> Result<(), RankError> {
-        let rows = &rows[node.rows.clone()];
-        let counts = self.layout.counts(self.data, rows, self.interrupt)?;
-        let counted;
-        let bins = if let Some(bins) = &node.bins {
-            bins
-        } else {
-            counted = self.layout.sums(self.data.binned, rows, self.derivatives, self.interrupt)?;
-            &counted
-        };
-        let places = (0..self.layout.features.len()).collect();
-        let found = parallel::map_with(
-            places,
-            8,
-            || (),
-            |(), place: usize| self.best_of_feature(node, number, place, bins, Some(&counts)),
-        );
-        let mut best: Option<Split> = None;
-        for split in found.into_iter().flatten() {
-            if best.as_ref().is_none_or(|best| split.gain > best.gain) {
-                best = Some(split);
-            }
+        let of_node = rows.of(node.rows.clone());
+        let counts = self.layout.counts(self.data, of_node.rows, self.interrupt)?;
+        if node.bins.is_none() {
+            node.bins = Some(self.count(rows, &node.rows, memory)?);
         }
+        let (binned, criterion, asked) =
+            (self.data.binned, self.criterion, self.node(node, number));
         node.is_checked = true;
-        if let Some(best) = &best {
+        node.best = self.best_of(&mut memory.search, |_, place| {
+            let feature = self.layout.features[place];
+            if !self.may_ask(&node.asked, feature) {
+                return None;
+            }
+            let counts = Some(self.layout.of(place, &counts));
+            let unpacked: Vec<Sums>;
+            let sums = match node.bins.as_ref()? {
+                Bins::Plain(bins) => self.layout.of(place, bins),
+                Bins::Packed(bins) => {
+                    let packed = self.layout.of(place, bins);
+                    unpacked = packed.iter().map(|packed| packed.sums()).collect();
+                    &unpacked
+                }
+            };
+            criterion.best_of_feature(&asked, feature, &binned.features()[feature], sums, counts)
+        });
+        if let Some(best) = &node.best {
             open.push(Open { gain: best.gain, node: Reverse(number) });
         }
-        node.best = best;
         Ok(())
     }
 

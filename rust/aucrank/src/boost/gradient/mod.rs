@@ -10,13 +10,15 @@
 //! - `params`: what a fit is told;
 //! - `loss`: the losses and their derivatives, by `exponential`; `sums`: the derivatives as integers; `pair_grid`: sums
 //!   over pairs;
-//! - `level_codes`: categories as few codes; `rows`: the rows of a fit;
-//! - `histogram`: sums by bin; `best_split`, `level_sets`: the best question to a node; `partition`: the
-//!   rows of a node on their sides;
+//! - `level_codes`: categories as few codes; `rows`: the rows of a fit, `tree_rows`: those of a tree with their
+//!   derivatives;
+//! - `histogram`: sums by bin; `best_split`, `running_sums`, `level_sets`: the best question to a node; `partition`:
+//!   the rows of a node on their sides, `code_columns`: by codes that lie side by side;
 //! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept;
 //! - `tree`, `model`: what was learned; `formula`, `explain`: what is said of it.
 
 mod best_split;
+mod code_columns;
 mod draws;
 mod explain;
 mod exponential;
@@ -33,10 +35,12 @@ mod pair_grid;
 mod params;
 mod partition;
 mod rows;
+mod running_sums;
 mod sums;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod tree_rows;
 
 pub use fit::{GradientExtras, fit_gradient_boosting};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};

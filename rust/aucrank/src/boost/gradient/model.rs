@@ -1,5 +1,7 @@
 //! The model of gradient boosting.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::held_out::GradientHeldOut;
@@ -29,6 +31,32 @@ pub(super) struct Parts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<GradientHeldOut>,
     pub(super) seed: u64,
+    #[serde(skip)]
+    pub(super) prepared: Prepared,
+}
+
+/// The trees in the form that scores fast, made when rows are scored for the first time: it takes longer
+/// than to score some rows. No part of what a model is.
+#[derive(Debug, Default)]
+pub(super) struct Prepared(OnceLock<LeafSums<'static>>);
+
+impl Prepared {
+    fn trees(&self, parts: &Parts) -> &LeafSums<'static> {
+        let of_tree = |tree: &GradientTree| (tree.routes(), tree.values().collect());
+        self.0.get_or_init(|| LeafSums::of_routes(&parts.n_levels, parts.trees.iter().map(of_tree)))
+    }
+}
+
+impl Clone for Prepared {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Prepared {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl GradientBoosted {
@@ -108,12 +136,8 @@ impl GradientBoosted {
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
-        let trees = LeafSums::of_routes(
-            &self.0.n_levels,
-            self.0.trees.iter().map(|tree| (tree.routes(), tree.values().collect())),
-        );
         let mut scores = vec![self.base(); columns.n_rows()];
-        trees.add_to_all(columns, &mut scores)?;
+        self.0.prepared.trees(&self.0).add_to_all(columns, &mut scores)?;
         Ok(scores)
     }
 

@@ -1,5 +1,6 @@
 //! The rows of a node on their sides.
 
+use super::code_columns::CodeColumns;
 use super::rows::FitRows;
 use crate::data::CodeTest;
 use crate::parallel;
@@ -13,6 +14,9 @@ pub(super) struct Sides {
     feature: usize,
     goes_left: [bool; 256],
 }
+
+/// Something of each row of a part, and where it goes on the right.
+type Places<'a, T> = (&'a mut [T], &'a mut [T]);
 
 impl Sides {
     pub(super) fn new(test: &CodeTest, data: &FitRows<'_>) -> Self {
@@ -29,41 +33,64 @@ impl Sides {
         self.goes_left[usize::from(data.binned.narrow_row(row as usize)[self.feature])]
     }
 
-    /// Moves the rows that go left to the front; both sides keep their order. Returns the number of
-    /// rows on the left, and what they count as.
-    pub(super) fn part(
+    /// Moves the rows that go left to the front, and their derivatives with them; both sides keep
+    /// their order. The other slices are for what goes right. Returns the number of rows on the left.
+    pub(super) fn part<D: Copy + Send>(
         &self,
         data: &FitRows<'_>,
-        rows: &mut [u32],
-        scratch: &mut [u32],
-    ) -> (usize, u64) {
-        let n_parts = (rows.len() / LEAST_PART).clamp(1, rayon::current_num_threads());
-        let size = rows.len().div_ceil(n_parts).max(1);
-        let parts = rows.chunks_mut(size).zip(scratch.chunks_mut(size)).collect();
-        let n_left = parallel::map(parts, |(rows, scratch): (&mut [u32], &mut [u32])| {
-            let (mut n_left, mut n_right) = (0, 0);
-            for place in 0..rows.len() {
-                let row = rows[place];
-                let is_left = self.goes_left(data, row);
-                rows[n_left] = row;
-                scratch[n_right] = row;
-                n_left += usize::from(is_left);
-                n_right += usize::from(!is_left);
+        columns: &CodeColumns,
+        rows: Places<'_, u32>,
+        derivatives: Places<'_, D>,
+    ) -> usize {
+        match columns.get(self.feature) {
+            Some(codes) => {
+                let goes_left = |row: u32| self.goes_left[usize::from(codes[row as usize])];
+                part(goes_left, rows, derivatives)
             }
-            n_left
-        });
-        let mut end = 0;
-        for (part, &n_left) in n_left.iter().enumerate() {
-            rows.copy_within(part * size..part * size + n_left, end);
-            end += n_left;
+            None => part(|row| self.goes_left(data, row), rows, derivatives),
         }
-        let total = end;
-        for (part, &n_left) in n_left.iter().enumerate() {
-            let start = part * size;
-            let n_right = size.min(rows.len() - start) - n_left;
-            rows[end..end + n_right].copy_from_slice(&scratch[start..start + n_right]);
-            end += n_right;
+    }
+}
+
+fn part<D: Copy + Send>(
+    goes_left: impl Fn(u32) -> bool + Sync,
+    (rows, other_rows): Places<'_, u32>,
+    (derivatives, others): Places<'_, D>,
+) -> usize {
+    let n_parts = (rows.len() / LEAST_PART).clamp(1, rayon::current_num_threads());
+    let size = rows.len().div_ceil(n_parts).max(1);
+    let of_rows = rows.chunks_mut(size).zip(other_rows.chunks_mut(size));
+    let of_derivatives = derivatives.chunks_mut(size).zip(others.chunks_mut(size));
+    let part = |(rows, derivatives): (Places<'_, u32>, Places<'_, D>)| {
+        let ((rows, other_rows), (derivatives, others)) = (rows, derivatives);
+        let (mut n_left, mut n_right) = (0, 0);
+        for place in 0..rows.len() {
+            let (row, derivative) = (rows[place], derivatives[place]);
+            let is_left = goes_left(row);
+            (rows[n_left], derivatives[n_left]) = (row, derivative);
+            (other_rows[n_right], others[n_right]) = (row, derivative);
+            n_left += usize::from(is_left);
+            n_right += usize::from(!is_left);
         }
-        (total, data.count_all(&rows[..total]))
+        n_left
+    };
+    let n_left = parallel::map(of_rows.zip(of_derivatives).collect(), part);
+    gather(rows, other_rows, &n_left, size);
+    gather(derivatives, others, &n_left, size);
+    n_left.iter().sum()
+}
+
+/// Brings the sides of several parts together, given the number on the left of each.
+fn gather<T: Copy>(places: &mut [T], others: &[T], n_left: &[usize], size: usize) {
+    let mut end = 0;
+    for (part, &n_left) in n_left.iter().enumerate() {
+        places.copy_within(part * size..part * size + n_left, end);
+        end += n_left;
+    }
+    for (part, &n_left) in n_left.iter().enumerate() {
+        let start = part * size;
+        let n_right = size.min(places.len() - start) - n_left;
+        places[end..end + n_right].copy_from_slice(&others[start..start + n_right]);
+        end += n_right;
     }
 }

@@ -101,6 +101,31 @@ impl PackedSums {
         self.0 = self.0.wrapping_add(other.0);
     }
 
+    /// Takes off what was added.
+    #[inline]
+    pub(super) fn subtract(&mut self, other: Self) {
+        self.0 = self.0.wrapping_sub(other.0);
+    }
+
+    /// Whether no row is among them.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Gradient and hessian as numbers, by operations that loops are vectorised with: conversions of
+    /// 64-bit integers are not among those.
+    #[inline]
+    pub(super) fn numbers(self) -> (f64, f64) {
+        // The bits of 2^52; a whole number in its low bits is added to it.
+        const BITS: u64 = 0x4330_0000_0000_0000;
+        const SIGN: u64 = 1 << 63;
+        let gradient = f64::from_bits((self.0 ^ SIGN) >> HESSIAN_BITS | BITS);
+        let hessian = f64::from_bits(self.0 & ((1 << HESSIAN_BITS) - 1) | BITS);
+        let two_to_52 = f64::from_bits(BITS);
+        (gradient - (two_to_52 + (SIGN >> HESSIAN_BITS) as f64), hessian - two_to_52)
+    }
+
     #[inline]
     pub(super) fn sums(self) -> Sums {
         Sums {
@@ -133,6 +158,9 @@ mod tests {
                 plain += row;
             }
             assert_eq!(packed.sums(), plain);
+            assert_eq!(packed.numbers(), (plain.gradient as f64, plain.hessian as f64));
+            packed.subtract(row.into());
+            assert_eq!(packed.sums(), plain - row);
         }
     }
 

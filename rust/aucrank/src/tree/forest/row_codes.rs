@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::data::{Binned, Columns, FeatureBins};
+use crate::data::{Binned, Columns, FeatureBins, Grid};
 
 /// Rows that walk down a tree side by side.
 pub(super) const LANES: usize = 8;
@@ -14,7 +14,7 @@ pub(super) const MISSING: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) enum Coding {
     /// The number of cuts that are `<=` the value.
-    Cuts(Vec<f64>),
+    Cuts(Grid),
     /// The category; the number of categories where it is missing, and one more where it is beyond.
     Levels(u32),
 }
@@ -23,13 +23,15 @@ pub(super) enum Coding {
 #[derive(Debug, Default)]
 pub(in crate::tree) struct Tile {
     pub(super) codes: Vec<[u32; LANES]>,
-    raw: Vec<f64>,
+    /// Values of one column, and their codes.
+    values: Vec<f64>,
+    of_column: Vec<u32>,
 }
 
 /// What codes rows.
 #[derive(Debug)]
 pub(super) struct RowCoder {
-    /// Features that some tree asks, and how they are coded.
+    /// Features that some tree asks, ascending, and how they are coded.
     pub(super) columns: Vec<(usize, Coding)>,
 }
 
@@ -41,25 +43,40 @@ impl RowCoder {
         rows: Range<usize>,
         tile: &mut Tile,
     ) -> bool {
-        let (n_columns, n_features) = (self.columns.len(), columns.n_features());
-        tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
-        tile.raw.resize(rows.len() * n_features, 0.0);
-        if columns.read_rows(rows, &mut tile.raw) {
+        if columns.check_interrupt().is_err() {
             return false;
         }
-        for (column, (feature, coding)) in self.columns.iter().enumerate() {
-            let raw = tile.raw.iter().skip(*feature).step_by(n_features);
-            let codes = tile.codes.iter_mut().skip(column).step_by(n_columns).flatten();
+        let n_columns = self.columns.len();
+        let Tile { codes, values, of_column } = tile;
+        codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
+        values.resize(rows.len(), 0.0);
+        of_column.resize(rows.len(), 0);
+        let mut asked = self.columns.iter().enumerate().peekable();
+        for (feature, column) in columns.iter().enumerate() {
+            // Infinity is an error in a feature that no tree asks, too.
+            if column.read(rows.clone(), &mut *values) {
+                return false;
+            }
+            let Some((column, (_, coding))) = asked.next_if(|(_, (asked, _))| *asked == feature)
+            else {
+                continue;
+            };
             match coding {
-                Coding::Cuts(cuts) => codes.zip(raw).for_each(|(code, &value)| {
-                    let n_cuts = cuts.partition_point(|&cut| cut <= value);
-                    *code = if value.is_nan() { MISSING } else { n_cuts as u32 };
-                }),
-                Coding::Levels(n_levels) => codes.zip(raw).for_each(|(code, &value)| {
-                    let beyond = n_levels + 1;
-                    let level = if value < f64::from(*n_levels) { value as u32 } else { beyond };
-                    *code = if value.is_nan() { *n_levels } else { level };
-                }),
+                Coding::Cuts(grid) => grid.fill(values, of_column, MISSING),
+                Coding::Levels(n_levels) => {
+                    for (code, &value) in of_column.iter_mut().zip(&*values) {
+                        let is_known = value < f64::from(*n_levels);
+                        let level = if is_known { value as u32 } else { n_levels + 1 };
+                        *code = if value.is_nan() { *n_levels } else { level };
+                    }
+                }
+            }
+            let groups = codes.chunks_exact_mut(n_columns).zip(of_column.chunks(LANES));
+            for (group, of_rows) in groups {
+                match of_rows.first_chunk() {
+                    Some(of_rows) => group[column] = *of_rows,
+                    None => group[column][..of_rows.len()].copy_from_slice(of_rows),
+                }
             }
         }
         true
@@ -70,9 +87,10 @@ impl RowCoder {
     pub(in crate::tree) fn recoding(&self, binned: &Binned) -> Vec<Vec<u32>> {
         let recode =
             |(feature, coding): &(usize, Coding)| match (coding, &binned.features()[*feature]) {
-                (Coding::Cuts(cuts), FeatureBins::Numeric { cuts: bounds }) => {
+                (Coding::Cuts(grid), FeatureBins::Numeric { cuts: bounds }) => {
                     let lowest = std::iter::once(0);
-                    let from = |&bound: &f64| cuts.partition_point(|&cut| cut <= bound) as u32;
+                    let from =
+                        |&bound: &f64| grid.cuts().partition_point(|&cut| cut <= bound) as u32;
                     lowest.chain(bounds.iter().map(from)).chain([MISSING]).collect()
                 }
                 (_, bins) => (0..bins.n_codes() as u32).collect(),

@@ -6,21 +6,27 @@
 //! takes the rows of a tile eight at a time without a branch, so that their loads overlap.
 
 use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
-use crate::data::LevelSet;
+use crate::data::{Grid, LevelSet};
 use crate::formula::{Rule, Test};
 use crate::tree::model::{RankingTree, Router};
 
 /// Rows that are coded together: many, since each tree has to come to the cache for them anew.
 pub(in crate::tree) const TILE_ROWS: usize = 1024;
 
-/// Levels that they walk before the next look whether all have arrived.
-const LEVELS: usize = 5;
+/// Levels that they walk before the first look whether all have arrived.
+const LEVELS: usize = 6;
+
+/// Levels before each further look.
+const MORE_LEVELS: usize = 2;
 
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// The column asked, in the low bits.
+    /// The column asked.
     column: u32,
+    /// What is added to the code of a number: 1 where a missing value counts as the lowest, since it
+    /// brings the missing code round to 0. Or what kind of set it is.
+    more: u32,
     /// Numbers whose code is below it go to the first side; for a set, where its marks begin, or its
     /// place among the long lists.
     bound: u32,
@@ -29,17 +35,11 @@ struct Step {
     first: u32,
 }
 
-/// Marks a number whose missing value counts as the lowest: a 1 is added to its code, and brings the
-/// missing code round to 0.
-const MISSING_LOW: u32 = 1 << 31;
-
 /// Marks a question about a set of categories.
-const SET: u32 = 1 << 30;
+const SET: u32 = 2;
 
 /// Marks one whose categories have no marks, but a list that is searched.
-const LISTED: u32 = 1 << 29;
-
-const COLUMN: u32 = LISTED - 1;
+const LISTED: u32 = 3;
 
 /// Categories of a column that may have a mark each for every question.
 const FEW_LEVELS: usize = 1 << 10;
@@ -107,7 +107,7 @@ impl Scorer {
             } else {
                 cuts.sort_unstable_by(f64::total_cmp);
                 cuts.dedup();
-                Coding::Cuts(cuts)
+                Coding::Cuts(Grid::new(&cuts))
             };
             columns.push((feature, coding));
         }
@@ -135,48 +135,48 @@ impl Scorer {
             match target.resolve() {
                 Err(leaf) => {
                     // No code is so high, once a missing one has come round to 0.
-                    steps.push(Step { column: MISSING_LOW, bound: u32::MAX, first: me });
+                    steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
                     leaves.push(leaf as u32);
                 }
                 Ok(question) => {
                     let (question_asked, left, right) = &router.steps[question];
                     let test = question_asked.stump();
-                    let (column, bound, left_first) = self.ask(test, column_of[test.feature]);
+                    let column = column_of[test.feature];
+                    let (more, bound, left_first) = self.ask(test, column);
                     let first = *sides[question].get_or_insert_with(|| {
                         let first = targets.len() as u32;
                         targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
                         first
                     });
-                    steps.push(Step { column, bound, first });
+                    steps.push(Step { column, more, bound, first });
                     leaves.push(u32::MAX);
                 }
             }
         }
-        let has_sets = steps.iter().any(|step: &Step| step.column & SET != 0);
+        let has_sets = steps.iter().any(|step: &Step| step.more >= SET);
         CodedTree { steps, leaves, has_sets }
     }
 
-    /// The form of a question: column, bound, and whether the rows on the left are the first side.
+    /// The form of a question: what is added, the bound, and whether the rows on the left are the
+    /// first side.
     fn ask(&mut self, test: &Test, column: u32) -> (u32, u32, bool) {
         let number = |bound: u32, missing_low: bool, left_first| {
-            let column = if missing_low { column | MISSING_LOW } else { column };
-            (column, bound + u32::from(missing_low), left_first)
+            let more = u32::from(missing_low);
+            (more, bound + more, left_first)
         };
         let missing_left = test.missing_left;
         match (&self.coder.columns[column as usize].1, &test.left) {
-            (Coding::Cuts(cuts), Rule::Below(threshold)) => {
-                number(n_below(cuts, *threshold), missing_left, true)
+            (Coding::Cuts(grid), Rule::Below(threshold)) => {
+                number(n_below(grid.cuts(), *threshold), missing_left, true)
             }
-            (Coding::Cuts(cuts), Rule::AtLeast(threshold)) => {
-                number(n_below(cuts, *threshold), !missing_left, false)
+            (Coding::Cuts(grid), Rule::AtLeast(threshold)) => {
+                number(n_below(grid.cuts(), *threshold), !missing_left, false)
             }
             // All go left.
-            (Coding::Cuts(_), Rule::Known(true)) if missing_left => {
-                (column | MISSING_LOW, u32::MAX, true)
-            }
+            (Coding::Cuts(_), Rule::Known(true)) if missing_left => (1, u32::MAX, true),
             (Coding::Cuts(_), Rule::Known(true)) => number(MISSING, false, true),
             (Coding::Cuts(_), Rule::Known(false)) if missing_left => number(MISSING, false, false),
-            (Coding::Cuts(_), Rule::Known(false)) => (column | MISSING_LOW, u32::MAX, false),
+            (Coding::Cuts(_), Rule::Known(false)) => (1, u32::MAX, false),
             (Coding::Levels(n_levels), rule) => {
                 let levels = match rule {
                     Rule::Levels(levels) => levels.clone(),
@@ -189,7 +189,7 @@ impl Scorer {
                 if n_marks > FEW_LEVELS.max(MARKS_OF_LISTED * levels.listed().len()) {
                     let place = self.lists.len() as u32;
                     self.lists.push(List { levels, missing, missing_left });
-                    return (column | SET | LISTED, place, true);
+                    return (LISTED, place, true);
                 }
                 let first_word = self.marks.len();
                 let rest = if levels.lists_others() { u64::MAX } else { 0 };
@@ -199,7 +199,7 @@ impl Scorer {
                 for &code in levels.listed().iter().chain(is_odd.then_some(&missing)) {
                     marks[code as usize / 64] ^= 1 << (code % 64);
                 }
-                (column | SET, first_word as u32, true)
+                (SET, first_word as u32, true)
             }
             (Coding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
         }
@@ -211,14 +211,10 @@ impl Scorer {
         if tree.steps.len() == 1 {
             leaves.fill(0);
         } else if tree.has_sets {
-            self.walk(tree, tile, leaves, |step, code| {
-                if step.column & SET == 0 {
-                    is_low(step, code)
-                } else if step.column & LISTED == 0 {
-                    self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1
-                } else {
-                    self.lists[step.bound as usize].contains(code)
-                }
+            self.walk(tree, tile, leaves, |step, code| match step.more {
+                SET => self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1,
+                LISTED => self.lists[step.bound as usize].contains(code),
+                _ => is_low(step, code),
             });
         } else {
             self.walk(tree, tile, leaves, is_low);
@@ -237,17 +233,16 @@ impl Scorer {
         let groups = tile.codes.chunks_exact(self.coder.columns.len());
         for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
             let mut at = [0_u32; LANES];
-            loop {
-                for _ in 0..LEVELS {
-                    for (lane, at) in at.iter_mut().enumerate() {
-                        let step = &steps[*at as usize];
-                        let code = codes[(step.column & COLUMN) as usize][lane];
-                        *at = step.first + u32::from(!is_first(step, code));
-                    }
+            let walk_on = |at: &mut [u32; LANES]| {
+                for (lane, at) in at.iter_mut().enumerate() {
+                    let step = &steps[*at as usize];
+                    let code = codes[step.column as usize][lane];
+                    *at = step.first + u32::from(!is_first(step, code));
                 }
-                if at.iter().all(|&at| steps[at as usize].first == at) {
-                    break;
-                }
+            };
+            (0..LEVELS).for_each(|_| walk_on(&mut at));
+            while at.iter().any(|&at| steps[at as usize].first != at) {
+                (0..MORE_LEVELS).for_each(|_| walk_on(&mut at));
             }
             for (leaf, at) in leaves.iter_mut().zip(at) {
                 *leaf = tree.leaves[at as usize];
@@ -264,7 +259,7 @@ impl List {
 
 #[inline]
 fn is_low(step: &Step, code: u32) -> bool {
-    code.wrapping_add(step.column >> 31) < step.bound
+    code.wrapping_add(step.more) < step.bound
 }
 
 /// Number of codes below a threshold.
