@@ -35,6 +35,7 @@ mod error;
 mod fnv;
 mod interrupt;
 mod parallel;
+mod prepared;
 
 pub use error::RankError;
 pub use interrupt::{Interrupt, Part};

@@ -6,7 +6,8 @@ use super::term::{Term, TreeTerm};
 use super::validation_set::HeldOutPath;
 use crate::data::{Columns, FeatureTerm, LARGEST_SUM, is_snapped};
 use crate::external::ExternalModels;
-use crate::tree::LeafSums;
+use crate::prepared::Prepared;
+use crate::tree::{LeafSums, RankingTree};
 use crate::{RankError, parallel};
 
 /// Rows per task.
@@ -32,6 +33,17 @@ pub(super) struct Parts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<HeldOutPath>,
     pub(super) seed: u64,
+    #[serde(skip)]
+    pub(super) prepared: Prepared<ScoredTerms>,
+}
+
+/// What sums of terms are made of.
+#[derive(Debug)]
+pub(super) struct ScoredTerms {
+    /// Those of single features, merged.
+    features: Vec<FeatureTerm>,
+    /// Trees that ask single features; `None` where there are none.
+    trees: Option<LeafSums>,
 }
 
 impl BoostedModel {
@@ -167,6 +179,12 @@ impl BoostedModel {
         }
     }
 
+    fn scored_terms(&self) -> ScoredTerms {
+        let trees: Vec<_> = self.0.terms.iter().filter_map(scored_tree).collect();
+        let trees = (!trees.is_empty()).then(|| LeafSums::new(trees.into_iter()));
+        ScoredTerms { features: self.merged_terms(), trees }
+    }
+
     /// Sum of all terms for each row.
     fn sums(
         &self,
@@ -174,30 +192,22 @@ impl BoostedModel {
         external: Option<&dyn ExternalModels>,
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
-        let terms = self.merged_terms();
         let n_features = columns.n_features();
-        let of_tree = |term| match term {
-            &Term::Tree(TreeTerm { ref tree, ref values }) if tree.asks_single_features() => {
-                Some((tree, &values[..]))
-            }
-            _ => None,
-        };
-        let trees = LeafSums::new(self.0.terms.iter().filter_map(of_tree));
-        let has_trees = self.0.terms.iter().any(|term| of_tree(term).is_some());
+        let ScoredTerms { features, trees } = self.0.prepared.get(|| self.scored_terms());
         let mut sums = vec![0.0; columns.n_rows()];
         columns.by_tile(&mut sums, 1, |memory, rows, values, sums| {
-            for term in &terms {
+            for term in features {
                 let values = values[term.feature..].iter().step_by(n_features);
                 for (sum, &value) in sums.iter_mut().zip(values) {
                     *sum += term.value(value);
                 }
             }
-            if has_trees {
+            if let Some(trees) = trees {
                 trees.add(columns, rows, memory, sums);
             }
         })?;
         for term in &self.0.terms {
-            if !matches!(term, Term::Feature(_)) && of_tree(term).is_none() {
+            if !matches!(term, Term::Feature(_)) && scored_tree(term).is_none() {
                 term.add_values(columns, external, &mut sums)?;
             }
         }
@@ -283,4 +293,14 @@ fn largest_value(term: &Term) -> Result<f64, String> {
         largest = largest.max(value.abs());
     }
     Ok(largest)
+}
+
+/// The tree of a term that rows are coded for, with the values of its leaves.
+fn scored_tree(term: &Term) -> Option<(&RankingTree, &[f64])> {
+    match term {
+        Term::Tree(TreeTerm { tree, values }) if tree.asks_single_features() => {
+            Some((tree, values))
+        }
+        _ => None,
+    }
 }

@@ -12,6 +12,7 @@ use super::validation_set::{HeldOutParams, ValidationSet};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
 use crate::external::{ExternalFitter, keep_asked};
+use crate::prepared::Prepared;
 use crate::roc::largest_gap;
 use crate::{Interrupt, Part, RankError};
 
@@ -183,6 +184,7 @@ pub(super) fn boost(
         by_sign,
         held_out: path,
         seed: params.seed,
+        prepared: Prepared::default(),
     }))
 }
 

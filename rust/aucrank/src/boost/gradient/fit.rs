@@ -8,7 +8,7 @@ use super::held_out::{GradientHeldOut, HeldOut, HeldOutMeasure, Place};
 use super::histogram::Layout;
 use super::level_codes::LevelCodes;
 use super::loss::{Loss, LossAt};
-use super::model::{GradientBoosted, Parts, Prepared};
+use super::model::{GradientBoosted, Parts};
 use super::params::GradientParams;
 use super::rows::{CHUNK_ROWS, FitRows};
 use super::sums::{HESSIAN_UNITS, Sums};
@@ -19,6 +19,7 @@ use crate::data::{
     LevelSet, hold_out, mix,
 };
 use crate::formula::{Rule, Test};
+use crate::prepared::Prepared;
 use crate::roc::largest_gap;
 use crate::{Interrupt, Part, RankError, parallel};
 

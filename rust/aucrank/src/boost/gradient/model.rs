@@ -1,7 +1,5 @@
 //! The model of gradient boosting.
 
-use std::sync::OnceLock;
-
 use serde::{Deserialize, Serialize};
 
 use super::held_out::GradientHeldOut;
@@ -10,6 +8,7 @@ use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
 use crate::data::{Columns, LARGEST_SUM, is_snapped};
 use crate::formula::Test;
+use crate::prepared::Prepared;
 use crate::tree::LeafSums;
 
 /// A sum of trees, the model of `GradientBoostingRanker`.
@@ -32,30 +31,13 @@ pub(super) struct Parts {
     pub(super) held_out: Option<GradientHeldOut>,
     pub(super) seed: u64,
     #[serde(skip)]
-    pub(super) prepared: Prepared,
+    pub(super) prepared: Prepared<LeafSums>,
 }
 
-/// The trees in the form that scores fast, made when rows are scored for the first time: it takes longer
-/// than to score some rows. No part of what a model is.
-#[derive(Debug, Default)]
-pub(super) struct Prepared(OnceLock<LeafSums<'static>>);
-
-impl Prepared {
-    fn trees(&self, parts: &Parts) -> &LeafSums<'static> {
+impl Parts {
+    fn leaf_sums(&self) -> &LeafSums {
         let of_tree = |tree: &GradientTree| (tree.routes(), tree.values().collect());
-        self.0.get_or_init(|| LeafSums::of_routes(&parts.n_levels, parts.trees.iter().map(of_tree)))
-    }
-}
-
-impl Clone for Prepared {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl PartialEq for Prepared {
-    fn eq(&self, _: &Self) -> bool {
-        true
+        self.prepared.get(|| LeafSums::of_routes(&self.n_levels, self.trees.iter().map(of_tree)))
     }
 }
 
@@ -137,7 +119,7 @@ impl GradientBoosted {
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         let mut scores = vec![self.base(); columns.n_rows()];
-        self.0.prepared.trees(&self.0).add_to_all(columns, &mut scores)?;
+        self.0.leaf_sums().add_to_all(columns, &mut scores)?;
         Ok(scores)
     }
 

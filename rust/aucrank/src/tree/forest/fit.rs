@@ -17,6 +17,7 @@ use crate::data::{
 };
 use crate::formula::{Rule, Test};
 use crate::interrupt::PartCounter;
+use crate::prepared::Prepared;
 use crate::tree::fit::Grower;
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
@@ -120,6 +121,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
                 consensus: None,
                 calibration: None,
                 out_of_bag: None,
+                prepared: Prepared::default(),
             },
         }
     }

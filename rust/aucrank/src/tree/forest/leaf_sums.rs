@@ -1,6 +1,5 @@
 //! Sums of values of leaves of many trees, for scores that are such sums.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::row_codes::Tile;
@@ -15,10 +14,10 @@ const LEAST_TILES: usize = 4;
 
 /// Values of the leaves of trees, to be summed for each row.
 #[derive(Debug)]
-pub(crate) struct LeafSums<'t> {
+pub(crate) struct LeafSums {
     scorer: Scorer,
     /// For each tree, by place of the leaf in the ranking.
-    values: Vec<Cow<'t, [f64]>>,
+    values: Vec<Vec<f64>>,
 }
 
 /// Memory that [`LeafSums::add`] uses.
@@ -28,11 +27,11 @@ pub(crate) struct LeafTile {
     leaves: Vec<u32>,
 }
 
-impl<'t> LeafSums<'t> {
+impl LeafSums {
     /// Of trees that ask single features, with the values of their leaves.
-    pub(crate) fn new(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
+    pub(crate) fn new<'t>(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
         let (trees, values): (Vec<_>, Vec<_>) = trees.unzip();
-        let values = values.into_iter().map(Cow::Borrowed).collect();
+        let values = values.into_iter().map(<[f64]>::to_vec).collect();
         Self { scorer: Scorer::new(trees), values }
     }
 
@@ -43,7 +42,7 @@ impl<'t> LeafSums<'t> {
         trees: impl Iterator<Item = (Vec<(Test, [Result<usize, usize>; 2])>, Vec<f64>)>,
     ) -> Self {
         let (routers, values): (Vec<_>, Vec<_>) =
-            trees.map(|(routes, values)| (Router::of_tests(routes), Cow::Owned(values))).unzip();
+            trees.map(|(routes, values)| (Router::of_tests(routes), values)).unzip();
         Self { scorer: Scorer::of_routers(&routers, n_levels), values }
     }
 

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::consensus::Consensus;
+use super::score::Asked;
+use crate::prepared::Prepared;
 use crate::tree::model::RankingTree;
 
 /// How the trees make one score.
@@ -49,6 +51,7 @@ pub struct RankingForest {
     pub(in crate::tree) consensus: Option<Consensus>,
     pub(in crate::tree) calibration: Option<Calibration>,
     pub(in crate::tree) out_of_bag: Option<OutOfBag>,
+    pub(in crate::tree) prepared: Prepared<Asked>,
 }
 
 impl RankingForest {

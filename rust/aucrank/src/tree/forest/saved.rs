@@ -18,6 +18,7 @@ use super::consensus::Consensus;
 use super::ranking_forest::{Aggregation, OutOfBag, RankingForest};
 use crate::data::{ClassSums, LevelSet};
 use crate::formula::{Rule, Test};
+use crate::prepared::Prepared;
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
 
 /// Letter of a leaf.
@@ -221,6 +222,7 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
             consensus: saved.consensus.map(Cow::into_owned),
             calibration: saved.calibration.map(Cow::into_owned),
             out_of_bag: saved.out_of_bag.map(Cow::into_owned),
+            prepared: Prepared::default(),
         })
     }
 }

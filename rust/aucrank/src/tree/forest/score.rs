@@ -10,6 +10,7 @@ use crate::data::{Binned, Columns};
 use crate::{RankError, parallel};
 
 /// Trees that are asked together, with the value of each of their leaves.
+#[derive(Debug)]
 pub(in crate::tree) struct Asked {
     pub(in crate::tree) scorer: Scorer,
     pub(in crate::tree) values: Vec<Vec<f64>>,
@@ -56,7 +57,7 @@ impl RankingForest {
         form: impl Fn(f64) -> f64 + Sync,
     ) -> Result<Vec<f64>, RankError> {
         self.trees[0].check_columns(columns)?;
-        let asked = Asked::new(self, 0..self.trees.len());
+        let asked = self.prepared.get(|| Asked::new(self, 0..self.trees.len()));
         let mut out = vec![0.0; columns.n_rows()];
         let new_scratch = || (Tile::default(), vec![0; TILE_ROWS]);
         let of_tile = |(tile, leaves): &mut (Tile, Vec<_>), (chunk, out): (usize, &mut [f64])| {

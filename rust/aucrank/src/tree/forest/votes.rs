@@ -96,6 +96,7 @@ fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prepared::Prepared;
 
     fn forest(aggregation: Aggregation) -> RankingForest {
         RankingForest {
@@ -105,6 +106,7 @@ mod tests {
             consensus: None,
             calibration: None,
             out_of_bag: None,
+            prepared: Prepared::default(),
         }
     }
 
