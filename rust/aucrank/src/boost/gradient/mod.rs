@@ -13,9 +13,11 @@
 //! - `level_codes`: categories as few codes; `rows`: the rows of a fit;
 //! - `histogram`: sums by bin; `best_split`, `level_sets`: the best question to a node; `partition`: the
 //!   rows of a node on their sides;
-//! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept;
+//! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept; `bags`: the mean
+//!   of several fits;
 //! - `tree`, `model`: what was learned; `formula`, `explain`: what is said of it.
 
+mod bags;
 mod best_split;
 mod draws;
 mod explain;
@@ -41,6 +43,6 @@ mod tree;
 pub use fit::{GradientExtras, fit_gradient_boosting};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};
 pub use loss::Loss;
-pub use model::GradientBoosted;
+pub use model::{GradientBag, GradientBoosted};
 pub use params::{GradientParams, LeafRows};
 pub use tree::{GradientNode, GradientTree};
