@@ -137,6 +137,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "monotonic_cst": [None],
         "n_iter_no_change": [1, 10],
         "scoring": ["auc", "loss"],
+        "n_bags": [1, 1, 3],
         "early_stopping": [False, False, True],
         "validation_fraction": [0.1, 0.5],
         "refit": [False, True],

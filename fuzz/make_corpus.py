@@ -57,6 +57,9 @@ MODELS: dict[str, Any] = {
     "gradient_boosting_pairs": GradientBoostingRanker(
         n_rounds=3, max_leaves=4, loss="pair_logistic", early_stopping=True
     ),
+    "gradient_boosting_bags": GradientBoostingRanker(
+        n_rounds=2, max_leaves=3, interactions=0, n_bags=2, early_stopping=True
+    ),
     "marti_rank": MartiRank(n_rounds=3),
     "marti_rank_sampled": MartiRank(
         n_rounds=3, weak_ranker="threshold", routing="sampled", output="node_rate"
@@ -69,7 +72,7 @@ MODELS: dict[str, Any] = {
     "rimarc_value": RIMARC(
         missing="value", shrinkage=2.0, weight_folds=3, special_values={"age": [40.0]}
     ),
-    "scorecard": Scorecard(),
+    "scorecard": Scorecard(estimator=RIMARC(missing="value")),
     "scorecard_bank": Scorecard(
         estimator=RankBoost(n_rounds=6),
         base_odds=50,

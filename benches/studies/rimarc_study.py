@@ -39,7 +39,10 @@ OPTIONS = {
     "RIMARC, missing a value": RIMARC(missing="value"),
     "RIMARC, missing, 5 folds": RIMARC(missing="value", weight_folds=5, random_state=0),
     "Scorecard()": Scorecard(),
-    "Scorecard, bins of 5 %": Scorecard(min_bin_share=0.05),
+    "Scorecard, RIMARC": Scorecard(estimator=RIMARC(missing="value")),
+    "Scorecard, RIMARC, bins of 5 %": Scorecard(
+        estimator=RIMARC(missing="value"), min_bin_share=0.05
+    ),
     "Scorecard, RIMARC 5 folds": Scorecard(estimator=RIMARC(weight_folds=5, random_state=0)),
     "RankBoost()": RankBoost(),
     **{

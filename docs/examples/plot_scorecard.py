@@ -64,8 +64,8 @@ X.head().assign(outcome=y[:5])
 # %%
 # The card
 # --------
-# The bins come from ``RIMARC``, which cuts a column where its AUC is largest; incomes not stated
-# and "never in arrears" have bins of their own. 600 points shall stand for odds of 10 loans repaid
+# The points are those of a boosted sum of one function for each column; incomes not stated and
+# "never in arrears" have bins of their own. 600 points shall stand for odds of 10 loans repaid
 # to one in default, and 20 more shall double them. A bin shall hold a twentieth of the loans, so
 # that its points are those of many.
 #
@@ -176,7 +176,7 @@ known
 # Chance alone moves the shares of a few rows. The loans set aside are of the very population that
 # the card was made for. Of all 1,500 the index is near 0, of 60 it is not, and the report says that
 # this proves nothing:
-for some in (X_test, X_test[:60]):
+for some in (X_test, X_test[60:120]):
     by_chance = card.drift(some)
     print(
         f"{by_chance.n_rows} loans: PSI {by_chance.score_psi:.3f}, {by_chance.score_verdict};"

@@ -7,7 +7,15 @@ import aucrank
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import MAD2C, RIMARC, AUCBoost, RankBoost, Scorecard, TreeRank
+from aucrank import (
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    RankBoost,
+    Scorecard,
+    TreeRank,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -40,7 +48,13 @@ def bins_of(feature, values):
 @pytest.mark.parametrize("high_points", ["positive", "negative"])
 def test_points_are_those_of_a_plain_card_made_of_the_terms_of_rimarc(high_points):
     ranker = RIMARC(missing="value").fit(X, Y)
-    card = Scorecard(high_points=high_points, base_points=500, base_odds=3, pdo=50).fit(X, Y)
+    card = Scorecard(
+        estimator=RIMARC(missing="value"),
+        high_points=high_points,
+        base_points=500,
+        base_odds=3,
+        pdo=50,
+    ).fit(X, Y)
     # The score of each row by the step functions, one feature at a time.
     values = np.zeros((len(X), X.shape[1]))
     for term in json.loads(ranker._step_functions()):
@@ -126,11 +140,12 @@ def test_high_points_of_either_class_are_one_card_turned_around():
 
 
 def test_losses_are_differences_of_aucs_as_scikit_learn_has_them():
-    card = Scorecard(min_bin_share=0.1, pdo=3).fit(X, Y)
+    params = {"estimator": RIMARC(missing="value"), "min_bin_share": 0.1}
+    card = Scorecard(**params, pdo=3).fit(X, Y)
     assert card.auc_ == pytest.approx(roc_auc_score(Y, card.points(X)), abs=1e-12)
     assert card.auc_ == pytest.approx(card.score(X, Y), abs=1e-12)
     # Of a card of very fine points, which are the values but for their scale.
-    fine = Scorecard(min_bin_share=0.1, pdo=1e6).fit(X, Y)
+    fine = Scorecard(**params, pdo=1e6).fit(X, Y)
     assert fine.rounding_loss_ == pytest.approx(0, abs=1e-7)
     assert card.exact_auc_ == fine.exact_auc_ == pytest.approx(fine.auc_, abs=1e-7)
     values = RIMARC(missing="value").fit(X, Y).decision_function(X)
@@ -206,7 +221,8 @@ def test_monotone_points_only_rise_or_only_fall(estimator):
 
 
 def test_special_and_missing_values_have_bins_of_their_own():
-    card = Scorecard(special_values=SPECIAL, min_bin_share=0.4).fit(X, Y)
+    ranker = RIMARC(missing="value")
+    card = Scorecard(estimator=ranker, special_values=SPECIAL, min_bin_share=0.4).fit(X, Y)
     table = card.card()
     rules = dict(zip(table["rule"].tolist(), table["size"].tolist(), strict=True))
     assert rules["months = -1"] == (X["months"] == -1).sum()
@@ -214,7 +230,7 @@ def test_special_and_missing_values_have_bins_of_their_own():
     assert rules["trade is missing"] == X["trade"].isna().sum()
     # None of the card means those of the ranker.
     of_ranker = Scorecard(estimator=RIMARC(special_values=SPECIAL, missing="value")).fit(X, Y)
-    expected = Scorecard(special_values=SPECIAL).fit(X, Y)
+    expected = Scorecard(estimator=ranker, special_values=SPECIAL).fit(X, Y)
     assert_array_equal(of_ranker.points(X), expected.points(X))
     # A booster knows of none: the bin has the value of its step.
     boosted = Scorecard(estimator=RankBoost(n_rounds=60), special_values=SPECIAL, pdo=300).fit(X, Y)
@@ -228,21 +244,54 @@ def test_a_special_value_among_others_has_points_by_its_own_share():
     # 30 stands for "never", which is worse than any number of months.
     y = rng.random(2000) < np.where(months == 30, 0.9, months / 100)
     frame = pd.DataFrame({"months": months})
-    own, of_ranker = (
+    default, own, of_ranker = (
         Scorecard(**params).fit(frame, y).points(pd.DataFrame({"months": [0.0, 29, 30, 31, 59]}))
         for params in (
             {"special_values": [30]},
+            {"estimator": RIMARC(missing="value"), "special_values": [30]},
             {"estimator": RIMARC(special_values=[30], missing="value")},
         )
     )
     assert own.tolist() == of_ranker.tolist()
-    assert own[0] < own[1] <= own[3] < own[4] < own[2]
+    for points in (own, default):
+        assert points[0] < points[1] <= points[3] < points[4] < points[2]
+
+
+@pytest.mark.parametrize("direction", [None, [1, 0], {"months": 1}])
+def test_special_values_do_not_count_by_their_size_in_gradient_boosting(direction):
+    rng = np.random.default_rng(0)
+    months = rng.choice([30.0, 45.0, 50.0, *range(60)], 3000, p=[0.1] * 3 + [0.7 / 60] * 60)
+    y = rng.random(3000) < np.select(
+        [months == 30, months == 45, months == 50], [0.9, 0.5, 0.1], months / 100
+    )
+    noise = rng.normal(size=3000)
+    frame = pd.DataFrame({"months": np.where(months == 50, np.nan, months), "noise": noise})
+    ranker = GradientBoostingRanker.additive(random_state=0)
+    if direction is not None:
+        ranker.set_params(monotonic_cst=direction)
+    card = Scorecard(estimator=ranker, special_values={"months": [45, 30]}, pdo=500).fit(frame, y)
+    table = card.card()
+    value_of = dict(zip(table["rule"].tolist(), table["points"].tolist(), strict=True))
+    # Points are a line along log-odds: those of the shares of positives, shrunk a little.
+    points = [value_of[f"months {what}"] for what in ("is missing", "= 45", "= 30")]
+    log_odds = [np.log(share / (1 - share)) for share in (0.1, 0.5, 0.9)]
+    steps = np.diff(points) / (np.diff(log_odds) * 500 / np.log(2))
+    assert np.all((steps > 0.7) & (steps < 1.3))
+    # Their size does not matter.
+    other = frame.replace({"months": {30.0: 1e9, 45.0: -1.0}})
+    moved = clone(card).set_params(special_values={"months": [-1, 1e9]}).fit(other, y)
+    assert_allclose(moved.decision_function(other), card.decision_function(frame), atol=0.5)
+    if direction is not None:
+        known = [months for months in range(60) if months not in (30, 45, 50)]
+        points = card.points(pd.DataFrame({"months": known, "noise": 0.0}))
+        assert np.all(np.diff(points) >= 0)
 
 
 def test_a_special_value_at_a_cut_is_left_out_of_the_interval_above():
     frame = pd.DataFrame({"x": np.repeat([1.0, 2.0, 3.0], 20)})
     y = np.arange(60) % 20 >= np.repeat([15, 10, 5], 20)
-    card, bins = Scorecard(special_values=[2]).fit(frame, y), MAD2C(special_values=[2])
+    card = Scorecard(estimator=RIMARC(missing="value"), special_values=[2]).fit(frame, y)
+    bins = MAD2C(special_values=[2])
     for table in (card.card(), bins.fit(frame, y).bins()):
         known = table["rule"][table["size"] > 0]
         assert known.tolist() == ["x < 2", "x >= 2 except 2", "x = 2"]
@@ -332,13 +381,19 @@ def test_columns_that_a_frozen_ranker_was_not_fitted_to(change, message):
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
     [
-        (TreeRank(), TypeError, "estimator must be a RIMARC, RankBoost, AUCBoost or AURORA"),
+        (TreeRank(), TypeError, "estimator must be a RIMARC, RankBoost, AUCBoost, Gradient"),
         (LogisticRegression(), TypeError, "estimator must be"),
         (FrozenEstimator(LogisticRegression()), TypeError, "estimator must be"),
         ("rimarc", TypeError, "estimator must be"),
         (RIMARC, TypeError, "estimator must be"),
         (RankBoost(weak_ranker="tree"), ValueError, "with weak_ranker='tree'"),
         (AUCBoost(weak_ranker=LogisticRegression()), ValueError, "with weak_ranker=Logistic"),
+        (GradientBoostingRanker(), ValueError, "with interactions=None, .*: interactions=0"),
+        (
+            FrozenEstimator(GradientBoostingRanker(n_rounds=5).fit(X, Y)),
+            ValueError,
+            "ask several features",
+        ),
         (FrozenEstimator(RIMARC()), NotFittedError, "not fitted yet"),
         (RIMARC(categorical_features=[3]), ValueError, "set categorical_features of the Scorecard"),
         (RIMARC(shrinkage=-1), ValueError, "shrinkage"),

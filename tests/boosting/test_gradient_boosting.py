@@ -340,6 +340,95 @@ def test_nothing_learned_is_told():
     assert_allclose(model.predict_proba([[1.0, 1.0]]), [[2 / 3, 1 / 3]], atol=1e-9)
 
 
+# Bags.
+
+
+def test_bags_are_a_mean_that_has_a_path_for_each():
+    model = small(n_rounds=60, early_stopping=True, n_bags=3, cuts="random").fit(FRAME, BAD)
+    path = model.validation_path_
+    bags, kept = np.asarray(path["bag"]), np.asarray(path["kept"])
+    assert bags.tolist() == sorted(bags)
+    assert set(bags) == {1, 2, 3}
+    rounds = np.asarray(path["round"])
+    for bag in (1, 2, 3):
+        assert rounds[bags == bag].tolist() == list(range(1, np.sum(bags == bag) + 1))
+        values = np.asarray(path["auc"])[bags == bag]
+        assert np.flatnonzero(kept[bags == bag]).tolist() == [np.argmax(values)]
+    assert rounds[kept].sum() == model.n_iter_ == len(model.rounds_["gain"])
+    assert_array_equal(
+        list(model.staged_decision_function(FRAME))[-1], model.decision_function(FRAME)
+    )
+    # The first bag is the fit without others.
+    alone = small(n_rounds=60, early_stopping=True, cuts="random").fit(FRAME, BAD)
+    assert_array_equal(np.asarray(path["auc"])[bags == 1], alone.validation_path_["auc"])
+
+
+def test_bags_vary_less_than_single_models():
+    rows, y = simulated(2000)
+    scores = {
+        n_bags: [
+            small(n_bags=n_bags, subsample=0.5, random_state=seed)
+            .fit(rows[:500], y[:500])
+            .decision_function(rows[500:])
+            for seed in range(4)
+        ]
+        for n_bags in (1, 6)
+    }
+    spread = {n_bags: np.std(found, axis=0).mean() for n_bags, found in scores.items()}
+    assert spread[6] < 0.6 * spread[1]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_neither_threads_nor_order_nor_copies_matter_to_bags(loss):
+    rows, y = simulated(1000)
+    model = small(loss=loss, n_bags=3, early_stopping=True, n_jobs=1).fit(rows, y)
+    scores = model.decision_function(rows)
+    order = np.random.default_rng(1).permutation(1000)
+    again = clone(model).set_params(n_jobs=3).fit(rows[order], y[order])
+    assert_array_equal(again.decision_function(rows), scores)
+    twice = clone(model).fit(rows, y, sample_weight=np.full(1000, 2))
+    copies = clone(model).fit(np.repeat(rows, 2, axis=0), np.repeat(y, 2))
+    assert_array_equal(twice.decision_function(rows), copies.decision_function(rows))
+
+
+def test_bags_do_not_go_on(tmp_path):
+    with pytest.raises(ValueError, match="n_bags=2 does not go with warm_start"):
+        small(n_bags=2, warm_start=True).fit(X, Y)
+    model = small(n_bags=2).fit(FRAME, BAD)
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert_array_equal(again.decision_function(FRAME), model.decision_function(FRAME))
+    assert again.validation_path_ is None
+    with pytest.raises(ValueError, match="n_bags is 2"):
+        model.set_params(n_bags=1, warm_start=True, n_rounds=50).fit(FRAME, BAD)
+
+
+def test_bags_that_cannot_hold_rows_out_say_so():
+    rows, y = np.zeros((20, 2)), np.arange(20) > 9
+    rows[10:, 0] = 1
+    with pytest.warns(UserWarning, match="A class has one distinct row"):
+        small(n_bags=2, early_stopping=True).fit(rows, y)
+
+
+def test_additive_settings_are_those_of_a_sum_that_ranks_well():
+    model = GradientBoostingRanker.additive(n_bags=3, random_state=0)
+    assert model.get_params() == clone(model).get_params()
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 6))
+    log_odds = np.sin(2 * rows[:, 0]) + rows[:, 1] ** 2 - np.abs(rows[:, 2])
+    y = rng.random(4000) < 1 / (1 + np.exp(-log_odds))
+    model.fit(rows[:2000], y[:2000])
+    best = roc_auc_score(y[2000:], log_odds[2000:])
+    assert model.score(rows[2000:], y[2000:]) > best - 0.015
+    parts = model.explain(rows)
+    assert_array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(rows))
+    # Where rows are many.
+    middle = np.all(np.abs(rows) < 2, axis=1)
+    functions = [np.sin(2 * rows[:, 0]), rows[:, 1] ** 2, -np.abs(rows[:, 2])]
+    for place, of_feature in enumerate(functions):
+        assert np.corrcoef(parts[middle, place], of_feature[middle])[0, 1] > 0.95
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -352,6 +441,7 @@ def test_nothing_learned_is_told():
         ({"min_samples_leaf": 1.0}, "min_samples_leaf must be in"),
         ({"l2": -1.0}, "l2 must be in"),
         ({"cuts": "worst"}, "cuts must be one of"),
+        ({"n_bags": 0}, "n_bags must be at least 1"),
         ({"scoring": "f1"}, "scoring must be one of"),
         ({"monotonic_cst": [2]}, "monotonic_cst must be -1, 0 or 1"),
         ({"early_stopping": True, "refit": True, "warm_start": True}, "refit does not go with"),
@@ -372,6 +462,15 @@ def test_fits_tell_what_they_did(capsys):
     assert all(" of 20 rounds, validation AUC " in line for line in under_way)
     assert rounds.startswith("[GradientBoostingRanker] ")
     assert "by the AUC of the rows held out" in chosen
+
+
+def test_bags_tell_what_they_did(capsys):
+    small(verbose=2, early_stopping=True, n_bags=3, n_jobs=2).fit(X, Y)
+    *under_way, rounds, first, _, _ = capsys.readouterr().out.splitlines()
+    assert len(under_way) == 3
+    assert "of 3 bags" in under_way[2]
+    assert " in 3 bags at learning rate" in rounds
+    assert "bag 1: chosen of " in first
 
 
 @pytest.mark.filterwarnings("ignore:No split lowers the loss")

@@ -99,6 +99,7 @@ SETTINGS = [
     ),
     GradientBoostingRanker(n_rounds=20, loss="pair_exponential", interactions=0, subsample=1.0),
     GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
+    GradientBoostingRanker(n_rounds=10, early_stopping=True, n_bags=3, n_jobs=2),
     MartiRank(),
     MartiRank(n_rounds=3, criterion="error", routing="sampled", output="node_rate", n_jobs=2),
     MartiRank(weak_ranker="threshold", output="sign", max_bins=None),
@@ -139,6 +140,7 @@ EVERY = {name: short(cls) for name, cls in public_estimators().items()} | {
         n_rounds=20, loss="pair_logistic", early_stopping=True
     ),
     "GradientBoostingRanker of features": GradientBoostingRanker(n_rounds=20, interactions=0),
+    "GradientBoostingRanker of bags": GradientBoostingRanker.additive(n_rounds=20, n_bags=2),
     "MartiRank one way": MartiRank(n_rounds=5, routing="sampled"),
     "MartiRank of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
     "SMartiRank of trees": SMartiRank(weak_ranker="tree", min_samples_class=0),

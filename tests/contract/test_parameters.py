@@ -115,6 +115,7 @@ SHARED = {
     "missing_indicator": BOOLS,
     "monotone": [*BOOLS, *sequences([0, 1], sets=True), *sequences(["age"]), [np.str_("age")]],
     "monotonic_cst": [*DIRECTIONS, *by_name(1, -1)],
+    "n_bags": ints(2),
     "n_estimators": ints(3),
     "n_folds": ints(2),
     "n_iter_no_change": ints(2),

@@ -44,8 +44,8 @@ ANSWERS = {
     "random_state": 0,
 }
 
-#: They fit, write, set, or show the parameters themselves.
-OTHERS = re.compile(r"_|fit|save|get_params|get_metadata_routing|set_")
+#: They fit, write, set, make another estimator, or show the parameters themselves.
+OTHERS = re.compile(r"_|fit|save|get_params|get_metadata_routing|set_|additive")
 
 
 def answers(model, X):

@@ -82,6 +82,7 @@ def test_dialects_quote_in_their_own_way():
         card.to_sql("prolog")
 
 
+@pytest.mark.filterwarnings("ignore:No split lowers the loss")
 def test_a_card_without_features_is_a_number():
     card = Scorecard().fit(np.ones((10, 2)), np.arange(10) % 2)
     assert card.to_sql() == str(card.points([[1.0, 1.0]])[0])

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import Scorecard
+from aucrank import RIMARC, Scorecard
 
 from tests.common.cards import fitted, parts_of_json, plain
 from tests.common.pmml import PMML, PmmlScorecard, array_items, check_pmml
@@ -101,7 +101,7 @@ def card_with_ties():
     """Return a card of four features that say the same, and every row that there can be."""
     X = pd.DataFrame(list(product([0.0, 1.0], repeat=4)), columns=["b", "d", "a", "c"])
     total = X.sum(axis=1).to_numpy()
-    card = Scorecard(min_bin_share=0.01).fit(
+    card = Scorecard(estimator=RIMARC(missing="value"), min_bin_share=0.01).fit(
         pd.concat([X, X], ignore_index=True), np.concatenate([total > 2, total > 1])
     )
     assert (
@@ -183,7 +183,7 @@ def test_categories_of_one_bin_are_an_array_where_an_array_can_hold_them(others)
     # The same share of positives in every category of a side, so that each side is one bin.
     y = np.array([(row // 7) % 5 < (4 if kind in others else 1) for row, kind in enumerate(kinds)])
     X = pd.DataFrame({"kind": kinds})
-    card = Scorecard().fit(X, y)
+    card = Scorecard(estimator=RIMARC(missing="value")).fit(X, y)
     text = card.to_pmml()
     root = check_pmml(text)
     (array,) = root.iter(f"{PMML}Array")

@@ -40,12 +40,15 @@ MODELS = {
     "rank_boost_linear": RankBoost(n_rounds=2, weak_ranker="linear"),
     "auc_boost": AUCBoost(n_rounds=4, output="sign"),
     "gradient_boosting": GradientBoostingRanker(n_rounds=4, max_leaves=5),
+    "gradient_boosting_bags": GradientBoostingRanker(
+        n_rounds=4, max_leaves=3, interactions=0, n_bags=2, early_stopping=True
+    ),
     "marti_rank": MartiRank(n_rounds=3),
     "smarti_rank": SMartiRank(n_rounds=3, epsilon=0.5, min_samples_class=4),
     "mad2c": MAD2C(),
     "rimarc": RIMARC(),
     "rimarc_value": RIMARC(missing="value", level_rates="raw", weight_folds=3),
-    "scorecard": Scorecard(),
+    "scorecard": Scorecard(estimator=RIMARC(missing="value")),
     "aurora": AURORA(max_features=4, radius=1.5, selection=None, max_levels=4),
     "threshold_binarizer": ThresholdBinarizer(max_levels=4),
     "rank_opt": RankOpt(),

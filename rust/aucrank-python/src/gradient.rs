@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use aucrank::boost::{
-    GradientBoosted, GradientExtras, GradientParams, GradientTree, fit_gradient_boosting as fit,
+    GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
+    fit_gradient_boosting as fit,
 };
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -55,14 +56,15 @@ impl PyGradientBoosted {
         self.0.importances().into_pyarray(py)
     }
 
-    /// What the held-out rows say by round, or `None` if there were none.
+    /// What the held-out rows say by round, or `None` if there were none, or one part for each bag.
     fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(path) = self.0.held_out() else { return Ok(None) };
-        let table = PyDict::new(py);
-        table.set_item("measure", to_json(&path.measure)?.trim_matches('"'))?;
-        table.set_item("values", path.values.to_pyarray(py))?;
-        table.set_item("n_rounds", path.n_rounds)?;
-        Ok(Some(table))
+        self.0.held_out().map(|path| path_table(py, path)).transpose()
+    }
+
+    /// For each bag what its held-out rows say by round, or `None` if there were none.
+    fn held_out_of_bags<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
+        let paths = self.0.bags().iter().map(|bag| bag.held_out.as_ref());
+        paths.map(|path| path.map(|path| path_table(py, path)).transpose()).collect()
     }
 
     /// For each round the number of leaves, the highest and the lowest value, and the gain.
@@ -130,6 +132,14 @@ impl PyGradientBoosted {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.round_values(columns, round))
     }
+}
+
+fn path_table<'py>(py: Python<'py>, path: &GradientHeldOut) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    table.set_item("measure", to_json(&path.measure)?.trim_matches('"'))?;
+    table.set_item("values", path.values.to_pyarray(py))?;
+    table.set_item("n_rounds", path.n_rounds)?;
+    Ok(table)
 }
 
 /// Fits a model by gradient boosting; `params` is the JSON form of [`GradientParams`].

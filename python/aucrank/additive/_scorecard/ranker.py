@@ -1,6 +1,8 @@
 """The ranker that a scorecard stands for: which ones serve, and their step functions."""
 
 import json
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.fit_context import FitContext
+from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.ranker import BaseRanker
+from aucrank._base.registry import get_estimator
 from aucrank._data.input import Columns
 from aucrank._data.schema import Schema
 from aucrank._utils.params import check_seed
-from aucrank.additive._rimarc import RIMARC
+from aucrank.additive._bins import special_by_column
+from aucrank.additive._scorecard.special import join, set_apart
 
 #: Weak rankers of boosting that ask one feature each.
 _ADDITIVE = ("feature", "threshold")
@@ -38,8 +43,8 @@ def check_ranker(estimator: Any) -> None:
     ranker = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
     if not (isinstance(ranker, BaseRanker) and hasattr(type(ranker), "_step_functions")):
         raise TypeError(
-            "estimator must be a RIMARC, RankBoost, AUCBoost or AURORA, a fitted one of them in a"
-            f" sklearn.frozen.FrozenEstimator, or None; got {estimator!r}"
+            "estimator must be a RIMARC, RankBoost, AUCBoost, GradientBoostingRanker or AURORA, a"
+            f" fitted one of them in a sklearn.frozen.FrozenEstimator, or None; got {estimator!r}"
         )
     weak_ranker = getattr(ranker, "weak_ranker", "feature")
     if not (isinstance(weak_ranker, str) and weak_ranker in _ADDITIVE):
@@ -49,17 +54,23 @@ def check_ranker(estimator: Any) -> None:
         )
     if ranker is not estimator:
         check_is_fitted(ranker)
-    elif getattr(ranker, "order", 1) != 1:
-        raise ValueError(
-            f"estimator is {type(ranker).__name__} with order={ranker.order!r}, but a scorecard"
-            " needs terms that ask a single feature: order=1"
-        )
+        return
+    for name, value, what in (("order", 1, "terms"), ("interactions", 0, "trees")):
+        given = getattr(ranker, name, value)
+        if not (isinstance(given, Integral) and given == value):
+            raise ValueError(
+                f"estimator is {type(ranker).__name__} with {name}={given!r}, but a scorecard"
+                f" needs {what} that ask a single feature: {name}={value}"
+            )
 
 
 def ranker_of(estimator: Any) -> Any:
     """Return the ranker that the parameter ``estimator`` of a scorecard stands for."""
     if estimator is None:
-        return RIMARC(missing="value")
+        # A seed of its own: the same rows always have the same card. A refit, since columns may be
+        # so coarse that a few distinct rows, which are held out whole, make up all.
+        booster = get_estimator("GradientBoostingRanker")
+        return booster.additive(max_bins=16, refit=True, random_state=0)
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
@@ -105,9 +116,23 @@ def step_functions(
     if params.get("random_state") is not None:
         seed = check_seed(params["random_state"])
     ranker._check_all_params()
-    model = ranker._fit_model(context.inside(ranker, seed))
-    ranker._set_fitted(classes, schema, model)
-    return ranker._step_functions(), ranker._dispatch("score", None, columns, context.n_threads)
+    apart: list[list[float]] = []
+    if isinstance(ranker, get_estimator("GradientBoostingRanker")):
+        apart = special_by_column(special_values, schema)
+    if not any(apart):
+        model = ranker._fit_model(context.inside(ranker, seed))
+        ranker._set_fitted(classes, schema, model)
+        return ranker._step_functions(), ranker._dispatch("score", None, columns, context.n_threads)
+    sample = set_apart(context.sample, apart)
+    if ranker.monotonic_cst is not None:
+        directions = monotonic_directions(ranker.monotonic_cst, schema)
+        n_beside = len(sample.schema.features) - len(directions)
+        ranker.set_params(monotonic_cst=directions + n_beside * [0])
+    model = ranker._fit_model(replace(context.inside(ranker, seed), sample=sample))
+    ranker._set_fitted(classes, sample.schema, model)
+    terms = join(json.loads(ranker._step_functions()), apart)
+    scores = ranker._dispatch("score", None, sample.columns, context.n_threads)
+    return json.dumps(terms), scores
 
 
 def _check_frozen(ranker: Any, classes: NDArray[Any], schema: Schema) -> None:

@@ -48,20 +48,23 @@ _MONOTONE = Wording(
 class Scorecard(ProbabilityMixin, BaseRanker):
     """Whole points for the bins of each feature, which a person can add up.
 
-    The card stands for a ranker whose score is a sum of step functions, one for each feature, such
-    as `RIMARC` [1]_: what each of its steps adds is turned into log-odds, log-odds into points, and
-    points are rounded. A row starts with the initial points and gets those of its bin of each
-    feature; ``pdo`` more points double its odds.
+    The card stands for a ranker whose score is a sum of step functions, one for each feature:
+    boosted ones by default, or `RIMARC` [1]_. What each of its steps adds is turned into log-odds,
+    log-odds into points, and points are rounded. A row starts with the initial points and gets
+    those of its bin of each feature; ``pdo`` more points double its odds.
 
     Parameters
     ----------
-    estimator : RIMARC, RankBoost, AUCBoost or AURORA, default=None
+    estimator : GradientBoostingRanker, RIMARC, RankBoost, AUCBoost or AURORA, default=None
         The ranker that the card stands for. It is cloned and fitted, unless it comes fitted in a
         `sklearn.frozen.FrozenEstimator`, whose columns and classes must be those of the fit.
-        Boosters must have a ``weak_ranker`` that asks one feature, and `AURORA` ``order=1`` or, if
-        it is fitted, terms of single features alone. None for
-        ``RIMARC(missing="value")``, of which every missing value has points by its own share of
-        positives; for ``RIMARC(missing="ignore")`` see Notes.
+        `GradientBoostingRanker` must have ``interactions=0``, other boosters a ``weak_ranker`` that
+        asks one feature, and `AURORA` ``order=1`` or, if it is fitted, terms of single features
+        alone. None for
+        ``GradientBoostingRanker.additive(max_bins=16, refit=True, random_state=0)``: sums that rank
+        well, of at most 16 bins of a number, and the same card at each fit. Of
+        ``RIMARC(missing="value")``, which needs no more than a few rows, each bin has points by its
+        own share of positives; for ``RIMARC(missing="ignore")`` see Notes.
     base_points : float, default=600.0
         Points of a row whose odds are ``base_odds``; from -10^9 to 10^9.
     base_odds : float, default=1.0
@@ -86,7 +89,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     special_values : list of float or dict, default=None
         Numbers that mean something else than their size, such as -1 for "never", and get a bin
         each: in all numeric columns, or by name of the column. They are passed on to the ranker if
-        it has such a parameter. None for those of the ranker.
+        it has such a parameter, and `GradientBoostingRanker` learns them as categories beside the
+        number; other boosters take them by their size. None for those of the ranker.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those whose dtype says so, or those listed by position, by
         name or in a boolean mask.
@@ -130,7 +134,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
     See Also
     --------
-    RIMARC : The ranker that a card stands for by default.
+    GradientBoostingRanker.additive : The ranker that a card stands for by default.
+    RIMARC : A ranker that is as short as a card, and learned from fewer rows.
 
     Notes
     -----
@@ -177,19 +182,19 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     >>> print(text[: text.index("Points of what")].rstrip())
     SCORECARD: many points speak for class 1
     <BLANKLINE>
-    Start with 482 points and add those of one line of each block.
+    Start with 478 points and add those of one line of each block.
     <BLANKLINE>
                                  points  rows  share  class 1
     mean_concave_points
-      under 0.026805                  0   215  37.8%     0.9%
-      0.026805 to under 0.04923      20   129  22.7%    12.4%
-      0.04923 and up                148   225  39.5%    86.2%
+      under 0.02947                   0   252  44.3%     2.8%
+      0.02947 to under 0.062325      72   142  25.0%    29.6%
+      0.062325 and up               177   175  30.8%    93.1%
     <BLANKLINE>
     mean_texture
-      under 19.61                     0   323  56.8%    18.0%
-      19.61 and up                   48   246  43.2%    62.6%
+      under 20.255                    0   359  63.1%    21.7%
+      20.255 and up                  57   210  36.9%    63.8%
     >>> card.points(X[names][:3])
-    array([630, 630, 678])
+    array([655, 655, 712])
     >>> card.probability_at([580, 600, 620]).round(3)
     array([0.333, 0.5  , 0.667])
 
@@ -425,9 +430,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[0, 1], [0, 2], [1, 1], [1, 2], [1, 2], [0, 1]]
-        >>> card = Scorecard().fit(X, [0, 1, 0, 1, 1, 0])
+        >>> card = Scorecard(estimator=RIMARC(missing="value")).fit(X, [0, 1, 0, 1, 1, 0])
         >>> card.initial_points_, card.points_by_feature(X[:3]).tolist()
         (557, [[0, 0], [0, 77], [9, 0]])
         >>> card.points(X[:3])
@@ -485,9 +490,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         Examples
         --------
         >>> import numpy as np
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[0, 1], [0, 2], [1, 1], [1, 2], [1, 2], [0, 1]]
-        >>> card = Scorecard().fit(X, [0, 1, 0, 1, 1, 0])
+        >>> card = Scorecard(estimator=RIMARC(missing="value")).fit(X, [0, 1, 0, 1, 1, 0])
         >>> parts = card.explain(X)
         >>> np.allclose(parts.sum(axis=1) + card.base_score_, card.decision_function(X))
         True
@@ -517,8 +522,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
-        >>> card = Scorecard(base_odds=10).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> from aucrank import RIMARC, Scorecard
+        >>> card = Scorecard(estimator=RIMARC(), base_odds=10)
+        >>> card = card.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> card.odds([580, 600, 620]).round(6)
         array([ 5., 10., 20.])
         """
@@ -566,8 +572,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
-        >>> card = Scorecard().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> from aucrank import RIMARC, Scorecard
+        >>> card = Scorecard(estimator=RIMARC()).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> float(card.points_at(0.8).round(6))
         640.0
         """
@@ -611,10 +617,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         >>> table = Scorecard().fit(X[["mean_texture"]], y).score_table(4)
         >>> table.to_frame()[["low", "high", "size", "n_pos", "size_up_to", "pos_up_to"]].round(3)
            low  high  size  n_pos  size_up_to  pos_up_to
-        0  526   545   153     12       0.269      0.057
-        1  555   574   120     27       0.480      0.184
-        2  579   617   151     77       0.745      0.547
-        3  620   670   145     96       1.000      1.000
+        0  520   547   144     12       0.253      0.057
+        1  554   576   144     35       0.506      0.222
+        2  583   608   141     69       0.754      0.547
+        3  616   628   140     96       1.000      1.000
         """
         n_bands = check_int(n_bands, "n_bands", low=1) or 1
         card = self._card
@@ -664,9 +670,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
-        >>> Scorecard().fit(X, [0, 0, 1, 1, 0]).card()
+        >>> Scorecard(estimator=RIMARC(missing="value")).fit(X, [0, 0, 1, 1, 0]).card()
         feature  rule           size  share  n_pos  rate  points
         x0       x0 < 1.5          2    0.4      0     0       0
         x0       x0 >= 1.5         2    0.4      2     1      72
@@ -708,9 +714,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
-        >>> text = Scorecard().fit(X, [0, 0, 1, 1, 0]).to_text()
+        >>> card = Scorecard(estimator=RIMARC(missing="value")).fit(X, [0, 0, 1, 1, 0])
+        >>> text = card.to_text()
         >>> print(text[: text.index("Total")].rstrip())
         SCORECARD: many points speak for class 1
         <BLANKLINE>
@@ -774,8 +781,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
-        >>> card = Scorecard(categorical_features=[0]).fit(
+        >>> from aucrank import RIMARC, Scorecard
+        >>> card = Scorecard(estimator=RIMARC(missing="value"), categorical_features=[0]).fit(
         ...     [["=1+1"], ["=1+1"], ["b"], ["b"]], [1, 1, 0, 0]
         ... )
         >>> print(card.to_csv().replace("\r", ""))  # doctest: +NORMALIZE_WHITESPACE
@@ -821,9 +828,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
-        >>> card = Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1])
+        >>> card = Scorecard(estimator=RIMARC(missing="value"), special_values=[-1])
+        >>> card = card.fit(X, [0, 0, 1, 1, 0, 1])
         >>> print(card.to_sql())
         560
         + CASE
@@ -894,9 +902,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
-        >>> card = Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1])
+        >>> card = Scorecard(estimator=RIMARC(missing="value"), special_values=[-1])
+        >>> card = card.fit(X, [0, 0, 1, 1, 0, 1])
         >>> text = card.to_pmml()
         >>> start = text.index("<Characteristics>")
         >>> print(text[start:text.index("</Characteristic>")].rstrip())
@@ -974,9 +983,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         Examples
         --------
         >>> import json
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[1.0], [1.0], [2.0], [2.0], [2.0], [-1.0]]
-        >>> card = json.loads(Scorecard(special_values=[-1]).fit(X, [0, 0, 1, 1, 0, 1]).to_json())
+        >>> card = Scorecard(estimator=RIMARC(missing="value"), special_values=[-1])
+        >>> card = json.loads(card.fit(X, [0, 0, 1, 1, 0, 1]).to_json())
         >>> card["initial_points"]
         560
         >>> for bin_ in card["features"][0]["bins"]:
@@ -1047,9 +1057,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Examples
         --------
-        >>> from aucrank import Scorecard
+        >>> from aucrank import RIMARC, Scorecard
         >>> X = [[0, 1], [0, 2], [1, 1], [1, 2], [1, 2], [0, 1]]
-        >>> card = Scorecard().fit(X, [0, 1, 0, 1, 1, 0])
+        >>> card = Scorecard(estimator=RIMARC(missing="value")).fit(X, [0, 1, 0, 1, 1, 0])
         >>> card.reason_codes([[0, 1], [1, 2]], 2)
         array([['x1', 'x0'],
                [None, None]], dtype=object)
@@ -1130,8 +1140,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         'shifted'
         >>> report.features.to_frame()[["feature", "psi", "verdict"]].round(2)
           feature   psi  verdict
-        0      x0  0.64  shifted
-        1      x1  0.00   stable
+        0      x0  0.65  shifted
+        1      x1  0.01   stable
         """
         check_is_fitted(self)
         sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)

@@ -33,8 +33,9 @@ mod weak;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use gradient::{
-    GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams, GradientNode,
-    GradientParams, GradientTree, HeldOutMeasure, LeafRows, Loss, fit_gradient_boosting,
+    GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
+    GradientNode, GradientParams, GradientTree, HeldOutMeasure, LeafRows, Loss,
+    fit_gradient_boosting,
 };
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,

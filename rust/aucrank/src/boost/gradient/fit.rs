@@ -1,5 +1,6 @@
 //! The rounds.
 
+use super::bags::{average, bag_seed};
 use super::best_split::Criterion;
 use super::code_columns::CodeColumns;
 use super::draws::Draws;
@@ -19,6 +20,7 @@ use crate::data::{
     LevelSet, hold_out, mix,
 };
 use crate::formula::{Rule, Test};
+use crate::interrupt::PartCounter;
 use crate::prepared::Prepared;
 use crate::roc::largest_gap;
 use crate::{Interrupt, Part, RankError, parallel};
@@ -75,6 +77,17 @@ pub fn fit_gradient_boosting(
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     if let Some(earlier) = given.earlier {
         columns.check_kinds(earlier.n_levels())?;
+        let n_bags = params.n_bags.max(earlier.bags().len());
+        if n_bags > 1 {
+            let (name, rule) = ("n_bags", "1 where an earlier fit goes on");
+            return Err(RankError::BadParameter { name, value: n_bags.to_string(), rule });
+        }
+    }
+    if let (Some(_), Some((columns, _))) = (&params.held_out, given.validation) {
+        columns.check_kinds(&n_levels)?;
+        if let Some(err) = columns.infinite_value() {
+            return Err(err.in_validation());
+        }
     }
     let level_codes = LevelCodes::new(columns, labels)?;
     let binning = BinningParams {
@@ -84,15 +97,49 @@ pub fn fit_gradient_boosting(
     };
     let binned = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, kept: &level_codes.kept, interrupt };
-    let all = labels.rows();
+    let bag = |number: usize| {
+        let params = GradientParams { seed: bag_seed(params.seed, number), ..params.clone() };
+        fit_bag(data, &params, given, &n_levels)
+    };
+    if params.n_bags == 1 {
+        let (mut parts, scores) = bag(0)?;
+        parts.threshold = threshold(params.loss, &scores, labels)?;
+        return Ok(GradientBoosted::new(parts));
+    }
+    let done = PartCounter::new(interrupt, "bag", params.n_bags);
+    let bags = parallel::try_map((0..params.n_bags).collect(), |number| {
+        let (parts, _) = bag(number)?;
+        done.add()?;
+        Ok::<_, RankError>(parts)
+    })?;
+    let mut parts = average(bags);
+    if params.loss != Loss::Log {
+        let scores = GradientBoosted::new(parts.clone()).score(columns)?;
+        parts.threshold = threshold(params.loss, &scores, labels)?;
+    }
+    Ok(GradientBoosted::new(parts))
+}
 
+/// The sum from which on a row is called positive, given those of the rows of the fit.
+fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
+    match loss {
+        Loss::Log => Ok(0.0),
+        Loss::PairExponential | Loss::PairLogistic => largest_gap(scores, labels),
+    }
+}
+
+/// Fits one model, but for its threshold: its parts, and the sums of the rows.
+fn fit_bag(
+    data: Data<'_>,
+    params: &GradientParams,
+    given: &GradientExtras<'_>,
+    n_levels: &[Option<u32>],
+) -> Result<(Parts, Vec<f64>), RankError> {
+    let Data { columns, labels, binned, interrupt, .. } = data;
+    let all = labels.rows();
     let (mut held_out, mut kept) = (None, None);
     if let Some(asked) = &params.held_out {
         if let Some((columns, labels)) = given.validation {
-            columns.check_kinds(&n_levels)?;
-            if let Some(err) = columns.infinite_value() {
-                return Err(err.in_validation());
-            }
             let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
             held_out = Some(HeldOut::new(Place::Outside(columns), &rows, labels));
         } else if let Some(parts) =
@@ -103,8 +150,8 @@ pub fn fit_gradient_boosting(
             kept = Some(parts.kept);
         }
     }
-    let rows = FitRows::new(&binned, labels, kept.as_ref().unwrap_or(&all));
-    let mut fit = Fit::new(data, &params, &rows, given.earlier, held_out)?;
+    let rows = FitRows::new(binned, labels, kept.as_ref().unwrap_or(&all));
+    let mut fit = Fit::new(data, params, &rows, given.earlier, held_out)?;
     fit.replay(given.earlier)?;
     fit.go_on(params.n_rounds)?;
     let path: Option<GradientHeldOut> = fit.held_out.take().and_then(|held_out| {
@@ -114,29 +161,27 @@ pub fn fit_gradient_boosting(
     let all_rows;
     if let (Some(path), Some(asked)) = (&path, params.held_out) {
         if asked.refit {
-            all_rows = FitRows::new(&binned, labels, &all);
+            all_rows = FitRows::new(binned, labels, &all);
             // The rate is that of the rounds that were asked for.
-            fit = Fit::new(data, &params, &all_rows, None, None)?;
+            fit = Fit::new(data, params, &all_rows, None, None)?;
             fit.go_on(path.n_rounds)?;
         } else {
             fit.cut(path.n_rounds)?;
         }
     }
-    let threshold = match params.loss {
-        Loss::Log => 0.0,
-        _ => largest_gap(&fit.scores, labels)?,
-    };
-    Ok(GradientBoosted::new(Parts {
-        n_levels,
+    let parts = Parts {
+        n_levels: n_levels.to_vec(),
         loss: params.loss,
         start: fit.start,
-        threshold,
+        threshold: 0.0,
         learning_rate: fit.rate,
         trees: fit.trees,
         held_out: path,
+        bags: Vec::new(),
         seed: params.seed,
         prepared: Prepared::default(),
-    }))
+    };
+    Ok((parts, fit.scores))
 }
 
 fn check_monotonic(monotonic: &[i8], columns: &Columns<'_>) -> Result<(), RankError> {
@@ -324,8 +369,11 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Reports the last round; whether there are to be more.
+    /// Reports the last round; whether there are to be more. Of several bags, each reports its end.
     fn report(&self, n_rounds: usize) -> Result<bool, RankError> {
+        if self.params.n_bags > 1 {
+            return Ok(true);
+        }
         let reached = self.held_out.as_ref().and_then(|rows| rows.values.last().copied());
         let name = match self.params.held_out.map(|asked| asked.measure) {
             Some(HeldOutMeasure::Loss) => "validation_loss",

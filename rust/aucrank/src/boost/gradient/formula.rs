@@ -5,12 +5,16 @@ use super::tree::{GradientNode, GradientTree};
 use crate::formula::{Condition, DecisionTree, Formula, TreeNode};
 
 impl GradientBoosted {
-    /// Its score: the base and the trees. Sums of their values are exact, so that the order does not
-    /// matter.
+    /// Its score: the base and the trees, merged to step functions where each asks one feature. Sums
+    /// of their values are exact, so that the order does not matter.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let trees = self.trees().iter().map(|tree| Formula::Tree(tree.formula()));
-        Formula::Sum(trees.chain([Formula::Constant(self.base())]).collect())
+        let mut terms: Vec<Formula> = match self.merged_terms() {
+            Ok(terms) => terms.iter().map(|term| Formula::Steps(term.into())).collect(),
+            Err(_) => self.trees().iter().map(|tree| Formula::Tree(tree.formula())).collect(),
+        };
+        terms.push(Formula::Constant(self.base()));
+        Formula::Sum(terms)
     }
 }
 

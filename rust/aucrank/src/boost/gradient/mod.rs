@@ -14,9 +14,11 @@
 //!   derivatives;
 //! - `histogram`: sums by bin; `best_split`, `running_sums`, `level_sets`: the best question to a node; `partition`:
 //!   the rows of a node on their sides, `code_columns`: by codes that lie side by side;
-//! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept;
+//! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept; `bags`: the mean
+//!   of several fits;
 //! - `tree`, `model`: what was learned; `formula`, `explain`: what is said of it.
 
+mod bags;
 mod best_split;
 mod code_columns;
 mod draws;
@@ -45,6 +47,6 @@ mod tree_rows;
 pub use fit::{GradientExtras, fit_gradient_boosting};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};
 pub use loss::Loss;
-pub use model::GradientBoosted;
+pub use model::{GradientBag, GradientBoosted};
 pub use params::{GradientParams, LeafRows};
 pub use tree::{GradientNode, GradientTree};

@@ -29,6 +29,9 @@ pub(super) struct Parts {
     pub(super) trees: Vec<GradientTree>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<GradientHeldOut>,
+    /// The models that were averaged, if several were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) bags: Vec<GradientBag>,
     pub(super) seed: u64,
     #[serde(skip)]
     pub(super) prepared: Prepared<LeafSums>,
@@ -39,6 +42,16 @@ impl Parts {
         let of_tree = |tree: &GradientTree| (tree.routes(), tree.values().collect());
         self.prepared.get(|| LeafSums::of_routes(&self.n_levels, self.trees.iter().map(of_tree)))
     }
+}
+
+/// One of the models that a model is the mean of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GradientBag {
+    /// Its number of trees.
+    pub n_rounds: usize,
+    /// What its held-out rows say, if they chose the number of rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<GradientHeldOut>,
 }
 
 impl GradientBoosted {
@@ -58,7 +71,7 @@ impl GradientBoosted {
         self.0.loss
     }
 
-    /// The trees, round by round.
+    /// The trees, round by round; of several bags, the first tree of each comes first.
     #[must_use]
     pub fn trees(&self) -> &[GradientTree] {
         &self.0.trees
@@ -82,10 +95,16 @@ impl GradientBoosted {
         self.0.learning_rate
     }
 
-    /// What the held-out rows say, if they chose the number of rounds.
+    /// What the held-out rows say, if they chose the number of rounds of a single bag.
     #[must_use]
     pub fn held_out(&self) -> Option<&GradientHeldOut> {
         self.0.held_out.as_ref()
+    }
+
+    /// The bags that were averaged; none where the model is one fit.
+    #[must_use]
+    pub fn bags(&self) -> &[GradientBag] {
+        &self.0.bags
     }
 
     /// The seed of the fit.
@@ -194,7 +213,15 @@ impl GradientBoosted {
         if !(parts.learning_rate > 0.0 && parts.learning_rate <= 1.0) {
             return Err(format!("a learning rate of {}", parts.learning_rate));
         }
-        parts.held_out.iter().try_for_each(|path| path.check(parts.trees.len()))
+        let n_trees: usize = parts.bags.iter().map(|bag| bag.n_rounds).sum();
+        if !parts.bags.is_empty() && n_trees != parts.trees.len() {
+            return Err(format!("{} trees, but bags of {n_trees}", parts.trees.len()));
+        }
+        let of_bags = parts.bags.iter().map(|bag| (&bag.held_out, bag.n_rounds));
+        [(&parts.held_out, parts.trees.len())]
+            .into_iter()
+            .chain(of_bags)
+            .try_for_each(|(path, n_trees)| path.iter().try_for_each(|path| path.check(n_trees)))
     }
 }
 

@@ -45,6 +45,8 @@ pub struct GradientParams {
     pub interactions: Option<Vec<Vec<usize>>>,
     /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<GradientHeldOutParams>,
+    /// Number of models that are fitted, each with a seed of its own, and averaged; at least 1.
+    pub n_bags: usize,
     /// Random seed.
     pub seed: u64,
 }
@@ -90,6 +92,7 @@ impl Default for GradientParams {
             monotonic: Vec::new(),
             interactions: None,
             held_out: None,
+            n_bags: 1,
             seed: 0,
         }
     }
@@ -103,6 +106,7 @@ impl GradientParams {
             ("n_rounds", self.n_rounds),
             ("max_depth", self.max_depth),
             ("max_features", self.max_features.unwrap_or(1)),
+            ("n_bags", self.n_bags),
         ] {
             if value == 0 {
                 return bad(name, "0".to_owned(), "at least 1");

@@ -1,5 +1,6 @@
 //! The definitions of one tree and of the losses, and what must not matter to a fit.
 
+use super::bags::bag_seed;
 use super::loss::Loss;
 use super::rows::FitRows;
 use super::*;
@@ -348,6 +349,90 @@ fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     assert_eq!(free.explain(&columns), Err(RankError::NotAdditive));
 }
 
+/// Boosting with all that differs from seed to seed.
+fn drawn(loss: Loss) -> GradientParams {
+    let held_out = GradientHeldOutParams {
+        fraction: 0.2,
+        measure: HeldOutMeasure::Loss,
+        n_iter_no_change: 3,
+        tol: 0.0,
+        refit: false,
+    };
+    GradientParams { held_out: Some(held_out), cuts: Cuts::Random, ..few(loss) }
+}
+
+#[test]
+fn bags_are_the_mean_of_fits_of_other_seeds() {
+    let sample = Sample::new(600);
+    let columns = sample.columns();
+    for loss in LOSSES {
+        let params = drawn(loss);
+        let bags = GradientParams { n_bags: 3, seed: 7, ..params.clone() };
+        let model = sample.fit(&bags);
+        assert_eq!(model.check(), Ok(()));
+        let alone: Vec<GradientBoosted> = (0..3)
+            .map(|bag| GradientParams { seed: bag_seed(7, bag), ..params.clone() })
+            .map(|params| sample.fit(&params))
+            .collect();
+        assert!(alone[0] != alone[1] && alone[1] != alone[2]);
+        let n_trees: Vec<usize> = alone.iter().map(|model| model.trees().len()).collect();
+        let of_bags = model.bags().iter();
+        assert_eq!(of_bags.clone().map(|bag| bag.n_rounds).collect::<Vec<_>>(), n_trees);
+        assert!(of_bags.zip(&alone).all(|(bag, model)| bag.held_out.as_ref() == model.held_out()));
+        assert_eq!(model.trees().len(), n_trees.iter().sum::<usize>());
+        // Sums of all trees: thresholds of pair losses are chosen anew.
+        let sums = |model: &GradientBoosted| -> Vec<f64> {
+            let scores = model.score(&columns).unwrap();
+            scores.into_iter().map(|score| score + model.threshold()).collect()
+        };
+        let of_alone: Vec<Vec<f64>> = alone.iter().map(sums).collect();
+        for (row, sum) in sums(&model).into_iter().enumerate() {
+            let mean = of_alone.iter().map(|sums| sums[row]).sum::<f64>() / 3.0;
+            assert!((sum - mean).abs() < 1e-8, "{sum} {mean}");
+        }
+        // The first trees are the first of each bag.
+        for (tree, model) in model.trees().iter().zip(&alone) {
+            let values = model.trees()[0].values().map(|value| snap(value / 3.0));
+            assert_eq!(tree.values().collect::<Vec<_>>(), values.collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn bags_do_not_depend_on_threads_and_are_saved() {
+    let sample = Sample::new(3000);
+    let params = GradientParams { n_bags: 5, interactions: Some(Vec::new()), ..drawn(Loss::Log) };
+    let fits = [1, 2, 7].map(|n_threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        pool.install(|| sample.fit(&params))
+    });
+    assert!(fits.iter().all(|fit| *fit == fits[0]));
+    let model = &fits[0];
+    let text = serde_json::to_string(model).unwrap();
+    assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), *model);
+    let columns = sample.columns();
+    let scores = model.score(&columns).unwrap();
+    assert_eq!(model.formula().values(&columns).unwrap(), scores);
+    for (parts, score) in model.explain(&columns).unwrap().chunks(3).zip(scores) {
+        assert_eq!(parts.iter().sum::<f64>() + model.base(), score);
+    }
+    let mut damaged = serde_json::to_value(model).unwrap();
+    *damaged.pointer_mut("/bags/0/n_rounds").unwrap() = 1.into();
+    assert!(serde_json::from_value::<GradientBoosted>(damaged).unwrap().check().is_err());
+}
+
+#[test]
+fn bags_neither_go_on_nor_are_gone_on_with() {
+    let sample = Sample::new(300);
+    let bags = GradientParams { n_bags: 2, ..few(Loss::Log) };
+    let (one, two) = (sample.fit(&few(Loss::Log)), sample.fit(&bags));
+    for (params, earlier) in [(&bags, &one), (&few(Loss::Log), &two)] {
+        let given = GradientExtras { earlier: Some(earlier), ..GradientExtras::default() };
+        let refusal = sample.fit_given(params, &given).unwrap_err().to_string();
+        assert!(refusal.starts_with("n_bags is 2"), "{refusal}");
+    }
+}
+
 #[test]
 fn scores_keep_to_a_direction() {
     let sample = Sample::new(800);
@@ -428,6 +513,8 @@ fn what_cannot_be_is_refused() {
     assert!(refused(rate).starts_with("learning_rate is 0"));
     let leaves = GradientParams { max_leaves: 1, ..params.clone() };
     assert!(refused(leaves).starts_with("max_leaves is 1"));
+    let bags = GradientParams { n_bags: 0, ..params.clone() };
+    assert!(refused(bags).starts_with("n_bags is 0"));
     let groups = GradientParams { interactions: Some(vec![vec![3]]), ..params.clone() };
     assert!(refused(groups).starts_with("interactions is about feature 3"));
     let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };

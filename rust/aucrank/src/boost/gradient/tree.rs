@@ -66,6 +66,16 @@ impl GradientTree {
         self.tests().fold(0.0, |sum, (_, gain)| sum + gain)
     }
 
+    /// The same tree with other values of its leaves.
+    pub(super) fn map_values(mut self, of: impl Fn(f64) -> f64) -> Self {
+        for node in &mut self.nodes {
+            if let GradientNode::Leaf { value, .. } = node {
+                *value = of(*value);
+            }
+        }
+        self
+    }
+
     /// The values of its leaves, from left to right.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
         self.nodes.iter().filter_map(|node| match node {
