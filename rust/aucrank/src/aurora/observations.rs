@@ -121,8 +121,30 @@ impl<'a> Observations<'a> {
 
     /// Where a literal is on, as one bit per observation.
     pub fn bits(&self, literal: Literal) -> Vec<u64> {
-        let pack = |on: &[u8]| on.iter().rev().fold(0, |word, &on| word << 1 | u64::from(on));
+        let byte = |on: &[u8]| {
+            let mut eight = [0; 8];
+            eight[..on.len()].copy_from_slice(on);
+            // The product collects the lowest bit of each byte in the highest byte.
+            u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        };
+        let pack = |on: &[u8]| {
+            let bytes = on.chunks(8).map(byte).zip((0..64).step_by(8));
+            bytes.fold(0, |word, (byte, place)| word | byte << place)
+        };
         self.on_of(literal).chunks(64).map(pack).collect()
+    }
+
+    /// Where a term is on, as one bit per observation.
+    pub fn bits_of(&self, term: BinaryTerm) -> Vec<u64> {
+        match term {
+            BinaryTerm::First(literal) => self.bits(literal),
+            BinaryTerm::And(a, b) => {
+                self.bits(a).iter().zip(self.bits(b)).map(|(a, b)| a & b).collect()
+            }
+            BinaryTerm::Or(a, b) => {
+                self.bits(a).iter().zip(self.bits(b)).map(|(a, b)| a | b).collect()
+            }
+        }
     }
 }
 
