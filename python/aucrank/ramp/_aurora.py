@@ -26,7 +26,7 @@ from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
 #: Depths of search by name. Of those of the paper (tables 1 and 2) the shallow one is some 2/3 of
 #: the standard one, the deep one 1.5 times it. The quick one is not in the paper.
 DEPTHS = {
-    "quick": {"shortlist": 10, "midpoints": 30, "combined": 20, "circles": 1},
+    "quick": {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 1},
     "shallow": {"shortlist": 13, "midpoints": 50, "combined": 26, "circles": 2},
     "standard": {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 3},
     "deep": {"shortlist": 30, "midpoints": 112, "combined": 60, "circles": 4},

@@ -121,15 +121,18 @@ impl<'a> Observations<'a> {
 
     /// Where a literal is on, as one bit per observation.
     pub fn bits(&self, literal: Literal) -> Vec<u64> {
-        let byte = |on: &[u8]| {
-            let mut eight = [0; 8];
-            eight[..on.len()].copy_from_slice(on);
-            // The product collects the lowest bit of each byte in the highest byte.
-            u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
-        };
         let pack = |on: &[u8]| {
-            let bytes = on.chunks(8).map(byte).zip((0..64).step_by(8));
-            bytes.fold(0, |word, (byte, place)| word | byte << place)
+            let (eights, rest) = on.as_chunks::<8>();
+            let mut word = 0;
+            for (&eight, place) in eights.iter().zip((0..).step_by(8)) {
+                // The product collects the lowest bit of each byte in the highest byte.
+                let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                word |= bits << place;
+            }
+            for (&on, place) in rest.iter().zip(8 * eights.len()..) {
+                word |= u64::from(on) << place;
+            }
+            word
         };
         self.on_of(literal).chunks(64).map(pack).collect()
     }

@@ -64,15 +64,18 @@ impl PackedTerms {
 
     /// Sums the slopes of the rows for which each term is on, among those whose bit is set.
     pub fn gradient_where(&self, bits: &[u64], slopes: &[f64]) -> Vec<f64> {
-        let mut sums = vec![[0.0; 256]; self.columns.len()];
+        let mut rows = Vec::with_capacity(slopes.len());
         for (number, &word) in bits.iter().enumerate() {
             let mut left = word;
             while left != 0 {
-                let row = 64 * number + left.trailing_zeros() as usize;
+                rows.push(64 * number + left.trailing_zeros() as usize);
                 left &= left - 1;
-                for (column, sums) in self.columns.iter().zip(&mut sums) {
-                    sums[usize::from(column[row])] += slopes[row];
-                }
+            }
+        }
+        let mut sums = vec![[0.0; 256]; self.columns.len()];
+        for (column, sums) in self.columns.iter().zip(&mut sums) {
+            for &row in &rows {
+                sums[usize::from(column[row])] += slopes[row];
             }
         }
         let mut gradient: Vec<f64> = sums.iter().flat_map(by_bit).collect();

@@ -169,17 +169,19 @@ impl Trial {
         for sums in &mut self.sums {
             sums[few].reset(grid.n_cells);
         }
+        let n_rows = grid.cells.len();
+        let [pos, neg] = &mut self.sums;
+        let (pos, neg) = (&mut pos[few], &mut neg[few]);
         for (number, &word) in on.iter().enumerate() {
             let start = 64 * number;
-            let mut left = word ^ flip;
-            if grid.cells.len() - start < 64 {
-                left &= (1 << (grid.cells.len() - start)) - 1;
-            }
+            let end = n_rows.min(start + 64);
+            let (cells, rows) = (&grid.cells[start..end], &grid.rows[start..end]);
+            let mut left = (word ^ flip) & (u64::MAX >> (64 - (end - start)));
             while left != 0 {
-                let row = start + left.trailing_zeros() as usize;
+                let place = left.trailing_zeros() as usize;
                 left &= left - 1;
-                let class = usize::from(row >= grid.n_pos);
-                self.sums[class][few].add(grid.cells[row], grid.rows[row]);
+                let sums = if start + place < grid.n_pos { &mut *pos } else { &mut *neg };
+                sums.add(cells[place], rows[place]);
             }
         }
         for (class, all) in grid.all.iter().enumerate() {
