@@ -24,7 +24,7 @@ from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
 
 #: Depths of search by name. Of those of the paper (tables 1 and 2) the shallow one is some 2/3 of
-#: the standard one, the deep one 1.5 times it. The quick one is not in the paper.
+#: the standard one, the deep one 1.5 times it. The quick one is ours.
 DEPTHS = {
     "quick": {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 1},
     "shallow": {"shortlist": 13, "midpoints": 50, "combined": 26, "circles": 2},
@@ -65,11 +65,13 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         of the radius that is taken goes on up to ``max_features``. None, as in the paper, for
         ``max_features``.
     depth : {"quick", "shallow", "standard", "deep"} or dict, default="quick"
-        How closely candidates are looked at; the last three are those of the paper. A dictionary may have the keys ``shortlist``
-        (candidates by each of two measures that are tried by an ascent, at least 1),
-        ``midpoints`` (candidates of steepest gradient that get the second measure), ``combined``
-        (terms of one feature that are combined in pairs) and ``circles`` (great circles of an
-        ascent from the shortlist, at least 1); those of "standard" take the place of absent ones.
+        How closely candidates are looked at; the last three are those of the paper. "quick" looks
+        at as many as "standard", but its ascents from the shortlist are of one circle. A dictionary
+        may have the keys ``shortlist`` (candidates by each of two measures that are tried by an
+        ascent, at least 1), ``midpoints`` (candidates of steepest gradient that get the second
+        measure), ``combined`` (terms of one feature that are combined in pairs) and ``circles``
+        (great circles of an ascent from the shortlist, at least 1); those of "standard" take the
+        place of absent ones.
     selection : {"validation", "cv"} or None, default="validation"
         How the number of terms is chosen. "validation": by how well rows held out are ranked,
         smoothed by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the
@@ -279,9 +281,7 @@ class AURORA(AuroraTermsMixin, BaseRanker):
             "last_gain": gain,
             "tol": check_real(self.tol, "tol", low=0.0, high_open=True, optional=True),
             "radius_terms": check_int(self.radius_terms, "radius_terms", low=1, optional=True),
-            "patience": check_int(
-                self.n_iter_no_change, "n_iter_no_change", low=1, optional=True
-            ),
+            "patience": check_int(self.n_iter_no_change, "n_iter_no_change", low=1, optional=True),
             "selection": selection,
             "criterion": check_choice(self.criterion, "criterion", ("auc", "ramp")),
             "seed": scope.seed,
@@ -469,10 +469,11 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         -------
         Table
             Columns ``radius``, ascending; ``n_terms``, how many would be kept of those searched to
-            compare them, at most ``radius_terms``; ``validation_auc``, the AUC of the rows held out with so many terms, over folds the mean, NaN where none
-            were held out; ``standard_error``, of how far that is below the best, of scores of the
-            same rows (DeLong), NaN where one radius was tried; and ``kept``, true for the one that
-            was taken, the smallest that is no more than its error below the best.
+            compare them, at most ``radius_terms``; ``validation_auc``, the AUC of the rows held out
+            with so many terms, over folds the mean, NaN where none were held out;
+            ``standard_error``, of how far that is below the best, of scores of the same rows
+            (DeLong), NaN where one radius was tried; and ``kept``, true for the one that was taken,
+            the smallest that is no more than its error below the best.
         """
         model = self._fitted_model
         tried = json.loads(model.radii())
