@@ -220,7 +220,7 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         criterion: str = "auc",
         validation_fraction: float = 0.25,
         n_folds: int = 4,
-        n_iter_no_change: int | None = 40,
+        n_iter_no_change: int | None = 80,
         min_gain: float = 1e-6,
         tol: float | None = None,
         max_levels: int = 22,

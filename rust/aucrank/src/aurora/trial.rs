@@ -110,8 +110,7 @@ impl TrialGrid {
             return None;
         }
         let (scale, n_cells) = (half as f64 / HALF_WIDTH, n_cells(half) as usize + 1);
-        let cells: Vec<u32> =
-            scores.iter().map(|score| ((score - low) * scale) as u32).collect();
+        let cells: Vec<u32> = scores.iter().map(|score| ((score - low) * scale) as u32).collect();
         let shares = observations.shares.iter();
         let rows: Vec<(f64, f64)> =
             scores.iter().zip(shares).map(|(score, &share)| (share, share * score)).collect();
