@@ -88,7 +88,7 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         above 0 and below 1.
     n_folds : int, default=4
         Number of folds, for ``selection="cv"``; from 2 to 65,534.
-    n_iter_no_change : int or None, default=40
+    n_iter_no_change : int or None, default=80
         A search ends once so many terms in a row have not raised the smoothed ``criterion`` of the
         rows held out above its highest value; at least 1. None, as in the paper, for no such end.
     min_gain : float, default=1e-6
