@@ -4,7 +4,7 @@
         [--json FILE]
 
 1. Fits of forest cover (``DATA/forest.parquet``, 10 columns; a simulation of that size where there
-   is none) at more and more rows, standard depth, radius 2, 200 terms, two threads: a fit of
+   is none) at more and more rows, default depth, radius 2, 200 terms, two threads: a fit of
    30,000 rows is to take less than 60 s, and 60,000 rows no more than 1.3 times ten times as long
    as 6,000, term by term.
 2. Fits of 6,000 rows of 30, 100 and 200 columns, of which the further ones tell less and less: 200

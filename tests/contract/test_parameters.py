@@ -181,8 +181,10 @@ OWN = {
     ("AURORA", "max_features"): ints(3),
     ("AURORA", "radius"): [*texts("auto"), *reals(3), 3],
     ("AURORA", "min_gain"): reals(0.125),
+    ("AURORA", "radius_terms"): [*ints(2), None],
+    ("AURORA", "n_iter_no_change"): [*ints(2), None],
     ("AURORA", "depth"): [
-        *texts("shallow", "standard", "deep"),
+        *texts("quick", "shallow", "standard", "deep"),
         {"shortlist": np.int64(1)},
         UserDict({"circles": 2}),
     ],
@@ -245,6 +247,8 @@ SMALL = {
 NEEDED = {
     ("AURORA", "validation_fraction"): {"selection": "validation"},
     ("AURORA", "radius"): {"selection": "validation"},
+    ("AURORA", "radius_terms"): {"selection": "validation", "radius": "auto"},
+    ("AURORA", "n_iter_no_change"): {"selection": "validation"},
     ("AURORA", "n_folds"): {"selection": "cv"},
     ("AURORA", "depth"): {"order": 2},
 }

@@ -193,6 +193,50 @@ def test_at_most_five_radii_are_tried_and_one_is_kept():
     assert_array_equal(alone.decision_function(X), kept.decision_function(X))
 
 
+@pytest.mark.parametrize("selection", ["validation", "cv"])
+def test_radii_are_compared_on_few_terms_and_one_search_goes_on(selection):
+    X, y = clients()
+    settings = QUICK | {"radius": "auto", "selection": selection, "n_folds": 3}
+    model = AURORA(**settings, radius_terms=4).fit(X, y)
+    first = AURORA(**(settings | {"max_features": 4})).fit(X, y)
+    assert first.path_.n_rows == 4
+    for name, column in model.radii_.items():
+        assert_array_equal(column, first.radii_[name])
+    # The same search as with that radius from the start.
+    alone = AURORA(**(settings | {"radius": model.radius_})).fit(X, y)
+    assert alone.path_.n_rows == 12
+    for name, column in alone.path_.items():
+        assert_array_equal(model.path_[name], column)
+    assert_array_equal(model.decision_function(X), alone.decision_function(X))
+    # At least as many terms as a search may find: that of the paper.
+    paper = scores(AURORA(**settings, radius_terms=None), X, y)
+    assert_array_equal(scores(AURORA(**settings, radius_terms=12), X, y), paper)
+
+
+@pytest.mark.parametrize("criterion", ["auc", "ramp"])
+def test_a_search_ends_after_so_many_terms_without_a_better_one(criterion):
+    X, y = clients()
+    settings = QUICK | {"max_features": 60, "criterion": criterion}
+    whole = AURORA(**settings, n_iter_no_change=None).fit(X, y).path_
+    ended = AURORA(**settings, n_iter_no_change=6).fit(X, y)
+    found = whole[f"validation_{criterion}"]
+    taps = 8 - np.abs(np.arange(-7, 8))
+
+    def n_since_best(n):
+        smooth = np.convolve(found[:n], taps)[7:-7] / np.convolve(np.ones(n), taps)[7:-7]
+        return n - 1 - smooth.argmax()
+
+    n_found = next(n for n in range(1, 60) if n_since_best(n) >= 6)
+    assert ended.path_.n_rows == n_found < whole.n_rows
+    for name in ("train_ramp", "train_auc", "validation_ramp", "validation_auc"):
+        assert_array_equal(ended.path_[name], whole[name][:n_found])
+    assert ended.n_terms_ == n_found - n_since_best(n_found)
+    # What has ended does not go on.
+    again = AURORA(**settings, n_iter_no_change=6, warm_start=True).set_params(max_features=20)
+    again.fit(X, y).set_params(max_features=60).fit(X, y)
+    assert_array_equal(again.decision_function(X), ended.decision_function(X))
+
+
 def test_a_search_ends_with_a_term_that_adds_too_little():
     X, y = clients()
     model = AURORA(radius=1.5, depth="shallow", selection=None, tol=0.01).fit(X, y)
@@ -603,7 +647,10 @@ def test_feature_types_say_how_columns_are_cut():
         ({"radius": None}, TypeError, "radius must be a number, got None"),
         ({"selection": None}, ValueError, "radius='auto' is chosen by rows held out"),
         ({"selection": "window"}, ValueError, "selection must be one of .*; got 'window'"),
-        ({"depth": "abyss"}, ValueError, "depth must be one of 'shallow', .*; got 'abyss'"),
+        ({"radius_terms": 0}, ValueError, "radius_terms must be at least 1, got 0"),
+        ({"radius_terms": 2.5}, TypeError, r"radius_terms must be an int or None, got 2\.5"),
+        ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change must be at least 1, got 0"),
+        ({"depth": "abyss"}, ValueError, "depth must be one of 'quick', .*; got 'abyss'"),
         ({"depth": {"width": 3}}, ValueError, "depth may have the keys .*; got 'width'"),
         ({"depth": {"shortlist": 0}}, ValueError, "shortlist of depth must be at least 1, got 0"),
         ({"depth": {"circles": 1.5}}, TypeError, r"circles of depth must be an int, got 1\.5"),

@@ -23,9 +23,10 @@ from aucrank._utils.words import plural
 from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
 
-#: Depths of search by name (tables 1 and 2 of the paper): the shallow one is some 2/3 of the
-#: standard one, the deep one 1.5 times it.
+#: Depths of search by name. Of those of the paper (tables 1 and 2) the shallow one is some 2/3 of
+#: the standard one, the deep one 1.5 times it. The quick one is ours.
 DEPTHS = {
+    "quick": {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 1},
     "shallow": {"shortlist": 13, "midpoints": 50, "combined": 26, "circles": 2},
     "standard": {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 3},
     "deep": {"shortlist": 30, "midpoints": 112, "combined": 60, "circles": 4},
@@ -57,14 +58,20 @@ class AURORA(AuroraTermsMixin, BaseRanker):
     radius : float or "auto", default="auto"
         Length of the vector of coefficients in widths of the ramp; above 0, at most 1000. With a
         short one all pairs of rows count about alike, with a long one those whose scores differ
-        little. "auto" tries up to five from 1/2 to 5, five searches instead of one, and takes the
-        smallest whose AUC on the rows held out is less than a standard error below the best.
-    depth : {"shallow", "standard", "deep"} or dict, default="standard"
-        How closely candidates are looked at. A dictionary may have the keys ``shortlist``
-        (candidates by each of two measures that are tried by an ascent, at least 1),
-        ``midpoints`` (candidates of steepest gradient that get the second measure), ``combined``
-        (terms of one feature that are combined in pairs) and ``circles`` (great circles of an
-        ascent from the shortlist, at least 1); those of "standard" take the place of absent ones.
+        little. "auto" tries up to five from 1/2 to 5, and takes the smallest whose AUC on the rows
+        held out is less than a standard error below the best.
+    radius_terms : int or None, default=50
+        Most terms of each search that tries a radius for ``radius="auto"``, at least 1; the one
+        of the radius that is taken goes on up to ``max_features``. None, as in the paper, for
+        ``max_features``.
+    depth : {"quick", "shallow", "standard", "deep"} or dict, default="quick"
+        How closely candidates are looked at; the last three are those of the paper. "quick" looks
+        at as many as "standard", but its ascents from the shortlist are of one circle. A dictionary
+        may have the keys ``shortlist`` (candidates by each of two measures that are tried by an
+        ascent, at least 1), ``midpoints`` (candidates of steepest gradient that get the second
+        measure), ``combined`` (terms of one feature that are combined in pairs) and ``circles``
+        (great circles of an ascent from the shortlist, at least 1); those of "standard" take the
+        place of absent ones.
     selection : {"validation", "cv"} or None, default="validation"
         How the number of terms is chosen. "validation": by how well rows held out are ranked,
         smoothed by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the
@@ -81,6 +88,9 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         above 0 and below 1.
     n_folds : int, default=4
         Number of folds, for ``selection="cv"``; from 2 to 65,534.
+    n_iter_no_change : int or None, default=80
+        A search ends once so many terms in a row have not raised the smoothed ``criterion`` of the
+        rows held out above its highest value; at least 1. None, as in the paper, for no such end.
     min_gain : float, default=1e-6
         What a term has to add to the ramp statistic at last; positive. At first it has to add
         0.01, or this if it is more, which is halved whenever no term does.
@@ -129,8 +139,9 @@ class AURORA(AuroraTermsMixin, BaseRanker):
     radius_ : float
         Length of the vector of coefficients.
     radii_ : Table
-        The radii that were tried, ascending: ``radius``; ``n_terms``, how many would be kept;
-        ``validation_auc``, the AUC of the rows held out, NaN where there were none;
+        The radii that were tried, ascending: ``radius``; ``n_terms``, how many of at most
+        ``radius_terms`` would be kept; ``validation_auc``, the AUC of the rows held out with so
+        many, NaN where there were none;
         ``standard_error``, of how far that is below the best, NaN where one was tried; ``kept``.
     path_ : Table
         How the score ranks after each term of the search: ``n_terms``, from 1; ``train_ramp`` and
@@ -203,11 +214,13 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         max_features: int = 200,
         order: int = 2,
         radius: float | str = "auto",
-        depth: Any = "standard",
+        radius_terms: int | None = 50,
+        depth: Any = "quick",
         selection: str | None = "validation",
         criterion: str = "auc",
         validation_fraction: float = 0.25,
         n_folds: int = 4,
+        n_iter_no_change: int | None = 80,
         min_gain: float = 1e-6,
         tol: float | None = None,
         max_levels: int = 22,
@@ -224,11 +237,13 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         self.max_features = max_features
         self.order = order
         self.radius = radius
+        self.radius_terms = radius_terms
         self.depth = depth
         self.selection = selection
         self.criterion = criterion
         self.validation_fraction = validation_fraction
         self.n_folds = n_folds
+        self.n_iter_no_change = n_iter_no_change
         self.min_gain = min_gain
         self.tol = tol
         self.max_levels = max_levels
@@ -265,6 +280,8 @@ class AURORA(AuroraTermsMixin, BaseRanker):
             "first_gain": max(_FIRST_GAIN, gain or 0.0),
             "last_gain": gain,
             "tol": check_real(self.tol, "tol", low=0.0, high_open=True, optional=True),
+            "radius_terms": check_int(self.radius_terms, "radius_terms", low=1, optional=True),
+            "patience": check_int(self.n_iter_no_change, "n_iter_no_change", low=1, optional=True),
             "selection": selection,
             "criterion": check_choice(self.criterion, "criterion", ("auc", "ramp")),
             "seed": scope.seed,
@@ -451,11 +468,12 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         Returns
         -------
         Table
-            Columns ``radius``, ascending; ``n_terms``, how many would be kept; ``validation_auc``,
-            the AUC of the rows held out with so many terms, over folds the mean, NaN where none
-            were held out; ``standard_error``, of how far that is below the best, of scores of the
-            same rows (DeLong), NaN where one radius was tried; and ``kept``, true for the one that
-            was taken, the smallest that is no more than its error below the best.
+            Columns ``radius``, ascending; ``n_terms``, how many would be kept of those searched to
+            compare them, at most ``radius_terms``; ``validation_auc``, the AUC of the rows held out
+            with so many terms, over folds the mean, NaN where none were held out;
+            ``standard_error``, of how far that is below the best, of scores of the same rows
+            (DeLong), NaN where one radius was tried; and ``kept``, true for the one that was taken,
+            the smallest that is no more than its error below the best.
         """
         model = self._fitted_model
         tried = json.loads(model.radii())

@@ -82,6 +82,11 @@ impl Climber {
         Self { ramp, here: Vec::new(), across: Vec::new(), slopes: Vec::new() }
     }
 
+    /// Whether the statistic is exact.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.ramp, Ramp::Exact(_))
+    }
+
     /// Moves to the point of the given weights.
     pub fn stand(&mut self, observations: &Observations<'_>, terms: &PackedTerms, weights: &[f64]) {
         self.here.resize(observations.len(), 0.0);
@@ -100,13 +105,11 @@ impl Climber {
     }
 
     /// The statistic at an angle of the circle through `self.here` along `self.across`.
-    pub fn value_at(&mut self, observations: &Observations<'_>, angle: f64) -> f64 {
-        self.ramp.at(observations, Circle::new(&self.here, &self.across), angle).value
+    pub fn at(&mut self, observations: &Observations<'_>, angle: f64) -> RampOnCircle {
+        self.ramp.at(observations, Circle::new(&self.here, &self.across), angle)
     }
 
-    /// Line search along the circle through `self.here` and `self.across`, by the secant method on
-    /// the slope, from `start`. If no point is higher than `value`, smaller angles are tried until
-    /// one is (DECISIONS A12). Returns the best value and angle, which may be `(value, 0)`.
+    /// [`line_search`] along the circle through `self.here` and `self.across`.
     pub fn search(
         &mut self,
         observations: &Observations<'_>,
@@ -115,32 +118,8 @@ impl Climber {
         start: f64,
     ) -> (f64, f64) {
         let circle = Circle::new(&self.here, &self.across);
-        let (mut last, mut angle) = ((0.0, slope), start);
-        let mut best = (value, 0.0);
-        for _ in 0..MOST_EVALUATIONS {
-            let found = self.ramp.at(observations, circle, angle);
-            if found.value > best.0 {
-                best = (found.value, angle);
-            }
-            let bend = (found.slope - last.1) / (angle - last.0);
-            let step =
-                if bend < 0.0 { -found.slope / bend } else { found.slope.signum() * LARGEST_STEP };
-            let step = step.clamp(-LARGEST_STEP, LARGEST_STEP);
-            last = (angle, found.slope);
-            if found.slope.abs() < FLAT * slope || angle + step <= 0.0 || step == 0.0 {
-                break;
-            }
-            angle += step;
-        }
-        let mut smaller = start.min(FIRST_ANGLE);
-        while best.1 == 0.0 && smaller > 1e-5 {
-            smaller /= 4.0;
-            let found = self.ramp.at(observations, circle, smaller);
-            if found.value > best.0 {
-                best = (found.value, smaller);
-            }
-        }
-        best
+        let at = |angle: f64| self.ramp.at(observations, circle, angle);
+        line_search(at, value, slope, start, f64::INFINITY)
     }
 
     /// Moves `self.here` along the circle.
@@ -229,6 +208,44 @@ impl Climber {
         }
         Ok(value)
     }
+}
+
+/// Line search along a circle by the secant method on the slope, from `start` to `end` at most. If
+/// no point is higher than `value`, smaller angles are tried until one is (DECISIONS A12). Returns
+/// the best value and angle, which may be `(value, 0)`.
+pub(super) fn line_search(
+    mut at: impl FnMut(f64) -> RampOnCircle,
+    value: f64,
+    slope: f64,
+    start: f64,
+    end: f64,
+) -> (f64, f64) {
+    let (mut last, mut angle) = ((0.0, slope), start);
+    let mut best = (value, 0.0);
+    for _ in 0..MOST_EVALUATIONS {
+        let found = at(angle);
+        if found.value > best.0 {
+            best = (found.value, angle);
+        }
+        let bend = (found.slope - last.1) / (angle - last.0);
+        let step =
+            if bend < 0.0 { -found.slope / bend } else { found.slope.signum() * LARGEST_STEP };
+        let step = step.clamp(-LARGEST_STEP, LARGEST_STEP).min(end - angle);
+        last = (angle, found.slope);
+        if found.slope.abs() < FLAT * slope || angle + step <= 0.0 || step == 0.0 {
+            break;
+        }
+        angle += step;
+    }
+    let mut smaller = start.min(FIRST_ANGLE);
+    while best.1 == 0.0 && smaller > 1e-5 {
+        smaller /= 4.0;
+        let found = at(smaller);
+        if found.value > best.0 {
+            best = (found.value, smaller);
+        }
+    }
+    best
 }
 
 /// Moves weights along the circle, and renormalises them to the sphere.

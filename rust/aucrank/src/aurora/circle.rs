@@ -269,16 +269,16 @@ mod tests {
                 let (here, across) = circle(observations, seed, n_terms, radius);
                 let mut exact = Climber::exact(observations);
                 (exact.here, exact.across) = (here.clone(), across.clone());
-                let start = exact.value_at(observations, 0.0);
+                let start = exact.at(observations, 0.0).value;
                 let highest = (0..N_ANGLES)
                     .map(|step| {
-                        exact.value_at(observations, f64::from(step) / f64::from(N_ANGLES) * TAU)
+                        exact.at(observations, f64::from(step) / f64::from(N_ANGLES) * TAU).value
                     })
                     .fold(0.0, f64::max);
                 let Some(few) = FewScores::of(observations, &here, &across) else { return };
                 let (gain, angle) = few.highest();
                 assert!(angle.abs() <= PI && gain >= 0.0);
-                let value = exact.value_at(observations, angle);
+                let value = exact.at(observations, angle).value;
                 assert!((value - (start + gain)).abs() < 1e-12, "{value} {start} {gain}");
                 assert!(value > highest - 1e-8, "{value} {highest} of seed {seed}");
                 // The scan misses little of a statistic whose slope is at most this.

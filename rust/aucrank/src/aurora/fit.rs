@@ -4,8 +4,8 @@ use super::binarize::Binarizer;
 use super::exact_ramp::Statistics;
 use super::model::{Aurora, Parts, PathStep, TriedRadius};
 use super::observations::Observations;
-use super::params::{AuroraParams, Criterion, Radius, Selection};
-use super::search::{Path, Search, Step, climb_to_the_end, scores_of};
+use super::params::{AuroraParams, Radius, Selection};
+use super::search::{Path, Search, Step, best_number, climb_to_the_end, scores_of};
 use crate::data::{Column, Columns, Folds, Labels, hold_out};
 use crate::roc::{DeLong, smoothed};
 use crate::{Interrupt, Part, RankError};
@@ -44,10 +44,10 @@ pub fn fit_aurora(
     let fit = Fit { columns, labels, params, earlier, interrupt };
     let (splits, all) = fit.splits()?;
     let chosen = match (params.radius, earlier) {
-        (_, Some(earlier)) => fit.choose(&splits, earlier.radius())?,
-        (Radius::Fixed(radius), None) => fit.choose(&splits, radius)?,
+        (_, Some(earlier)) => fit.choose(&splits, earlier.radius(), params.max_features, None)?,
+        (Radius::Fixed(radius), None) => fit.choose(&splits, radius, params.max_features, None)?,
         (Radius::Auto, None) if splits.iter().all(|split| split.held_out.is_none()) => {
-            fit.choose(&splits, RADII[1])?
+            fit.choose(&splits, RADII[1], params.max_features, None)?
         }
         (Radius::Auto, None) => {
             let best = fit.best_radius(&splits)?;
@@ -153,10 +153,19 @@ impl Fit<'_, '_> {
         Ok((splits, all))
     }
 
-    /// Searches every split, and chooses the number of terms.
-    fn choose(&self, splits: &[Split], radius: f64) -> Result<Chosen, RankError> {
+    /// Searches every split for so many terms, and chooses their number. With the paths of an
+    /// earlier search at that radius, one for each split, the search goes on there.
+    fn choose(
+        &self,
+        splits: &[Split],
+        radius: f64,
+        max_features: usize,
+        earlier: Option<Vec<Path>>,
+    ) -> Result<Chosen, RankError> {
         let mut paths = Vec::with_capacity(splits.len());
-        for (split, fold) in splits.iter().zip(0..) {
+        let start = || vec![Path::new(self.first_gain()); splits.len()];
+        let earlier = earlier.unwrap_or_else(start);
+        for ((split, earlier), fold) in splits.iter().zip(earlier).zip(0..) {
             let kept = self.observations(&split.kept, &split.binarizer)?;
             let held_out = split.held_out.as_ref();
             let held_out = held_out.map(|rows| self.observations(rows, &split.binarizer));
@@ -166,25 +175,21 @@ impl Fit<'_, '_> {
                 &kept,
                 held_out.as_ref(),
                 radius,
-                self.params.max_features,
+                max_features,
                 fold,
+                earlier,
             )?);
         }
         let mut steps = mean_steps(&paths);
         let mut n_terms = steps.len();
         if splits.iter().any(|split| split.held_out.is_some()) {
-            let criterion = |found: Statistics| match self.params.criterion {
-                Criterion::Ramp => found.ramp,
-                Criterion::Auc => found.auc,
-            };
+            let criterion = |found: Statistics| self.params.criterion.of(found);
             let found: Vec<f64> =
                 steps.iter().filter_map(|step| step.validation).map(criterion).collect();
-            let mut best = f64::NEG_INFINITY;
-            for ((n, value), step) in (1..).zip(smoothed(&found)).zip(&mut steps) {
+            let values = smoothed(&found);
+            n_terms = best_number(&values);
+            for (step, value) in steps.iter_mut().zip(values) {
                 step.smoothed = Some(value);
-                if value > best {
-                    (n_terms, best) = (n, value);
-                }
             }
         }
         let n_folds = (splits.len() > 1).then_some(splits.len() as u16);
@@ -198,6 +203,7 @@ impl Fit<'_, '_> {
         radius: f64,
         max_features: usize,
         fold: Option<u16>,
+        path: Path,
     ) -> Result<Path, RankError> {
         let search = Search {
             observations: kept,
@@ -219,10 +225,12 @@ impl Fit<'_, '_> {
             let (number, most) = (step.weights.len(), Some(max_features));
             self.interrupt.part_done(&Part { unit: "term", number, most, figures: &figures })
         };
-        let (given, enough) = self.earlier.map_or((&[][..], self.params.first_gain), |earlier| {
-            (earlier.all_terms(), earlier.enough())
-        });
-        search.run(given, enough, chosen)
+        search.run(path, self.earlier.map_or(&[], Aurora::all_terms), chosen)
+    }
+
+    /// The required gain of the first term that is not given.
+    fn first_gain(&self) -> f64 {
+        self.earlier.map_or(self.params.first_gain, Aurora::enough)
     }
 
     /// Tries radii: three at first, then those between the best and its neighbours (DECISIONS A19).
@@ -237,9 +245,11 @@ impl Fit<'_, '_> {
             };
             (0..tried.len()).reduce(higher).unwrap_or(0)
         };
+        let max_features = self.params.max_features;
+        let n_terms = self.params.radius_terms.map_or(max_features, |n| n.min(max_features));
         let mut radii = RADII.to_vec();
         while let Some(radius) = radii.pop().filter(|_| tried.len() < MOST_RADII) {
-            let chosen = self.choose(splits, radius)?;
+            let chosen = self.choose(splits, radius, n_terms, None)?;
             let held_out = |(split, path)| self.held_out(split, path, chosen.n_terms).transpose();
             let held_out = splits.iter().zip(&chosen.paths).filter_map(held_out);
             let held_out = held_out.collect::<Result<_, RankError>>()?;
@@ -263,7 +273,12 @@ impl Fit<'_, '_> {
                 smallest = other;
             }
         }
-        Ok((tried.swap_remove(smallest).0, radii))
+        let chosen = tried.swap_remove(smallest).0;
+        if n_terms == max_features {
+            return Ok((chosen, radii));
+        }
+        let Chosen { radius, paths, .. } = chosen;
+        Ok((self.choose(splits, radius, max_features, Some(paths))?, radii))
     }
 
     /// The held-out rows, scored by the first terms of a path.
@@ -296,7 +311,14 @@ impl Fit<'_, '_> {
         }
         let binarizer = self.binarizer(all)?;
         let rows = self.observations(all, &binarizer)?;
-        let path = self.search(&rows, None, chosen.radius, chosen.n_terms, None)?;
+        let path = self.search(
+            &rows,
+            None,
+            chosen.radius,
+            chosen.n_terms,
+            None,
+            Path::new(self.first_gain()),
+        )?;
         drop(rows);
         chosen.n_terms = path.terms.len();
         self.model(binarizer, all, path, chosen, tried)

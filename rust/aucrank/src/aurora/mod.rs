@@ -27,6 +27,7 @@ mod search;
 mod select;
 mod term;
 mod threshold_binarizer;
+mod trial;
 
 pub use binarize::{Binarizer, BinarizerParams, FeatureType};
 pub use binary_feature::{BinaryFeature, Rule, TermTest};

@@ -121,8 +121,33 @@ impl<'a> Observations<'a> {
 
     /// Where a literal is on, as one bit per observation.
     pub fn bits(&self, literal: Literal) -> Vec<u64> {
-        let pack = |on: &[u8]| on.iter().rev().fold(0, |word, &on| word << 1 | u64::from(on));
+        let pack = |on: &[u8]| {
+            let (eights, rest) = on.as_chunks::<8>();
+            let mut word = 0;
+            for (&eight, place) in eights.iter().zip((0..).step_by(8)) {
+                // The product collects the lowest bit of each byte in the highest byte.
+                let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                word |= bits << place;
+            }
+            for (&on, place) in rest.iter().zip(8 * eights.len()..) {
+                word |= u64::from(on) << place;
+            }
+            word
+        };
         self.on_of(literal).chunks(64).map(pack).collect()
+    }
+
+    /// Where a term is on, as one bit per observation.
+    pub fn bits_of(&self, term: BinaryTerm) -> Vec<u64> {
+        match term {
+            BinaryTerm::First(literal) => self.bits(literal),
+            BinaryTerm::And(a, b) => {
+                self.bits(a).iter().zip(self.bits(b)).map(|(a, b)| a & b).collect()
+            }
+            BinaryTerm::Or(a, b) => {
+                self.bits(a).iter().zip(self.bits(b)).map(|(a, b)| a | b).collect()
+            }
+        }
     }
 }
 

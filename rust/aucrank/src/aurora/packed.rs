@@ -62,6 +62,27 @@ impl PackedTerms {
         }
     }
 
+    /// Sums the slopes of the rows for which each term is on, among those whose bit is set.
+    pub fn gradient_where(&self, bits: &[u64], slopes: &[f64]) -> Vec<f64> {
+        let mut rows = Vec::with_capacity(slopes.len());
+        for (number, &word) in bits.iter().enumerate() {
+            let mut left = word;
+            while left != 0 {
+                rows.push(64 * number + left.trailing_zeros() as usize);
+                left &= left - 1;
+            }
+        }
+        let mut sums = vec![[0.0; 256]; self.columns.len()];
+        for (column, sums) in self.columns.iter().zip(&mut sums) {
+            for &row in &rows {
+                sums[usize::from(column[row])] += slopes[row];
+            }
+        }
+        let mut gradient: Vec<f64> = sums.iter().flat_map(by_bit).collect();
+        gradient.truncate(self.n_terms);
+        gradient
+    }
+
     /// Sums the slopes of the rows for which each term is on.
     pub fn gradient(&self, slopes: &[f64]) -> Vec<f64> {
         let mut gradient = Vec::with_capacity(8 * self.columns.len());
@@ -82,20 +103,19 @@ impl PackedTerms {
                     }
                 }
             }
-            for sums in &sums[..columns.len()] {
-                let on = |bit: usize| {
-                    sums.iter()
-                        .enumerate()
-                        .filter(|(byte, _)| byte >> bit & 1 == 1)
-                        .map(|(_, sum)| sum)
-                        .sum::<f64>()
-                };
-                gradient.extend((0..8).map(on));
-            }
+            gradient.extend(sums[..columns.len()].iter().flat_map(by_bit));
         }
         gradient.truncate(self.n_terms);
         gradient
     }
+}
+
+/// Sums over the values of a byte that have each bit.
+fn by_bit(sums: &[f64; 256]) -> [f64; 8] {
+    std::array::from_fn(|bit| {
+        let on = sums.iter().enumerate().filter(|(byte, _)| byte >> bit & 1 == 1);
+        on.map(|(_, sum)| sum).sum()
+    })
 }
 
 /// Sum of up to eight weights for each subset of them.
@@ -136,6 +156,16 @@ mod tests {
                 .map(|term| (0..n).map(|row| slopes[row] * f64::from(on(term, row))).sum())
                 .collect();
             assert_eq!(terms.gradient(&slopes), gradient);
+            let set = |row: usize| !mix(row as u64).is_multiple_of(5);
+            let bits: Vec<u64> = (0..n.div_ceil(64))
+                .map(|word| {
+                    let rows = (64 * word..n).take(64);
+                    rows.map(|row| u64::from(set(row)) << (row % 64)).sum()
+                })
+                .collect();
+            let among: Vec<f64> =
+                (0..n).map(|row| if set(row) { slopes[row] } else { 0.0 }).collect();
+            assert_eq!(terms.gradient_where(&bits, &slopes), terms.gradient(&among));
         }
     }
 

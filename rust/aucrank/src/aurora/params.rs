@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::binarize::BinarizerParams;
+use super::exact_ramp::Statistics;
 use crate::RankError;
 
 /// Parameters of `AURORA`.
@@ -31,6 +32,12 @@ pub struct AuroraParams {
     pub selection: Selection,
     /// The statistic of the held-out rows that chooses it.
     pub criterion: Criterion,
+    /// Maximum number of terms of the searches that choose the radius, of which that of the chosen
+    /// one goes on; at least 1. `None` for `max_features`, as in the paper.
+    pub radius_terms: Option<usize>,
+    /// A search ends once the smoothed `criterion` of the held-out rows was highest so many terms
+    /// ago; at least 1. `None` disables this rule, as in the paper.
+    pub patience: Option<usize>,
     /// Random seed of the held-out rows.
     pub seed: u64,
 }
@@ -95,6 +102,15 @@ pub enum Criterion {
     Auc,
 }
 
+impl Criterion {
+    pub(super) fn of(self, found: Statistics) -> f64 {
+        match self {
+            Self::Ramp => found.ramp,
+            Self::Auc => found.auc,
+        }
+    }
+}
+
 /// Maximum norm of the weights: a hundred times the largest in the paper; scores of a million terms
 /// are still exact sums.
 const LARGEST_RADIUS: f64 = 1000.0;
@@ -125,6 +141,13 @@ impl AuroraParams {
                 return bad("radius", "\"auto\"".to_owned(), rule);
             }
             _ => {}
+        }
+        for (name, number) in
+            [("radius_terms", self.radius_terms), ("n_iter_no_change", self.patience)]
+        {
+            if number == Some(0) {
+                return bad(name, "0".to_owned(), "at least 1");
+            }
         }
         if self.depth.shortlist == 0 || self.depth.circles == 0 {
             let name = if self.depth.shortlist == 0 { "shortlist" } else { "circles" };

@@ -7,6 +7,8 @@ use super::packed::PackedTerms;
 use super::params::AuroraParams;
 use super::select::{Climbed, Position};
 use super::term::{BinaryTerm, Literal};
+use super::trial::TrialGrid;
+use crate::roc::smoothed;
 use crate::{Interrupt, RankError};
 
 /// An ascent within the search ends with a circle that gains less than this.
@@ -31,6 +33,15 @@ pub(super) struct Path {
     pub steps: Vec<Step>,
     /// The current required gain of a term.
     pub enough: f64,
+    /// Whether no term is to follow, however many there may be.
+    pub ended: bool,
+}
+
+impl Path {
+    /// No terms yet; `enough` is the required gain of the first.
+    pub fn new(enough: f64) -> Self {
+        Self { enough, ..Self::default() }
+    }
 }
 
 /// Rows with the terms of a score.
@@ -113,6 +124,14 @@ pub(super) fn climb_to_the_end(
     scored.climb(&mut climber, weights, LEAST_LAST_GAIN, interrupt).map(drop)
 }
 
+/// The number of the first of the highest values, counted from 1; 0 if there is none.
+pub(super) fn best_number(values: &[f64]) -> usize {
+    let higher = |best: usize, number: usize| {
+        if best == 0 || values[number - 1] > values[best - 1] { number } else { best }
+    };
+    (1..=values.len()).fold(0, higher)
+}
+
 /// Scores of rows by some terms.
 pub(super) fn scores_of(
     observations: &Observations<'_>,
@@ -136,26 +155,32 @@ pub(super) struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// Runs the search, starting with the `given` terms, whatever they add; `enough` is the
-    /// required gain of the next one. Calls `chosen` after each term, which may end the search.
+    /// Continues a search, starting with the `given` terms, whatever they add. Calls `chosen` after
+    /// each term, which may end the search.
     pub fn run(
         &self,
+        mut path: Path,
         given: &[BinaryTerm],
-        enough: f64,
         chosen: &mut dyn FnMut(&Step) -> Result<bool, RankError>,
     ) -> Result<Path, RankError> {
-        let mut path = Path { enough, ..Path::default() };
-        let mut rows = Scored::new(self.observations);
-        let mut held_out = self.held_out.map(Scored::new);
+        let mut rows = Scored::of(self.observations, &path.terms);
+        let mut held_out = self.held_out.map(|rows| Scored::of(rows, &path.terms));
         let mut here = Climber::new(self.observations);
-        while path.terms.len() < self.max_features {
+        while path.terms.len() < self.max_features && !path.ended {
             self.interrupt.check()?;
             let given = given.get(path.terms.len()).copied();
+            if given.is_none() && self.is_past_its_best(&path) {
+                path.ended = true;
+                break;
+            }
             let next = match path.steps.last() {
                 None => self.first(given),
                 Some(step) => {
                     here.stand(self.observations, &rows.terms, &step.weights);
                     let value = here.value_here(self.observations);
+                    let grid = (!here.is_exact())
+                        .then(|| TrialGrid::new(self.observations, &here.here))
+                        .flatten();
                     let position = Position {
                         observations: self.observations,
                         chosen: &path.terms,
@@ -164,6 +189,7 @@ impl Search<'_, '_> {
                         radius: self.radius,
                         scores: &here.here,
                         slopes: &here.slopes,
+                        grid: grid.as_ref(),
                         value,
                         least_gain: LEAST_GAIN,
                         depth: self.params.depth,
@@ -175,12 +201,16 @@ impl Search<'_, '_> {
                     }
                 }
             };
-            let Some(Climbed { term, mut weights, .. }) = next else { break };
+            let Some(Climbed { term, mut weights, .. }) = next else {
+                path.ended = true;
+                break;
+            };
             rows.push(term);
             let train = rows.climb(&mut here, &mut weights, LEAST_GAIN, self.interrupt)?;
             let last = path.steps.last().map(|last| last.train);
             if given.is_none() && last.is_some_and(|last| train.ramp < last.ramp) {
                 // The gain was an artefact of the grid.
+                path.ended = true;
                 break;
             }
             let validation = held_out.as_mut().map(|rows| {
@@ -191,11 +221,17 @@ impl Search<'_, '_> {
             path.steps.push(Step { weights, train, validation });
             let goes_on = chosen(&path.steps[path.steps.len() - 1])?;
             let gain = last.map_or(f64::INFINITY, |last| train.auc - last.auc);
-            if !goes_on || self.params.tol.is_some_and(|tol| gain < tol) {
-                break;
-            }
+            path.ended = !goes_on || self.params.tol.is_some_and(|tol| gain < tol);
         }
         Ok(path)
+    }
+
+    /// Whether the held-out rows were ranked best too many terms ago.
+    fn is_past_its_best(&self, path: &Path) -> bool {
+        let criterion = |step: &Step| step.validation.map(|found| self.params.criterion.of(found));
+        let found: Vec<f64> = path.steps.iter().filter_map(criterion).collect();
+        let n_since = || found.len() - best_number(&smoothed(&found));
+        self.params.patience.is_some_and(|patience| found.len() > patience && n_since() >= patience)
     }
 
     /// The one-feature term with the highest AUC on its own (DECISIONS A11).

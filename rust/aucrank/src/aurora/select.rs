@@ -4,11 +4,13 @@ use std::f64::consts::PI;
 
 use rayon::prelude::*;
 
-use super::ascent::{Climber, FIRST_ANGLE, Limits};
+use super::ascent::{Climber, FIRST_ANGLE, Limits, line_search};
+use super::grid_ramp::RampOnCircle;
 use super::observations::Observations;
 use super::packed::PackedTerms;
 use super::params::SearchDepth;
 use super::term::{BinaryTerm, Literal};
+use super::trial::{LAST_ANGLE, Trial, TrialGrid};
 use crate::{Interrupt, RankError};
 
 /// Angle of the contour midpoint.
@@ -24,6 +26,8 @@ pub(super) struct Position<'a, 'b> {
     /// Scores, and the slopes of the statistic in them.
     pub scores: &'a [f64],
     pub slopes: &'a [f64],
+    /// Cells of the scores for candidates on trial; `None` if each takes passes over the rows.
+    pub grid: Option<&'a TrialGrid>,
     /// The statistic on the grid.
     pub value: f64,
     /// A circle that gains less ends an ascent.
@@ -64,8 +68,8 @@ impl Position<'_, '_> {
             .short_list(candidates, is_new, self.depth.shortlist)?
             .into_par_iter()
             .map_init(
-                || Climber::new(self.observations),
-                |climber, candidate| self.climb(climber, candidate),
+                || Bench::new(self.observations),
+                |bench, candidate| self.climb(bench, candidate),
             )
             .collect::<Result<_, RankError>>()?;
         let higher =
@@ -93,16 +97,20 @@ impl Position<'_, '_> {
             short.iter().flat_map(|candidate| candidate.term.literals()).collect();
         let columns: Vec<Vec<u64>> =
             literals.par_iter().map(|&literal| self.observations.bits(literal)).collect();
-        let single: Vec<f64> =
-            columns.iter().map(|bits| sum_where(bits, bits, self.slopes)).collect();
+        let mut terms = PackedTerms::default();
+        for bits in &columns {
+            terms.push(&bytes_of(bits, self.slopes.len()).collect::<Vec<u8>>());
+        }
+        let both: Vec<Vec<f64>> =
+            columns.par_iter().map(|bits| terms.gradient_where(bits, self.slopes)).collect();
         let of_first = |a: usize| {
-            let (literals, columns, single) = (&literals, &columns, &single);
+            let (literals, sums) = (&literals, &both);
             (a + 1..literals.len()).flat_map(move |b| {
-                let both = sum_where(&columns[a], &columns[b], self.slopes);
+                let both = sums[a][b];
                 let first = literals[a].min(literals[b]);
                 let second = literals[a].max(literals[b]);
                 let and = Candidate::new(BinaryTerm::And(first, second), both);
-                let either = single[a] + single[b] - both;
+                let either = sums[a][a] + sums[b][b] - both;
                 let or = Candidate::new(BinaryTerm::Or(first, second), either);
                 let features = &self.observations.binarizer.features;
                 let is_new = first.feature != second.feature;
@@ -131,10 +139,11 @@ impl Position<'_, '_> {
         let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
         unknown.for_each_init(
-            || Climber::new(self.observations),
-            |climber, candidate| {
-                self.aim(climber, **candidate);
-                candidate.midpoint = Some(climber.value_at(self.observations, MIDPOINT));
+            || Bench::new(self.observations),
+            |bench, candidate| {
+                let bits = self.observations.bits_of(candidate.term);
+                self.aim(bench, &bits, candidate.gradient);
+                candidate.midpoint = Some(self.at(bench, MIDPOINT).value);
             },
         );
         let mut short: Vec<Candidate> = steepest.iter().map(|candidate| **candidate).collect();
@@ -149,54 +158,62 @@ impl Position<'_, '_> {
         Ok(short)
     }
 
-    /// Places a climber on the circle from here to the pole of a candidate.
-    fn aim(&self, climber: &mut Climber, candidate: Candidate) -> Vec<u8> {
-        let on = self.observations.on(candidate.term);
+    /// Takes the circle from here to the pole of a term.
+    fn aim(&self, bench: &mut Bench, bits: &[u64], gradient: f64) {
+        let pole = self.radius * gradient.signum();
+        match self.grid {
+            Some(grid) => bench.trial.set(grid, bits, pole),
+            None => self.stand(&mut bench.climber, bits, pole),
+        }
+    }
+
+    /// Places a climber on the circle from here to the pole of a term.
+    fn stand(&self, climber: &mut Climber, bits: &[u64], pole: f64) {
         climber.here.clear();
         climber.here.extend_from_slice(self.scores);
-        let pole = self.radius * candidate.gradient.signum();
         climber.across.clear();
-        climber.across.extend(on.iter().map(|&on| pole * f64::from(on)));
-        on
+        climber.across.extend(bytes_of(bits, self.scores.len()).map(|on| pole * f64::from(on)));
+    }
+
+    /// The statistic at an angle of the circle.
+    fn at(&self, bench: &mut Bench, angle: f64) -> RampOnCircle {
+        match self.grid {
+            Some(grid) => {
+                let found = bench.trial.at(grid, angle);
+                RampOnCircle { value: self.value + (found.value - grid.value()), ..found }
+            }
+            None => bench.climber.at(self.observations, angle),
+        }
     }
 
     /// The trial ascent of a given term, equal to that from the short list.
     pub fn climb_to(&self, term: BinaryTerm) -> Result<Climbed, RankError> {
-        // Equal to the sums of `first_order` and `second_order`, to the last bit.
-        let of_pair = |a: Literal, b: Literal| {
-            let [a, b] = [a, b].map(|literal| self.observations.bits(literal));
-            let single = |bits: &[u64]| sum_where(bits, bits, self.slopes);
-            (sum_where(&a, &b, self.slopes), single(&a) + single(&b))
-        };
-        let gradient = match term {
-            BinaryTerm::First(Literal { feature, slot }) => {
-                self.observations.sums_by_term(feature, self.slopes)[slot]
-            }
-            BinaryTerm::And(a, b) => of_pair(a, b).0,
-            BinaryTerm::Or(a, b) => {
-                let (both, singles) = of_pair(a, b);
-                singles - both
-            }
-        };
-        self.climb(&mut Climber::new(self.observations), Candidate::new(term, gradient))
+        self.climb(&mut Bench::new(self.observations), Candidate::new(term, 0.0))
     }
 
-    fn climb(&self, climber: &mut Climber, candidate: Candidate) -> Result<Climbed, RankError> {
+    fn climb(&self, bench: &mut Bench, candidate: Candidate) -> Result<Climbed, RankError> {
         self.interrupt.check()?;
-        let on = self.aim(climber, candidate);
-        let midpoint = candidate.midpoint;
-        let midpoint = midpoint.unwrap_or_else(|| climber.value_at(self.observations, MIDPOINT));
-        let start = if midpoint > self.value { MIDPOINT } else { FIRST_ANGLE };
-        let slope = self.radius * candidate.gradient.abs();
-        let (value, angle) = climber.search(self.observations, self.value, slope, start);
+        let bits = self.observations.bits_of(candidate.term);
+        // Summed anew, so that it does not depend on the other candidates to the last bit.
+        let gradient = sum_where(&bits, self.slopes);
+        self.aim(bench, &bits, gradient);
+        let pole = self.radius * gradient.signum();
+        let start =
+            if self.at(bench, MIDPOINT).value > self.value { MIDPOINT } else { FIRST_ANGLE };
+        let slope = self.radius * gradient.abs();
+        let end = if self.grid.is_some() { LAST_ANGLE } else { f64::INFINITY };
+        let at = |angle: f64| self.at(bench, angle);
+        let (value, angle) = line_search(at, self.value, slope, start, end);
         let (sin, cos) = angle.sin_cos();
         let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
-        weights.push(sin * self.radius * candidate.gradient.signum());
+        weights.push(sin * pole);
         let mut climbed = Climbed { term: candidate.term, weights, value };
         if self.depth.circles > 1 && value > self.value {
+            let climber = &mut bench.climber;
+            self.stand(climber, &bits, pole);
             climber.turn(angle);
             let mut terms = self.terms.clone();
-            terms.push(&on);
+            terms.push(&bytes_of(&bits, self.scores.len()).collect::<Vec<u8>>());
             let (circles, least_gain) = (self.depth.circles - 1, self.least_gain);
             let limits = Limits { circles, least_gain, walks: false };
             climbed.value = climber.climb(
@@ -211,11 +228,27 @@ impl Position<'_, '_> {
     }
 }
 
-/// Sum of the values where both bits are set, always in the same order.
-fn sum_where(a: &[u64], b: &[u64], values: &[f64]) -> f64 {
+/// What candidates are tried with, one after another.
+struct Bench {
+    trial: Trial,
+    climber: Climber,
+}
+
+impl Bench {
+    fn new(observations: &Observations<'_>) -> Self {
+        Self { trial: Trial::default(), climber: Climber::new(observations) }
+    }
+}
+
+/// The bits of the rows, each as a byte.
+fn bytes_of(bits: &[u64], n_rows: usize) -> impl Iterator<Item = u8> {
+    (0..n_rows).map(|row| (bits[row / 64] >> (row % 64) & 1) as u8)
+}
+
+/// Sum of the values where bits are set, always in the same order.
+fn sum_where(bits: &[u64], values: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
-    for ((&a, &b), values) in a.iter().zip(b).zip(values.chunks(64)) {
-        let word = a & b;
+    for (&word, values) in bits.iter().zip(values.chunks(64)) {
         for (place, &value) in values.iter().enumerate() {
             lanes[place % 8] += value * ((word >> place) & 1) as f64;
         }

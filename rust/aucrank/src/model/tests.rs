@@ -197,6 +197,8 @@ fn aurora_document() -> Document {
         depth: SearchDepth::default(),
         first_gain: 0.01,
         last_gain: 1e-6,
+        radius_terms: None,
+        patience: None,
         tol: None,
         selection: Selection::Keep,
         criterion: PathCriterion::Auc,
