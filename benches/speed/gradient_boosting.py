@@ -41,6 +41,7 @@ def make_model(name, options):
         learning_rate=0.1,
         min_samples_leaf=20,
         l2=0.0,
+        cuts="best",
         subsample=1.0,
         max_features=None,
         n_jobs=options.threads,

@@ -52,7 +52,9 @@ CARDS = {
     "card of bags, bins of 5 %": card(additive(), min_bin_share=0.05),
 }
 OTHERS = {
-    "interactions=0": lambda: GradientBoostingRanker(interactions=0, random_state=0),
+    "interactions=0": lambda: GradientBoostingRanker(
+        interactions=0, max_leaves=16, l2=1.0, cuts="best", random_state=0
+    ),
     "bags, 1": additive(n_bags=1),
     "bags, 4": additive(n_bags=4),
     "RankBoost": RankBoost,

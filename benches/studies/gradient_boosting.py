@@ -26,8 +26,13 @@ from benches.common.data import load_all
 SETTINGS = {
     "GradientBoostingRanker()": {},
     "8 leaves": {"max_leaves": 8},
-    "32 leaves": {"max_leaves": 32},
-    "random cuts": {"cuts": "random"},
+    "16 leaves": {"max_leaves": 16},
+    "64 leaves": {"max_leaves": 64},
+    "l2 1": {"l2": 1.0},
+    "l2 10": {"l2": 10.0},
+    "best cuts": {"cuts": "best"},
+    "best cuts, 8 leaves": {"cuts": "best", "max_leaves": 8},
+    "best cuts, 16 leaves": {"cuts": "best", "max_leaves": 16},
     "pair_exponential": {"loss": "pair_exponential"},
     "pair_logistic": {"loss": "pair_logistic"},
 }
@@ -36,10 +41,9 @@ MORE_SETTINGS = {
     "all rows": {"subsample": 1.0},
     "all features": {"max_features": None},
     "l2 0": {"l2": 0.0},
-    "l2 5": {"l2": 5.0},
     "leaf 1": {"min_samples_leaf": 1},
     "leaf 20": {"min_samples_leaf": 20},
-    "32 leaves, random cuts": {"max_leaves": 32, "cuts": "random"},
+    "1000 rounds": {"n_rounds": 1000},
     "one feature a tree": {"interactions": 0},
     "one feature a tree, 4 leaves": {"interactions": 0, "max_leaves": 4},
 }

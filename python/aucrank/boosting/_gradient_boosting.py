@@ -49,6 +49,7 @@ _ADDITIVE: dict[str, Any] = {
     "learning_rate": 0.2,
     "max_leaves": 3,
     "cuts": "random",
+    "l2": 1.0,
     "max_features": 0.3,
     "early_stopping": True,
     "scoring": "loss",
@@ -102,21 +103,21 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         Factor on the values of the leaves, above 0 and at most 1. "auto":
         ``0.0103 (n / 1000)**0.426 * 1000 / n_rounds`` for ``n`` rows, at most 0.3: the more rows,
         the longer the way that the rounds go in all.
-    max_leaves : int, default=16
+    max_leaves : int, default=32
         Most leaves of a tree; the leaf that gains most is split first.
     max_depth : int or None, default=None
         Most splits between the root and a leaf; None for no bound.
     min_samples_leaf : int, float or "auto", default="auto"
         Rows that each side of a split keeps: a number, a share of all, or "auto" for a hundredth of
         all, but from 2 to 20.
-    l2 : float, default=1.0
+    l2 : float, default=5.0
         Added to the sum of the hessians of a leaf, which shrinks its value towards 0.
     min_gain : float, default=0.0
         A split must lower the loss, summed over rows, by more than this.
-    cuts : {"best", "random"}, default="best"
+    cuts : {"best", "random"}, default="random"
         Where numbers are cut: at the best place, or at one random place for each feature and node,
-        of which the best is taken. Random cuts make smoother scores, and often better ones on few
-        rows.
+        of which the best is taken. Random cuts make smoother scores, which are better ones on few
+        rows; on many, and where a tree has few features to ask, the best cuts gain more.
     subsample : float, default=0.8
         Share of the distinct rows that each tree is fitted to, above 0 and at most 1. Copies of a
         row are drawn together.
@@ -249,12 +250,12 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         loss: str = "log",
         n_rounds: int = 300,
         learning_rate: Any = "auto",
-        max_leaves: int = 16,
+        max_leaves: int = 32,
         max_depth: int | None = None,
         min_samples_leaf: Any = "auto",
-        l2: float = 1.0,
+        l2: float = 5.0,
         min_gain: float = 0.0,
-        cuts: str = "best",
+        cuts: str = "random",
         subsample: float = 0.8,
         max_features: Any = 0.6,
         interactions: Any = None,

@@ -44,10 +44,10 @@ _FORESTS: dict[str, Callable[[int], Any]] = {
 
 #: All other members by name, each made when it is asked for.
 _MEMBERS: dict[str, Callable[[], Any]] = {
-    "boosting_8": lambda: GradientBoostingRanker(max_leaves=8),
-    "boosting_16_random": lambda: GradientBoostingRanker(max_leaves=16, cuts="random"),
-    "boosting_32": lambda: GradientBoostingRanker(max_leaves=32),
-    "boosting_128": lambda: GradientBoostingRanker(max_leaves=128, max_features=0.5, l2=2.0),
+    "boosting": GradientBoostingRanker,
+    "boosting_8": lambda: GradientBoostingRanker(max_leaves=8, cuts="best"),
+    "boosting_32": lambda: GradientBoostingRanker(cuts="best"),
+    "boosting_128": lambda: GradientBoostingRanker(max_leaves=128, cuts="best", max_features=0.5),
     "linear": lambda: LinearRanker(thresholds=None),
     "linear_thresholds": LinearRanker,
 }
@@ -55,10 +55,10 @@ _MEMBERS: dict[str, Callable[[], Any]] = {
 #: Members of each preset, those of most worth for their time first: where time is limited, the
 #: first are fitted.
 PRESETS: dict[str, tuple[str, ...]] = {
-    "fast": ("boosting_16_random", "linear"),
-    "default": ("boosting_16_random", "linear", "forest", "boosting_8", "boosting_32"),
+    "fast": ("boosting", "linear"),
+    "default": ("boosting", "linear", "forest", "boosting_8", "boosting_32"),
     "best": (
-        "boosting_16_random",
+        "boosting",
         "linear",
         "forest",
         "boosting_8",

@@ -140,7 +140,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     >>> model.score(X, y) > 0.99
     True
     >>> sorted(model.weights_)
-    ['boosting_16_random', 'linear']
+    ['boosting', 'linear']
     """
 
     _family = "ensemble"
