@@ -7,7 +7,7 @@
 
 use std::ops::Add;
 
-use super::level_sets::best_levels;
+use super::level_sets::{best_levels, one_of};
 use super::running_sums::{CodeSums, RunningSums};
 use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, PackedSums, Sums};
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet, mix};
@@ -49,6 +49,13 @@ pub(super) struct Node {
     pub(super) seed: u64,
     /// Direction of the feature that is asked.
     pub(super) direction: i8,
+}
+
+impl Node {
+    /// What is drawn for a feature.
+    pub(super) fn random(&self, feature: usize) -> u64 {
+        mix(self.seed ^ mix(feature as u64))
+    }
 }
 
 /// One side of a split.
@@ -195,7 +202,7 @@ impl Criterion {
                 self.split_by_cut(node, feature, best)
             }
             FeatureBins::Categorical { .. } => {
-                let best = best_levels(self, node, sums, counts)?;
+                let best = best_levels(self, node, feature, sums, counts)?;
                 let rule = CodeRule::Levels(LevelSet::only(best.left));
                 let test = CodeTest { feature, rule, missing_left: best.missing_left };
                 self.split(node, test, best.value, best.sums)
@@ -296,9 +303,7 @@ impl Criterion {
         let mut range = first..last;
         let mut below = Side::default();
         if self.cuts == Cuts::Random && first < last {
-            let random = mix(node.seed ^ mix(feature as u64));
-            let place = (u128::from(random) * (last - first) as u128) >> 64;
-            let place = first + place as usize;
+            let place = first + one_of(last - first, node.random(feature));
             below = (first..place).map(side).sum();
             range = place..place + 1;
         }

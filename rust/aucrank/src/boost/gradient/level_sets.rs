@@ -9,9 +9,15 @@
 //! `data/level_rates.rs` describes: with gradients `g` and hessians `h` of a category and the ratio `r`
 //! of the node, `Q`, the sum of `(g - r h)^2 / h`, is about `K - 1` by chance, since the variance of a
 //! gradient of log loss is its hessian.
+//!
+//! Where numbers are cut at random, a feature must not offer the best of many questions: a column of
+//! noise would gain more than most cuts of what matters. Then one category is drawn, and one place in
+//! the order of the categories, if they differ by more than chance with none free of charge.
 
 use super::best_split::{Criterion, Node, Side};
 use super::sums::Sums;
+use crate::data::mix;
+use crate::tree::Cuts;
 
 /// Categories of a node that may be parted from the others one by one.
 const MOST_SINGLE: usize = 50;
@@ -36,6 +42,7 @@ pub(super) struct BestLevels {
 pub(super) fn best_levels(
     criterion: &Criterion,
     node: &Node,
+    feature: usize,
     bins: &[Sums],
     counts: Option<&[u64]>,
 ) -> Option<BestLevels> {
@@ -75,6 +82,10 @@ pub(super) fn best_levels(
         single.truncate(MOST_SINGLE);
         single.sort_unstable();
     }
+    let random = (criterion.cuts == Cuts::Random).then(|| node.random(feature));
+    if let Some(random) = random {
+        single = vec![single[one_of(single.len(), random)]];
+    }
     for code in single {
         if let Some(value) = criterion.value(node, side(code)) {
             offer(value, &[code], false, bins[code]);
@@ -84,13 +95,14 @@ pub(super) fn best_levels(
         return best;
     }
 
-    let Some(shrinkage) = Shrinkage::of(criterion, present.iter().map(|&code| bins[code])) else {
-        return best;
-    };
+    let free = if random.is_some() { 0.0 } else { FREE };
+    let levels = present.iter().map(|&code| bins[code]);
+    let Some(shrinkage) = Shrinkage::of(criterion, free, levels) else { return best };
     let mut sorted: Vec<(f64, usize)> =
         present.iter().map(|&code| (shrinkage.excess(bins[code]), code)).collect();
     sorted.sort_by(|(a, code_a), (b, code_b)| a.total_cmp(b).then(code_a.cmp(code_b)));
     let sorted: Vec<usize> = sorted.into_iter().map(|(_, code)| code).collect();
+    let drawn = random.map(|random| one_of(sorted.len() - 1, mix(random)));
     let sides = if missing.sums.is_empty() { &[false][..] } else { &[false, true] };
     for &missing_left in sides {
         let mut left = if missing_left { missing } else { Side::default() };
@@ -99,12 +111,20 @@ pub(super) fn best_levels(
             let code = sorted[place];
             left = left + side(code);
             shrunken += shrinkage.shrink(bins[code]);
+            if drawn.is_some_and(|drawn| drawn != place) {
+                continue;
+            }
             if let Some(value) = criterion.value_of_shrunken(node, left, shrunken) {
                 offer(value, &sorted[..=place], missing_left, left.sums);
             }
         }
     }
     best
+}
+
+/// One of `n` places by random bits.
+pub(super) fn one_of(n: usize, random: u64) -> usize {
+    ((u128::from(random) * n as u128) >> 64) as usize
 }
 
 /// How far the gradients of categories are moved towards those of their node.
@@ -119,12 +139,13 @@ impl Shrinkage {
     /// `None` where the categories do not differ by more than chance.
     fn of(
         criterion: &Criterion,
+        free: f64,
         levels: impl ExactSizeIterator<Item = Sums> + Clone,
     ) -> Option<Self> {
         let n_levels = levels.len() as f64;
         let all: Sums = levels.clone().sum();
         let ratio = all.gradient as f64 / all.hessian as f64;
-        let charged = 1.0 - FREE / (n_levels - 1.0);
+        let charged = 1.0 - free / (n_levels - 1.0);
         if charged <= 0.0 {
             return Some(Self { ratio, added: 0.0 });
         }

@@ -147,6 +147,7 @@ fn each_split_of_a_tree_gains_most_by_the_definition() {
             learning_rate: Some(0.5),
             max_leaves: 9,
             min_samples_leaf: LeafRows::Rows(7),
+            cuts: Cuts::Best,
             subsample: 1.0,
             ..GradientParams::default()
         };
@@ -486,19 +487,21 @@ fn each_side_of_a_split_has_its_rows() {
 fn categories_of_noise_tell_nothing() {
     let n_rows = 6000;
     let sample = Sample::new(n_rows);
-    for n_levels in [40, 300, 1500] {
+    for (n_levels, cuts) in
+        [40, 300, 1500].into_iter().flat_map(|n| [(n, Cuts::Best), (n, Cuts::Random)])
+    {
         let noise: Vec<u32> =
             (0..n_rows).map(|row| (unit(row, 55) * f64::from(n_levels)) as u32).collect();
         let [a, b] = &sample.numbers;
         let codes = Column::Codes { codes: &noise, n_levels };
         let columns = Columns::new(vec![a.as_slice().into(), b.as_slice().into(), codes], n_rows);
         let (columns, labels) = (columns.unwrap(), sample.labels());
-        let params = GradientParams { n_rounds: 50, ..few(Loss::Log) };
+        let params = GradientParams { n_rounds: 50, cuts, ..few(Loss::Log) };
         let interrupt = Interrupt::default();
         let given = GradientExtras::default();
         let model = fit_gradient_boosting(&columns, &labels, &params, &given, &interrupt).unwrap();
         let importances = model.importances();
-        assert!(importances[2] < 0.06, "{n_levels}: {importances:?}");
+        assert!(importances[2] < 0.06, "{n_levels}, {cuts:?}: {importances:?}");
     }
 }
 
