@@ -147,6 +147,7 @@ fn each_split_of_a_tree_gains_most_by_the_definition() {
             learning_rate: Some(0.5),
             max_leaves: 9,
             min_samples_leaf: LeafRows::Rows(7),
+            l2: 1.0,
             cuts: Cuts::Best,
             subsample: 1.0,
             ..GradientParams::default()
@@ -496,7 +497,8 @@ fn categories_of_noise_tell_nothing() {
         let codes = Column::Codes { codes: &noise, n_levels };
         let columns = Columns::new(vec![a.as_slice().into(), b.as_slice().into(), codes], n_rows);
         let (columns, labels) = (columns.unwrap(), sample.labels());
-        let params = GradientParams { n_rounds: 50, cuts, ..few(Loss::Log) };
+        let params =
+            GradientParams { n_rounds: 50, max_leaves: 16, l2: 1.0, cuts, ..few(Loss::Log) };
         let interrupt = Interrupt::default();
         let given = GradientExtras::default();
         let model = fit_gradient_boosting(&columns, &labels, &params, &given, &interrupt).unwrap();
