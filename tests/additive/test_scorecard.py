@@ -133,8 +133,9 @@ def test_pdo_more_points_double_the_odds_and_base_points_have_base_odds(high_poi
 def test_high_points_of_either_class_are_one_card_turned_around():
     turned = np.where(Y == "default", "agreed", "default")
     for high_points, other in (("positive", "negative"), ("negative", "positive")):
-        first = Scorecard(high_points=high_points, pdo=30).fit(X, Y)
-        second = Scorecard(high_points=other, pdo=30).fit(X, turned)
+        ranker = RIMARC(missing="value")
+        first = Scorecard(estimator=ranker, high_points=high_points, pdo=30).fit(X, Y)
+        second = Scorecard(estimator=ranker, high_points=other, pdo=30).fit(X, turned)
         assert_array_equal(first.points(X), second.points(X))
         assert first.auc_ == second.auc_
 
