@@ -15,11 +15,11 @@ import argparse
 import importlib.util
 from pathlib import Path
 
-import numpy as np
 from aucrank import RIMARC, GradientBoostingRanker, LinearRanker, RankBoost, Scorecard
 from sklearn.linear_model import LogisticRegression
 
 from benches.common.data import load_all
+from benches.common.over_sets import chosen_by_others, gain_in_points
 from benches.common.rivals import of_columns
 from benches.studies.quality import measure
 
@@ -72,13 +72,6 @@ def ebm():
     return ExplainableBoostingClassifier(interactions=0, outer_bags=8, n_jobs=1, random_state=0)
 
 
-def left_out(aucs):
-    """Return the AUC of each set of the model that is best on the other sets."""
-    table = aucs.to_numpy()
-    others = table.sum(axis=0) - table
-    return table[np.arange(len(table)), others.argmax(axis=1)]
-
-
 def report(found, models):
     """Print the table, then the sets that are lost to EBM."""
     found = found[found["model"].isin(models)]
@@ -87,13 +80,12 @@ def report(found, models):
     for name, choice in (("bags", BAGS), ("card", CARDS)):
         tried = [setting for setting in choice if setting in aucs]
         if len(tried) > 1 and len(aucs) > 1:
-            aucs[f"{name} chosen by the other sets"] = left_out(aucs[tried])
+            aucs[f"{name} chosen by the other sets"] = chosen_by_others(aucs[tried])
     print(f"{len(aucs)} sets")
     for name in aucs.mean().sort_values(ascending=False).index:
         line = f"{name:32s} {aucs[name].mean():.4f}"
         if "EBM" in aucs:
-            gain = 100 * (aucs[name] - aucs["EBM"])
-            line += f"  {gain.mean():+.2f} ± {gain.std() / np.sqrt(len(gain)):.2f} points"
+            line += f"  {gain_in_points(aucs[name], aucs['EBM'])} points"
         print(line + (f"  {seconds[name]:8.3f} s" if name in seconds else ""))
     if "EBM" in aucs and "bags" in aucs:
         gap = 100 * (aucs["EBM"] - aucs["bags"])

@@ -22,6 +22,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benches.common.data import load_all
+from benches.common.over_sets import chosen_by_others
 
 SETTINGS = {
     "GradientBoostingRanker()": {},
@@ -147,11 +148,7 @@ def main():
     for name, rival in RIVALS.items():
         if importlib.util.find_spec(name) is not None:
             show(name, lambda X, y, n=name, rival=rival: mean_auc(rival, prepared(n, X), y))
-    table = np.array(list(found.values()))
-    chosen = []
-    for place in range(table.shape[1]):
-        others = np.delete(table, place, axis=1)
-        chosen.append(table[np.argmax(others.mean(axis=1)) if others.size else 0, place])
+    chosen = chosen_by_others(np.transpose(list(found.values())))
     cells = "".join(f"{auc:9.4f}" for auc in chosen)
     print(f"{'chosen by the other sets':28}{cells}{np.mean(chosen):9.4f}")
 

@@ -17,7 +17,6 @@ import importlib.util
 from pathlib import Path
 from time import process_time
 
-import numpy as np
 import pandas as pd
 from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, RankingForest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -26,6 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benches.common.data import load_all
+from benches.common.over_sets import gain_in_points
 from benches.common.rivals import of_columns, score_of
 from benches.studies.gradient_boosting import catboost, fit, lightgbm, prepared, with_categories
 
@@ -89,8 +89,7 @@ def report(found, models):
             f"{name:24s} {aucs[name].mean():.4f}  rank {ranks[name]:4.1f}  {seconds[name]:8.2f} s"
         )
         if best and name != best:
-            gain = 100 * (aucs[name] - aucs[best])
-            line += f"  {gain.mean():+.2f} ± {gain.std() / np.sqrt(len(gain)):.2f} points"
+            line += f"  {gain_in_points(aucs[name], aucs[best])} points"
         print(line)
     if "ensemble" not in aucs or not rivals:
         return

@@ -30,6 +30,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from benches.common.data import load, load_all
+from benches.common.over_sets import chosen_by_others, gain_in_points
 from benches.common.rivals import of_columns, score_of
 
 SETS = ("wdbc", "pima", "german", "heart", "hepatitis", "horse_colic")
@@ -92,22 +93,15 @@ def with_noise(X, n_columns):
     return X.assign(**{f"noise{k}": rng.normal(size=len(X)) for k in range(n_columns)})
 
 
-def gain_of(differences):
-    """Mean in points of AUC, and its standard error over the sets."""
-    points = 100 * np.asarray(differences)
-    return f"{points.mean():+.2f} ± {points.std(ddof=1) / np.sqrt(len(points)):.2f}"
-
-
 def choose(sets, repeats):
     """Print what each setting of RIMARC gains over the default, and what choosing one gains."""
     aucs = np.array([[mean_auc(m, X, y, repeats, 5) for m in CHOICES.values()] for X, y in sets])
-    gains = aucs - aucs[:, :1]
+    default = aucs[:, 0]
     print(f"{len(sets)} sets, gain over {next(iter(CHOICES))} in points of AUC")
-    for label, of_setting in zip(CHOICES, gains.T, strict=True):
-        print(f"{label:34}{gain_of(of_setting)}")
-    others = aucs.sum(axis=0) - aucs
-    chosen = gains[np.arange(len(sets)), others.argmax(axis=1)]
-    print(f"{'chosen on the other sets':34}{gain_of(chosen)}")
+    for label, of_setting in zip(CHOICES, aucs.T, strict=True):
+        print(f"{label:34}{gain_in_points(of_setting, default)}")
+    chosen = chosen_by_others(aucs)
+    print(f"{'chosen on the other sets':34}{gain_in_points(chosen, default)}")
 
 
 def main():
