@@ -8,97 +8,31 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from aucrank import (
-    AURORA,
-    RIMARC,
-    AUCBoost,
-    GradientBoostingRanker,
-    LinearRanker,
     MartiRank,
     RankBoost,
     RankingForest,
     RankOpt,
-    Scorecard,
-    SMartiRank,
     TreeRank,
 )
 from aucrank._export.formula import read_formula
-from aucrank.tree import DyadicSplit, LeafRank, WeightedERM
+from aucrank.tree import DyadicSplit, WeightedERM
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES, fitted_formula
 from tests.common.loans import loans
 from tests.common.pmml import PmmlRegression
 
 duckdb = pytest.importorskip("duckdb")
 pd = pytest.importorskip("pandas")
 
-#: Every family, and every form of its score that differs in its formula.
-WITH_CATEGORIES = {
-    "stumps": TreeRank(pruning=None, max_depth=5),
-    "small trees": TreeRank(split="leafrank", pruning=None, max_depth=4),
-    "cell means": TreeRank(missing="cell_mean"),
-    "forest": RankingForest(n_estimators=7, max_depth=6, random_state=0),
-    "forest of small trees": RankingForest(
-        n_estimators=4, max_depth=3, split=LeafRank(max_depth=2), random_state=0
-    ),
-    "mean ranks": RankingForest(
-        n_estimators=6, max_depth=4, aggregation="rank_mean", random_state=0
-    ),
-    "features": AUCBoost(n_rounds=20),
-    "signs": AUCBoost(n_rounds=9, output="sign"),
-    "thresholds": RankBoost(n_rounds=20),
-    "boosted trees": RankBoost(n_rounds=6, weak_ranker="tree"),
-    "gradient boosting": GradientBoostingRanker(n_rounds=9, max_leaves=6, random_state=0),
-    "gradient boosting of pairs": GradientBoostingRanker(
-        n_rounds=9, loss="pair_exponential", cuts="random", random_state=0
-    ),
-    "rates of nodes": MartiRank(n_rounds=6),
-    "votes": SMartiRank(n_rounds=5, weak_ranker="tree", output="votes"),
-    "majority": SMartiRank(n_rounds=6, weak_ranker="threshold", output="sign"),
-    "means": RIMARC(),
-    "means of missing values": RIMARC(missing="value", shrinkage=3.0, weight_folds=4),
-    "means of special values": RIMARC(special_values={"months": [-1.0]}),
-    "terms": AURORA(radius=1.5, depth="shallow", max_features=12, selection=None),
-    "standardised": LinearRanker(thresholds=None),
-    "thresholds and levels": LinearRanker(C=10.0),
-}
-OF_NUMBERS = {
-    "weights": RankOpt(radii=(1.0,)),
-    "lines": RankBoost(n_rounds=8, weak_ranker="linear"),
-    "program of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
-}
-#: Scores whose formula SQL has no word for, or whose SQL is that of something else.
-NOT_IN_SQL = {
-    "medians": RankingForest(
-        n_estimators=4, max_depth=4, aggregation="rank_median", random_state=0
-    ),
-    "card": Scorecard(special_values={"months": [-1.0]}),
-    "card of a bank": Scorecard(high_points="negative"),
-}
-
-
-def fitted(name):
-    """Return a model of a name, and new rows with values and gaps that it has not seen."""
-    X, y = loans(1200, 0)
-    new, _ = loans(400, 1)
-    if name in OF_NUMBERS:
-        X, new = (frame.drop(columns="trade") for frame in (X, new))
-    else:
-        new["trade"] = new["trade"].astype(object).where(np.arange(400) % 40 > 0, "never seen")
-    if name == "weights":
-        X, new = X.fillna(X.median()), new.fillna(X.median())
-    else:
-        new = new.assign(age=new["age"].where(np.arange(400) % 30 > 0))
-    models = WITH_CATEGORIES | OF_NUMBERS | NOT_IN_SQL
-    return clone(models[name]).fit(X, y), new
-
 
 @pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS, *NOT_IN_SQL])
 def test_the_formula_of_a_model_is_its_score_to_the_last_bit(name):
-    model, new = fitted(name)
+    model, new = fitted_formula(name)
     assert read_formula(model._model.formula(), name, "a test") is not None
     scores = model.decision_function(new)
     assert len(np.unique(scores)) > 1
@@ -107,7 +41,7 @@ def test_the_formula_of_a_model_is_its_score_to_the_last_bit(name):
 
 @pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
 def test_two_databases_give_the_score_to_the_last_bit(name):
-    model, new = fitted(name)
+    model, new = fitted_formula(name)
     # A database has no categories, and counts whole numbers in its own way.
     stored = new.astype({c: float for c in new.columns if c != "trade"})
     if "trade" in stored:
@@ -138,7 +72,7 @@ TOLERANCE = {"rates of nodes": 1e-8, "votes": 1e-8, "majority": 1e-8, "program o
 
 @pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
 def test_pmml_keeps_to_the_schema_and_gives_the_score(name):
-    model, new = fitted(name)
+    model, new = fitted_formula(name)
     engine = PmmlRegression(
         model.to_pmml(model_name="m", timestamp=datetime(2026, 1, 2, tzinfo=UTC))
     )
@@ -154,7 +88,7 @@ def test_an_engine_gives_the_score_of_the_pmml(name, tmp_path):
     jpmml = pytest.importorskip("jpmml_evaluator")
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
-    model, new = fitted(name)
+    model, new = fitted_formula(name)
     path = tmp_path / "model.pmml"
     path.write_text(model.to_pmml(), encoding="utf-8")
     engine = jpmml.make_evaluator(str(path)).verify()
@@ -226,7 +160,7 @@ def test_what_has_no_formula_is_refused_by_name(model, reason):
 
 
 def test_a_median_has_a_formula_but_no_export():
-    model, _ = fitted("medians")
+    model, _ = fitted_formula("medians")
     with pytest.raises(ValueError, match=r"^SQL has no form for a median of several scores$"):
         model.to_sql()
     with pytest.raises(ValueError, match=r"^PMML has no form for a median of several scores$"):

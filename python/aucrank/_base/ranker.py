@@ -1,7 +1,7 @@
 """What every ranker is built on: scores and labels from a core model."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,12 @@ from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.formula import read_formula
+from aucrank._export.onnx.graph import import_onnx
+from aucrank._export.onnx.model import Answers, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import Dialect, sql_of
+from aucrank._utils.params import check_choice
 
 
 class AucScoreMixin:
@@ -57,6 +60,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     """
 
     _model: _core.Model
+    #: Whether scores are log-odds, of which `predict_proba` is the logistic function.
+    _is_log_odds = False
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score rows: the higher, the more likely positive.
@@ -192,6 +197,68 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             model_name=model_name,
             version=_core.__version__,
             timestamp=None if timestamp is None else timestamp.isoformat(),
+        )
+
+    def to_onnx(self, *, inputs: Literal["auto", "columns", "matrix"] = "auto") -> Any:
+        """Return the model as an ONNX document, which onnxruntime scores rows by.
+
+        Parameters
+        ----------
+        inputs : {"auto", "columns", "matrix"}, default="auto"
+            "columns": one input of shape (n, 1) for each column of the fit, by name (``x0``,
+            ``x1``, ... where they had none): of text for categories that are text, else of doubles.
+            "matrix": one input ``X`` of doubles of shape (n, n_features). "auto": "columns" where
+            the fit has seen names, else "matrix".
+
+        Returns
+        -------
+        onnx.ModelProto
+            Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
+            `predict`; and where scores are log-odds ``probabilities`` of shape (n, 2),
+            `predict_proba`. All numbers are of double precision. Its ``SerializeToString()`` is
+            what a file holds.
+
+        Raises
+        ------
+        ImportError
+            If onnx is not installed.
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a part of the model has no form in ONNX, such as a split by a classifier of your own;
+            a column has an empty name, or categories of text and of numbers; or text would have to
+            be in a matrix.
+
+        Notes
+        -----
+        What is missing is NaN in a column of numbers. Any text that was not seen in fit counts as
+        missing, so that an empty one serves. Categories that are numbers or truth values are
+        doubles.
+
+        Trees are operators ``TreeEnsemble`` of ai.onnx.ml 5, which onnxruntime has since version
+        1.20. Scores of boosters are those of `decision_function` to the last bit, since their sums
+        are exact in any order; others differ by the rounding of sums.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> model = RankBoost(n_rounds=1).fit(X, y).to_onnx()
+        >>> [output.name for output in model.graph.output]
+        ['score', 'label']
+
+        With onnxruntime installed, ``InferenceSession(model.SerializeToString())`` reads it.
+        """
+        check_is_fitted(self)
+        check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
+        onnx = import_onnx(f"{type(self).__name__}.to_onnx")
+        return write_model(
+            onnx,
+            read_formula(self._model.formula(), type(self).__name__, "ONNX"),
+            self._schema,
+            Answers(self.classes_, self._is_log_odds),
+            as_matrix=inputs == "matrix" or (inputs == "auto" and self._schema.names is None),
+            version=_core.__version__,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import inf
+from math import floor, inf
 from typing import Any
 
 # Tests and conditions -----------------------------------------------------------------------------
@@ -498,6 +498,21 @@ def with_values(formula: Formula, change: Callable[[float], float]) -> Formula:
         case StepsOf():
             return replace(formula, values=tuple(map(change, formula.values)))
     raise ValueError(f"a {type(formula).__name__} has no values to change")
+
+
+#: A share of a mass in a program is a whole number of this.
+SHARE_UNITS = 2**31
+
+
+def in_units(share: Formula) -> Formula:
+    """Return the share of a node of a program in units, rounded as the core does: halves up."""
+
+    def to_units(value: float) -> float:
+        units = value * SHARE_UNITS
+        below = floor(units)
+        return float(below + (units - below >= 0.5))
+
+    return with_values(share, to_units)
 
 
 def opaque_reasons(formula: Formula) -> Iterator[str]:

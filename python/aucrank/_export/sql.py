@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import floor
 from typing import TYPE_CHECKING, Literal
 
 from aucrank._data.schema import Level, Schema
 from aucrank._export.formula import (
+    SHARE_UNITS,
     All,
     Always,
     AnyOf,
@@ -33,8 +33,8 @@ from aucrank._export.formula import (
     Sum,
     Test,
     Tree,
+    in_units,
     read_formula,
-    with_values,
 )
 from aucrank._utils.params import check_choice
 
@@ -47,9 +47,6 @@ Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
 # Decimal digits that every double keeps, and whole numbers below which it keeps all.
 _PLAIN_DIGITS = 15
 _PLAIN_NUMBERS = 10**_PLAIN_DIGITS
-
-# What a share of a mass in a program is a whole number of.
-_UNITS = 2**31
 
 _NEGATIVE_NUMBER = re.compile(r"-[0-9.]+(e[-+]?[0-9]+)?")
 
@@ -141,7 +138,7 @@ DIALECTS: dict[str, _Spelling] = {
         true="1",
         false="0",
         longest_name=128,
-        shifted=lambda number: f"({number}) / {_UNITS}",
+        shifted=lambda number: f"({number}) / {SHARE_UNITS}",
         rounded=lambda number: f"ROUND({number}, 0)",
     ),
 }
@@ -309,10 +306,10 @@ class SqlWriter:
                 if isinstance(node, End):
                     ends.append(f"{self._spelling.whole(node.worth)} * m{at}")
                     continue
-                share = self.formula(with_values(node, _to_units))
+                share = self.formula(in_units(node))
                 shares.append(f"{share} AS s{at}")
                 columns.append(
-                    f"{self._spelling.shifted(f'({mass}) * s{at} + {_UNITS // 2}')} AS r{at}"
+                    f"{self._spelling.shifted(f'({mass}) * s{at} + {SHARE_UNITS // 2}')} AS r{at}"
                 )
                 following[place].append(f"m{at} - r{at}")
                 following[place + 1].append(f"r{at}")
@@ -470,13 +467,6 @@ def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
     """
     writer = SqlWriter(schema, dialect)
     return writer.formula(read_formula(model.formula(), what, "SQL"))
-
-
-def _to_units(share: float) -> float:
-    units = share * _UNITS
-    below = floor(units)
-    # As the core rounds: halves up.
-    return float(below + (units - below >= 0.5))
 
 
 def _signed(parts: Sequence[str]) -> str:

@@ -121,6 +121,7 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
     """
 
     _family: ClassVar[str] = "linear"
+    _is_log_odds = True
     _model: _core.LinearModel
 
     def __init__(

@@ -511,6 +511,10 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         check_is_fitted(self)
         return self._model
 
+    @property
+    def _is_log_odds(self) -> bool:  # type: ignore[override]
+        return self._fitted_model.loss == "log"
+
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class, with ``loss="log"``.

@@ -144,6 +144,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     """
 
     _family = "ensemble"
+    _is_log_odds = True
     _kept = "_estimators"
     _answer = staticmethod(known_scores)
     #: What a file does not hold, and pickle does.

@@ -206,6 +206,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     """
 
     _family = "scorecard"
+    _is_log_odds = True
     _model: _core.Scorecard
 
     def __init__(

@@ -1,0 +1,1 @@
+"""Formulas as ONNX graphs in double precision, so that onnxruntime scores rows."""

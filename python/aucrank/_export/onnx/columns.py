@@ -1,0 +1,98 @@
+"""The inputs of a graph, and the one matrix of doubles that they become."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aucrank._data.schema import Feature, Schema
+from aucrank._export.onnx.graph import ML_DOMAIN, Graph
+
+
+class Inputs:
+    """What a graph is fed with, each entry with a row for each row that is scored.
+
+    Parameters
+    ----------
+    onnx : module
+        The package.
+    schema : Schema
+        Of the columns of the fit.
+    as_matrix : bool
+        Whether there is one input of all columns, or one for each.
+
+    Raises
+    ------
+    ValueError
+        If a column has no form as an input.
+    """
+
+    def __init__(self, onnx: Any, schema: Schema, *, as_matrix: bool) -> None:
+        self._schema = schema
+        self._as_matrix = as_matrix
+        double, string = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
+        info = onnx.helper.make_tensor_value_info
+        if as_matrix:
+            for place, feature in enumerate(schema.features):
+                if _is_text(feature, schema.label(place)):
+                    raise ValueError(
+                        f"column {schema.label(place)} holds text, which no matrix of numbers does;"
+                        ' inputs="columns" has an input for each column'
+                    )
+            self.names = ["X"]
+            self.infos = [info("X", double, [None, len(schema.features)])]
+            return
+        self.names = list(schema.shown_names)
+        for place, feature in enumerate(schema.features):
+            if feature.name == "":
+                raise ValueError(f"column {place} has an empty name, which ONNX cannot write")
+        self.infos = [
+            info(name, string if _is_text(feature, schema.label(place)) else double, [None, 1])
+            for place, (name, feature) in enumerate(zip(self.names, schema.features, strict=True))
+        ]
+
+    def matrix(self, graph: Graph, asked: Sequence[int]) -> str:
+        """Add what turns the inputs into one column for each feature, and return its name.
+
+        Numbers stay as they are; categories become their codes, NaN where they are missing or were
+        not seen in fit.
+        """
+        parts = []
+        for feature in asked:
+            if self._as_matrix:
+                place = graph.constant([feature], np.int64)
+                part = graph.add("Gather", [self.names[0], place], axis=1)
+            else:
+                part = self.names[feature]
+            levels = self._schema.features[feature].levels
+            parts.append(part if levels is None else self._codes(graph, part, levels))
+        return parts[0] if len(parts) == 1 else graph.add("Concat", parts, axis=1)
+
+    @staticmethod
+    def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
+        is_text = any(isinstance(level, str) for level in levels)
+        keys = np.array(levels, dtype=object if is_text or not levels else np.float64)
+        if not levels:
+            keys = np.array([np.inf])
+        return graph.add(
+            "LabelEncoder",
+            [part],
+            domain=ML_DOMAIN,
+            keys_tensor=graph.tensor(keys),
+            values_tensor=graph.tensor(np.arange(len(keys), dtype=np.float64)),
+            default_tensor=graph.tensor(np.array([np.nan])),
+        )
+
+
+def _is_text(feature: Feature, label: str) -> bool:
+    """Whether a column holds text, and else numbers."""
+    levels = feature.levels or ()
+    kinds = {isinstance(level, str) for level in levels}
+    if len(kinds) > 1:
+        raise ValueError(f"column {label} has numbers and text as categories, and ONNX one type")
+    for level in levels:
+        if isinstance(level, int) and int(float(level)) != level:
+            raise ValueError(
+                f"column {label} has the category {level}, which is no double; make it text"
+            )
+    return True in kinds

@@ -1,0 +1,257 @@
+"""Formulas as graphs of operators."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import numpy as np
+
+from aucrank._data.schema import Schema
+from aucrank._export.formula import (
+    SHARE_UNITS,
+    All,
+    AnyOf,
+    Condition,
+    Constant,
+    End,
+    Fork,
+    Formula,
+    Indicator,
+    Leaf,
+    LevelSteps,
+    Linear,
+    LinearTerm,
+    Median,
+    NumberSteps,
+    Product,
+    Program,
+    Quotient,
+    StepsOf,
+    Sum,
+    Tree,
+    in_units,
+)
+from aucrank._export.onnx.graph import FLOAT64, INT64, ML_DOMAIN, Graph
+from aucrank._export.onnx.trees import TreeTable
+
+#: Formulas that are trees, of which one operator adds up any number.
+_Treelike = Tree | NumberSteps | LevelSteps | Indicator
+
+
+class FormulaWriter:
+    """Adds formulas to a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    schema : Schema
+        Of the columns.
+    asked : sequence of int
+        Features that have a column in the matrix, in order.
+    matrix : str
+        The name of that matrix of doubles, in which categories are codes and what is missing is
+        NaN.
+    """
+
+    def __init__(self, graph: Graph, schema: Schema, asked: Sequence[int], matrix: str) -> None:
+        self._graph = graph
+        self._matrix = matrix
+        self._columns = {feature: column for column, feature in enumerate(asked)}
+        self._n_columns = len(asked)
+        self._n_levels = schema.n_levels
+        # Columns of conditions that are no single tests.
+        self._conditions: dict[Condition, int] = {}
+
+    def value(self, formula: Formula) -> str:
+        """Return the name of the values of a formula: a column, or one number for all rows."""
+        match formula:
+            case Constant(value):
+                return self._number(value)
+            case Tree() | NumberSteps() | LevelSteps() | Indicator():
+                return self._trees([(formula, 1.0)])
+            case StepsOf(of, thresholds, values):
+                return self._steps_of(self.value(of), thresholds, values)
+            case Linear(terms, intercept):
+                return self._linear(terms, intercept)
+            case Sum(parts):
+                return self._sum(parts)
+            case Product(factor, of):
+                return self._graph.add("Mul", [self._number(factor), self.value(of)])
+            case Quotient():
+                return self._quotient(formula)
+            case Median(parts):
+                return self._median([self.value(part) for part in parts])
+            case Program():
+                return self._program(formula)
+        raise ValueError(f"ONNX has no form for a {type(formula).__name__}")
+
+    def _number(self, value: float) -> str:
+        return self._graph.constant([[value]])
+
+    # Trees ----------------------------------------------------------------------------------------
+
+    def _table(self) -> TreeTable:
+        return TreeTable(
+            self._columns.__getitem__,
+            self._conditions.__getitem__,
+            lambda feature: self._n_levels[feature] or 0,
+        )
+
+    def _ensemble(self, table: TreeTable, matrix: str, n_targets: int = 1) -> str:
+        attributes = table.attributes(self._graph.tensor, n_targets)
+        return self._graph.add("TreeEnsemble", [matrix], domain=ML_DOMAIN, **attributes)
+
+    def _trees(self, trees: Sequence[tuple[_Treelike, float]]) -> str:
+        """Add the sum of trees, each times a factor."""
+        self._add_conditions(trees)
+        table = self._table()
+        for tree, factor in trees:
+            match tree:
+                case Tree():
+                    table.add_tree(tree, factor)
+                case Indicator(condition, value):
+                    table.add_condition(condition, factor * value)
+                case NumberSteps():
+                    table.add_number_steps(tree, factor)
+                case LevelSteps():
+                    table.add_level_steps(tree, factor)
+        return self._ensemble(table, self._matrix)
+
+    def _add_conditions(self, trees: Iterable[tuple[_Treelike, float]]) -> None:
+        """Add a column for each condition in trees that is no single test, the innermost first."""
+        levels: list[dict[Condition, None]] = []
+
+        def note(condition: Condition, *, is_inner: bool) -> int:
+            """Note what needs a column; return how many levels of columns it stands on."""
+            match condition:
+                case Fork(_, _, left, right):
+                    depth = max(note(side, is_inner=False) for side in (left, right))
+                case All(parts) | AnyOf(parts):
+                    depth = max((note(part, is_inner=True) for part in parts), default=0)
+                case _:
+                    return 0
+            if is_inner and condition not in self._conditions:
+                levels.extend({} for _ in range(depth + 1 - len(levels)))
+                levels[depth][condition] = None
+            return depth + 1 if is_inner else depth
+
+        for tree, _ in trees:
+            if isinstance(tree, Tree):
+                for node in tree.nodes:
+                    if not isinstance(node, Leaf):
+                        note(node.condition, is_inner=True)
+            elif isinstance(tree, Indicator):
+                note(tree.condition, is_inner=False)
+        for conditions in levels:
+            if not conditions:
+                continue
+            table = self._table()
+            for target, condition in enumerate(conditions):
+                table.add_condition(condition, 1.0, target)
+            found = self._ensemble(table, self._matrix, len(conditions))
+            for condition in conditions:
+                self._conditions[condition] = self._n_columns
+                self._n_columns += 1
+            self._matrix = self._graph.add("Concat", [self._matrix, found], axis=1)
+
+    def _steps_of(self, column: str, thresholds: Sequence[float], values: Sequence[float]) -> str:
+        table = self._table()
+        table.add_steps(thresholds, values)
+        return self._ensemble(table, column)
+
+    # Sums and quotients ---------------------------------------------------------------------------
+
+    def _sum(self, parts: Sequence[Formula]) -> str:
+        """Add a sum, its trees by one operator."""
+        trees: list[tuple[_Treelike, float]] = []
+        constant, others = 0.0, []
+        for part in parts:
+            match part:
+                case Tree() | NumberSteps() | LevelSteps() | Indicator():
+                    trees.append((part, 1.0))
+                case Product(factor, (Tree() | NumberSteps() | LevelSteps() | Indicator()) as tree):
+                    trees.append((tree, factor))
+                case Constant(value):
+                    constant += value
+                case _:
+                    others.append(self.value(part))
+        if trees:
+            others.insert(0, self._trees(trees))
+        if constant or not others:
+            others.append(self._number(constant))
+        return self._added(others)
+
+    def _added(self, names: Sequence[str]) -> str:
+        total = names[0]
+        for name in names[1:]:
+            total = self._graph.add("Add", [total, name])
+        return total
+
+    def _linear(self, terms: Sequence[LinearTerm], intercept: float) -> str:
+        added = [self._weighted(term) for term in terms]
+        return self._added([*added, self._number(intercept)])
+
+    def _column(self, feature: int) -> str:
+        place = self._graph.constant([self._columns[feature]], np.int64)
+        return self._graph.add("Gather", [self._matrix, place], axis=1)
+
+    def _weighted(self, term: LinearTerm) -> str:
+        graph, column, scale = self._graph, self._column(term.feature), term.scale
+        if scale is None:
+            return graph.add("Mul", [self._number(term.weight), column])
+        centred = graph.add("Sub", [column, self._number(scale.mean)])
+        deviations = graph.add("Div", [centred, self._number(scale.deviation)])
+        least, most = graph.constant(-scale.limit), graph.constant(scale.limit)
+        within = graph.add("Clip", [deviations, least, most])
+        if scale.unit is not None:
+            # Halves away from 0; the operator Round takes them to even numbers.
+            parts = graph.add("Div", [within, self._number(scale.unit)])
+            halves_up = graph.add("Add", [graph.add("Abs", [parts]), self._number(0.5)])
+            rounded = graph.add(
+                "Mul", [graph.add("Sign", [parts]), graph.add("Floor", [halves_up])]
+            )
+            within = graph.add("Mul", [rounded, self._number(scale.unit)])
+        weighted = graph.add("Mul", [self._number(term.weight), within])
+        is_missing = graph.add("IsNaN", [column])
+        return graph.add("Where", [is_missing, self._number(0.0), weighted])
+
+    def _quotient(self, quotient: Quotient) -> str:
+        graph = self._graph
+        above, below = self.value(quotient.numerator), self.value(quotient.denominator)
+        is_above = graph.add("Greater", [below, self._number(0.0)])
+        ratio = graph.add("Div", [above, below])
+        return graph.add("Where", [is_above, ratio, self._number(quotient.otherwise)])
+
+    def _median(self, columns: Sequence[str]) -> str:
+        graph, n = self._graph, len(columns)
+        rows = graph.add("Concat", columns, axis=1)
+        ordered = graph.add("TopK", [rows, graph.constant([n], np.int64)], n_results=2, axis=1)
+        middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
+        pair = graph.add("Gather", [ordered, middle], axis=1)
+        return graph.add("ReduceMean", [pair, graph.constant([1], np.int64)], keepdims=1)
+
+    # Programs -------------------------------------------------------------------------------------
+
+    def _program(self, program: Program) -> str:
+        """Add the mean worth of the ends, masses as whole numbers as in the core."""
+        graph = self._graph
+        whole = partial(graph.constant, dtype=np.int64)
+        ends = []
+        masses: list[str | None] = [whole([[2**program.row_bits]])]
+        for layer in program.layers:
+            arriving: list[list[str]] = [[] for _ in range(len(layer) + 1)]
+            for place, (node, mass) in enumerate(zip(layer, masses, strict=True)):
+                if mass is None:
+                    continue
+                if isinstance(node, End):
+                    ends.append(graph.add("Mul", [mass, whole([[node.worth]])]))
+                    continue
+                share = graph.add("Cast", [self.value(in_units(node))], to=INT64)
+                product = graph.add("Mul", [mass, share])
+                halves_up = graph.add("Add", [product, whole([[SHARE_UNITS // 2]])])
+                goes_on = graph.add("Div", [halves_up, whole([[SHARE_UNITS]])])
+                arriving[place].append(graph.add("Sub", [mass, goes_on]))
+                arriving[place + 1].append(goes_on)
+            masses = [self._added(parts) if parts else None for parts in arriving]
+        total = graph.add("Cast", [self._added(ends)], to=FLOAT64)
+        return graph.add("Div", [total, self._number(float(2**program.row_bits))])

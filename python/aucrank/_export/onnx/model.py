@@ -1,0 +1,114 @@
+"""Models as ONNX documents: columns in; scores, labels and probabilities out."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data.schema import Schema
+from aucrank._export.formula import Formula, features_of
+from aucrank._export.onnx.columns import Inputs
+from aucrank._export.onnx.formula import FormulaWriter
+from aucrank._export.onnx.graph import INT64, IR_VERSION, ML_DOMAIN, ML_OPSET, OPSET, Graph
+
+
+class Answers(NamedTuple):
+    """What a graph answers beside the score.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        Labels; the second is that of scores above 0.
+    is_log_odds : bool
+        Whether scores are log-odds, so that there are probabilities.
+    """
+
+    classes: NDArray[Any]
+    is_log_odds: bool
+
+
+def write_model(
+    onnx: Any, formula: Formula, schema: Schema, answers: Answers, *, as_matrix: bool, version: str
+) -> Any:
+    """Return a formula as an ``onnx.ModelProto``.
+
+    Parameters
+    ----------
+    onnx : module
+        The package.
+    formula : Formula
+        Of the score.
+    schema : Schema
+        Of its columns.
+    answers : Answers
+        What else to answer.
+    as_matrix : bool
+        Whether there is one input of all columns, or one for each.
+    version : str
+        Of aucrank, for the document.
+
+    Raises
+    ------
+    ValueError
+        If a column or a label has no form in ONNX.
+    """
+    inputs = Inputs(onnx, schema, as_matrix=as_matrix)
+    names = ["score", "label", *(["probabilities"] if answers.is_log_odds else [])]
+    graph = Graph(onnx, [*inputs.names, *names])
+    # An input with the name of an output keeps it.
+    outputs = [name if name not in inputs.names else graph.free_name(name) for name in names]
+    asked = sorted(set(features_of(formula)))
+    matrix = inputs.matrix(graph, asked or [0])
+    score = FormulaWriter(graph, schema, asked or [0], matrix).value(formula)
+    infos = _add_outputs(onnx, graph, score, matrix, answers, outputs)
+    made = onnx.helper.make_graph(
+        graph.nodes, "ranker", inputs.infos, infos, initializer=graph.initializers
+    )
+    opsets = [onnx.helper.make_opsetid(*opset) for opset in (("", OPSET), (ML_DOMAIN, ML_OPSET))]
+    return onnx.helper.make_model(
+        made,
+        opset_imports=opsets,
+        ir_version=IR_VERSION,
+        producer_name="aucrank",
+        producer_version=version,
+        doc_string="A score that ranks rows: the higher, the more positive",
+    )
+
+
+def _add_outputs(
+    onnx: Any, graph: Graph, score: str, matrix: str, answers: Answers, names: list[str]
+) -> list[Any]:
+    """Add the outputs to a graph, and return what they are.
+
+    `score` may be one number for all rows.
+    """
+    types, info = onnx.TensorProto, onnx.helper.make_tensor_value_info
+    shape = graph.add("Shape", [matrix], end=1)
+    ones = graph.add("Concat", [shape, graph.constant([1], np.int64)], axis=0)
+    column = graph.add("Expand", [score, ones])
+    graph.add("Squeeze", [column, graph.constant([1], np.int64)], result=names[0])
+    is_positive = graph.add("Greater", [names[0], graph.constant(0.0)])
+    labels, kind = _labels(onnx, graph, answers.classes)
+    place = graph.add("Cast", [is_positive], to=INT64)
+    graph.add("Gather", [labels, place], result=names[1])
+    infos = [info(names[0], types.DOUBLE, [None]), info(names[1], kind, [None])]
+    if answers.is_log_odds:
+        positive = graph.add("Sigmoid", [column])
+        negative = graph.add("Sub", [graph.constant([[1.0]]), positive])
+        graph.add("Concat", [negative, positive], axis=1, result=names[2])
+        infos.append(info(names[2], types.DOUBLE, [None, 2]))
+    return infos
+
+
+def _labels(onnx: Any, graph: Graph, classes: NDArray[Any]) -> tuple[str, Any]:
+    """Return the name and the type of a tensor of the two labels."""
+    types = onnx.TensorProto
+    if classes.dtype.kind == "b":
+        return graph.constant(classes, np.bool_), types.BOOL
+    if classes.dtype.kind in "iu":
+        return graph.constant(classes, np.int64), types.INT64
+    if classes.dtype.kind == "f":
+        return graph.constant(classes, np.float64), types.DOUBLE
+    if all(isinstance(label, str) for label in classes):
+        return graph.texts(list(classes)), types.STRING
+    raise ValueError(f"labels must be text or numbers in ONNX, got {list(classes)!r}")

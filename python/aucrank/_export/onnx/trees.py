@@ -1,0 +1,264 @@
+"""Decision trees as the operator ``TreeEnsemble`` takes them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from aucrank._export.formula import (
+    All,
+    Always,
+    AnyOf,
+    Below,
+    Condition,
+    Fork,
+    Known,
+    Leaf,
+    LevelSteps,
+    NumberSteps,
+    Test,
+    Tree,
+)
+
+# How a node compares the value of its feature, as the operator numbers it. On the true side are
+# those of which it holds.
+_BELOW, _EQUAL, _AMONG = 1, 4, 6
+
+#: The column of a feature.
+ColumnOf = Callable[[int], int]
+
+#: The column that holds 1 where a condition holds and 0 where not.
+ConditionColumn = Callable[[Condition], int]
+
+
+class TreeTable:
+    """Trees of one operator, node by node.
+
+    Parameters
+    ----------
+    column_of : callable
+        The column of a feature.
+    condition_column : callable
+        The column of a condition that is no single test.
+    n_levels : callable
+        Number of categories of a feature.
+    """
+
+    def __init__(
+        self,
+        column_of: ColumnOf,
+        condition_column: ConditionColumn,
+        n_levels: Callable[[int], int],
+    ) -> None:
+        self._column_of = column_of
+        self._condition_column = condition_column
+        self._n_levels = n_levels
+        self._roots: list[int] = []
+        self._columns: list[int] = []
+        self._modes: list[int] = []
+        self._splits: list[float] = []
+        self._missing_true: list[int] = []
+        # For each node its true and its false side: a number, and whether it is that of a leaf.
+        self._sides: list[list[tuple[int, bool]]] = []
+        self._members: list[float] = []
+        self._targets: list[int] = []
+        self._weights: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._roots)
+
+    def attributes(self, tensor: Callable[[Any], Any], n_targets: int) -> dict[str, Any]:
+        """Return the attributes of the operator; ``tensor`` makes those that are tensors."""
+        (true, true_leaf), (false, false_leaf) = (
+            zip(*(sides[side] for sides in self._sides), strict=True) for side in (0, 1)
+        )
+        found: dict[str, Any] = {
+            "n_targets": n_targets,
+            "aggregate_function": 1,
+            "post_transform": 0,
+            "tree_roots": self._roots,
+            "nodes_featureids": self._columns,
+            "nodes_modes": tensor(np.array(self._modes, dtype=np.uint8)),
+            "nodes_splits": tensor(np.array(self._splits)),
+            "nodes_missing_value_tracks_true": self._missing_true,
+            "nodes_truenodeids": true,
+            "nodes_trueleafs": list(map(int, true_leaf)),
+            "nodes_falsenodeids": false,
+            "nodes_falseleafs": list(map(int, false_leaf)),
+            "leaf_targetids": self._targets,
+            "leaf_weights": tensor(np.array(self._weights)),
+        }
+        if self._members:
+            found["membership_values"] = tensor(np.array(self._members))
+        return found
+
+    def add_tree(self, tree: Tree, factor: float, target: int = 0) -> None:
+        """Add a tree of more than one node, its values times a factor."""
+        # A node of the tree, and the side of the node here that leads to it.
+        waiting: list[tuple[int, tuple[int, int] | None]] = [(0, None)]
+        while waiting:
+            place, above = waiting.pop()
+            node = tree.nodes[place]
+            if isinstance(node, Leaf):
+                self._lead(above, self._leaf(target, factor * node.value), is_leaf=True)
+                continue
+            if isinstance(node.condition, Always):
+                waiting.append((node.left if node.condition.holds else node.right, above))
+                continue
+            number, is_swapped = self._branch(node.condition)
+            self._lead(above, number)
+            sides = (node.right, node.left) if is_swapped else (node.left, node.right)
+            waiting += [(side, (number, k)) for k, side in enumerate(sides)]
+
+    def add_number_steps(self, steps: NumberSteps, factor: float, target: int = 0) -> None:
+        """Add a step function of a column, found by halves, its values times a factor."""
+        column = self._column_of(steps.feature)
+        # Missing values are told apart first.
+        number = self._node(column, _BELOW, np.inf, missing_true=False)
+        self._lead(None, number)
+        self._lead((number, 1), self._leaf(target, factor * steps.missing), is_leaf=True)
+        above = (number, 0)
+        for special, value in steps.special:
+            number = self._node(column, _EQUAL, special, missing_true=False)
+            self._lead(above, number)
+            self._lead((number, 0), self._leaf(target, factor * value), is_leaf=True)
+            above = (number, 1)
+        values = [factor * value for value in steps.values]
+        self._add_steps(column, steps.thresholds, values, target, above)
+
+    def add_level_steps(self, steps: LevelSteps, factor: float, target: int = 0) -> None:
+        """Add a function of the codes of a categorical column, its values times a factor."""
+        # Codes beyond those of the function are missing.
+        values = (*steps.values, steps.missing)
+        starts = [k for k in range(1, len(values)) if values[k] != values[k - 1]]
+        thresholds = tuple(start - 0.5 for start in starts)
+        of_starts = tuple(values[start] for start in (0, *starts))
+        as_number = NumberSteps(steps.feature, thresholds, of_starts, steps.missing)
+        self.add_number_steps(as_number, factor, target)
+
+    def add_steps(self, thresholds: Sequence[float], values: Sequence[float]) -> None:
+        """Add a step function of the only column, of which no value is missing."""
+        self._add_steps(0, thresholds, values, 0, None)
+
+    def add_condition(self, condition: Condition, value: float, target: int = 0) -> None:
+        """Add a tree that has a value where a condition holds, and is 0 where not."""
+        leaves = (self._leaf(target, 0.0), self._leaf(target, value))
+        self._add_condition(condition, leaves, None)
+
+    def _add_condition(
+        self, condition: Condition, leaves: tuple[int, int], above: tuple[int, int] | None
+    ) -> None:
+        match condition:
+            case Always(holds):
+                self._lead(above, leaves[holds], is_leaf=True)
+            case Fork(test, _, left, right):
+                number, is_swapped = self._test(test)
+                self._lead(above, number)
+                sides = (right, left) if is_swapped else (left, right)
+                for k, side in enumerate(sides):
+                    self._add_condition(side, leaves, (number, k))
+            case All(parts):
+                self._add_chain(parts, leaves, above, ends_at=False)
+            case AnyOf(parts):
+                self._add_chain(parts, leaves, above, ends_at=True)
+            case _:
+                self._add_chain((condition,), leaves, above, ends_at=False)
+
+    def _add_chain(
+        self,
+        parts: Sequence[Condition],
+        leaves: tuple[int, int],
+        above: tuple[int, int] | None,
+        *,
+        ends_at: bool,
+    ) -> None:
+        """Add parts of a condition one after another, until one decides it."""
+        for part in parts:
+            number, is_swapped = self._branch(part)
+            self._lead(above, number)
+            decides = (number, int(ends_at == is_swapped))
+            self._lead(decides, leaves[ends_at], is_leaf=True)
+            above = (number, 1 - decides[1])
+        self._lead(above, leaves[not ends_at], is_leaf=True)
+
+    def _add_steps(
+        self,
+        column: int,
+        thresholds: Sequence[float],
+        values: Sequence[float],
+        target: int,
+        above: tuple[int, int] | None,
+    ) -> None:
+        if not thresholds:
+            self._lead(above, self._leaf(target, values[0]), is_leaf=True)
+            return
+        middle = len(thresholds) // 2
+        number = self._node(column, _BELOW, thresholds[middle], missing_true=False)
+        self._lead(above, number)
+        below, beyond = (number, 0), (number, 1)
+        self._add_steps(column, thresholds[:middle], values[: middle + 1], target, below)
+        self._add_steps(column, thresholds[middle + 1 :], values[middle + 1 :], target, beyond)
+
+    def _branch(self, condition: Condition) -> tuple[int, bool]:
+        """Add a node, and return it and whether its true side is where the condition fails."""
+        if isinstance(condition, Test):
+            return self._test(condition)
+        column = self._condition_column(condition)
+        # Below one half it does not hold.
+        return self._node(column, _BELOW, 0.5, missing_true=False), True
+
+    def _test(self, test: Test) -> tuple[int, bool]:
+        column = self._column_of(test.feature)
+        match test.rule:
+            case Below(threshold, is_reversed):
+                missing_true = test.missing_left != is_reversed
+                number = self._node(column, _BELOW, threshold, missing_true=missing_true)
+                return number, is_reversed
+            case Known(goes_left):
+                # Every known value is below infinity.
+                missing_true = test.missing_left == goes_left
+                number = self._node(column, _BELOW, np.inf, missing_true=missing_true)
+                return number, not goes_left
+            case rule:
+                codes = sorted(rule.left(self._n_levels(test.feature)))
+                number = self._node(
+                    column, _AMONG, 0.0, missing_true=test.missing_left, members=codes
+                )
+                return number, False
+
+    def _node(
+        self,
+        column: int,
+        mode: int,
+        split: float,
+        *,
+        missing_true: bool,
+        members: Sequence[int] = (),
+    ) -> int:
+        self._columns.append(column)
+        self._modes.append(mode)
+        self._splits.append(split)
+        self._missing_true.append(int(missing_true))
+        self._sides.append([(0, False), (0, False)])
+        if mode == _AMONG:
+            # An empty set has a code that no row has.
+            self._members += [*(map(float, members) if members else (-1.0,)), np.nan]
+        return len(self._columns) - 1
+
+    def _leaf(self, target: int, weight: float) -> int:
+        self._targets.append(target)
+        self._weights.append(weight)
+        return len(self._weights) - 1
+
+    def _lead(self, above: tuple[int, int] | None, number: int, *, is_leaf: bool = False) -> None:
+        """Let a side of a node lead to another node or leaf; a tree begins where there is none."""
+        if above is not None:
+            node, side = above
+            self._sides[node][side] = (number, is_leaf)
+            return
+        if is_leaf:
+            # A tree has a node at least.
+            node = self._node(0, _BELOW, 0.0, missing_true=True)
+            self._sides[node] = [(number, True), (number, True)]
+            number = node
+        self._roots.append(number)
