@@ -61,6 +61,26 @@ def test_two_databases_give_the_score_to_the_last_bit(name):
         assert_array_equal(np.array(found, dtype=float), scores)
 
 
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
+def test_postgres_gives_the_score_to_the_last_bit(name, postgres):
+    model, new = fitted_formula(name)
+    types = ", ".join(
+        f'"{column}" {"text" if column == "trade" else "float8"}' for column in new.columns
+    )
+    postgres.execute("DROP TABLE IF EXISTS stored")
+    postgres.execute(f"CREATE TABLE stored (place integer, {types})")
+    rows = [
+        [place, *(value if isinstance(value, str) else float(value) for value in row)]
+        for place, row in enumerate(new.astype(object).fillna(np.nan).to_numpy())
+    ]
+    rows = [[None if value != value else value for value in row] for row in rows]
+    marks = ", ".join(["%s"] * len(rows[0]))
+    postgres.cursor().executemany(f"INSERT INTO stored VALUES ({marks})", rows)
+    query = f"SELECT {model.to_sql('postgres')} FROM stored ORDER BY place"
+    found = [score for (score,) in postgres.execute(query).fetchall()]
+    assert_array_equal(np.array(found, dtype=float), model.decision_function(new))
+
+
 def rows_for_an_engine(new):
     """Rows as dictionaries, in which what is missing is None."""
     return new.astype(object).where(new.notna(), None).to_dict("records")

@@ -36,12 +36,14 @@ from tests.common.estimators import few_members
 #: Which grammars of sqlglot read what a dialect writes.
 GRAMMARS = {
     "ansi": ["sqlite", "duckdb", "postgres", "oracle"],
+    "postgres": ["postgres"],
     "mysql": ["mysql"],
     "bigquery": ["bigquery"],
     "snowflake": ["snowflake"],
+    "spark": ["spark"],
     "tsql": ["tsql"],
 }
-READERS = [(dialect, reader) for dialect in DIALECTS for reader in GRAMMARS[dialect]]
+READERS = [(dialect, reader) for dialect, readers in GRAMMARS.items() for reader in readers]
 
 QUOTES = ["'", '"', "`", "[", "]", "''", '""', "``", "]]", "\\", "\\\\", "[a]", '"a"', "`a`"]
 ESCAPES = ["a\\'b", 'a\\"b', "a\\`b", "a\\]b", "\\n", "\\x41 \\u0041 \\101", "ends in \\", "c\\\nd"]
@@ -87,7 +89,9 @@ CONDITIONS = (exp.And, exp.Or, exp.Not, exp.LT, exp.GT, exp.GTE, exp.EQ, exp.In,
 LEAVES = (exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean)
 STRINGS = (exp.National, exp.Introducer, exp.HexString, exp.Var)
 FUNCTIONS = (exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType, exp.Round)
-EXPECTED = (exp.Select, *ARITHMETIC, *CONDITIONS, *LEAVES, *STRINGS, *FUNCTIONS)
+#: How PostgreSQL rounds halves away from 0.
+ROUNDING = (exp.Sign, exp.Floor, exp.Abs)
+EXPECTED = (exp.Select, *ARITHMETIC, *CONDITIONS, *LEAVES, *STRINGS, *FUNCTIONS, *ROUNDING)
 #: What a branching program has besides: queries in queries, none of which reads a table, and whole
 #: numbers, some of them shifted. Masses, their parts and shares have names of its own.
 NESTED = (
@@ -173,11 +177,16 @@ def test_every_hostile_text_is_read_back_as_it_was(dialect, reader, text):
 def test_names_and_strings_are_written_by_the_rules_of_each_dialect():
     """The rules: doubled quotes, and the backslashes of BigQuery's lexical structure."""
     text = "a`b\"c]d'e\\f\n"
+    plain = ('"a`b""c]d\'e\\f\n"', "'a`b\"c]d''e\\f\n'")
     written = {
-        "ansi": ('"a`b""c]d\'e\\f\n"', "'a`b\"c]d''e\\f\n'"),
+        "ansi": plain,
+        "sqlite": plain,
+        "duckdb": plain,
+        "postgres": plain,
         "mysql": ("`a``b\"c]d'e\\f\n`", f"_utf8mb4 X'{text.encode().hex()}'"),
         "bigquery": ("`a\\`b\"c]d'e\\\\f\\n`", "'a`b\"c]d\\'e\\\\f\\n'"),
         "snowflake": ('"a`b""c]d\'e\\f\n"', "'a`b\"c]d''e\\\\f\n'"),
+        "spark": ("`a``b\"c]d'e\\f\n`", "'a`b\"c]d\\'e\\\\f\\n'"),
         "tsql": ("[a`b\"c]]d'e\\f\n]", "'a`b\"c]d''e\\' + '\nf'"),
     }
     schema = Schema((Feature(text, (text, "c\\\nf")),))
@@ -186,6 +195,11 @@ def test_names_and_strings_are_written_by_the_rules_of_each_dialect():
         level = "a`b\"c]d'e\\\nf" if dialect == "tsql" else text
         assert (writer.name(0), writer.literal(0, level)) == written[dialect]
     assert SqlWriter(schema, "tsql").literal(0, "naïve") == "N'naïve'"
+
+
+def test_every_dialect_is_read_back():
+    plain = {dialect for dialect, how in DIALECTS.items() if how is DIALECTS["ansi"]}
+    assert set(DIALECTS) == plain | set(GRAMMARS)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -219,6 +233,13 @@ def test_a_name_that_is_too_long_for_a_dialect_is_an_error(dialect, longest):
     with pytest.raises(ValueError, match=message):
         writer.name(1)
     assert "y" in SqlWriter(Schema((Feature("y" * 1000),)), "ansi").name(0)
+
+
+def test_postgres_counts_the_bytes_of_a_name():
+    writer = SqlWriter(Schema((Feature("é" * 31), Feature("é" * 32))), "postgres")
+    assert "é" * 31 in writer.name(0)
+    with pytest.raises(ValueError, match=r"column 'é+' has 64 bytes; postgres takes 63 at most"):
+        writer.name(1)
 
 
 def test_mysql_has_no_names_beyond_the_basic_plane():
@@ -283,6 +304,10 @@ def written(request):
 def test_a_score_in_sql_is_arithmetic_on_the_columns_of_the_fit(written, dialect, reader):
     model, X, _ = written
     is_program = isinstance(model, MartiRank | SMartiRank)
+    if is_program and dialect == "spark":
+        with pytest.raises(ValueError, match="spark takes no query in FROM that asks the row"):
+            model.to_sql(dialect)
+        return
     names, strings = read_back(model.to_sql(dialect), reader, is_nested=is_program)
     assert names <= set(HOSTILE)
     assert len(names) > 5
@@ -308,7 +333,7 @@ def asker(run, model, X, dialect, reader, types):
     """Put rows into a database, beside a table that no score may speak of; return what asks it."""
     kind = types[0] if isinstance(X.iloc[0, 0], str) else types[1]
     columns = ", ".join(f"{identifier(name, reader)} {kind}" for name in X.columns)
-    marks = ", ".join(["%s" if dialect == "mysql" else "?"] * (X.shape[1] + 1))
+    marks = ", ".join(["%s" if dialect in ("mysql", "postgres") else "?"] * (X.shape[1] + 1))
     run("CREATE TABLE vault (secret INTEGER)")
     run("INSERT INTO vault VALUES (4242)")
     run(f"CREATE TABLE hostile_rows (place INTEGER, {columns})")
@@ -387,6 +412,21 @@ def mariadb():
         finally:
             server.terminate()
             server.wait()
+
+
+def test_postgres_gives_the_scores_whatever_the_names(written, postgres):
+    model, X, scores = written
+
+    def run(statement, rows=None):
+        if rows is None:
+            found = postgres.execute(statement)
+            return found.fetchall() if found.description else None
+        return postgres.cursor().executemany(statement, rows)
+
+    run("DROP SCHEMA IF EXISTS public CASCADE")
+    run("CREATE SCHEMA public")
+    found = asker(run, model, X, "postgres", "postgres", ("TEXT", "FLOAT8"))()
+    np.testing.assert_allclose(np.array(found, dtype=float), scores, rtol=1e-12, atol=1e-12)
 
 
 # In both modes, backslashes being plain or not, and names in double quotes or not.

@@ -100,10 +100,11 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
-            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
-            whose collation ignores case or accents takes those that differ only so for one.
+        dialect : str, default="ansi"
+            How names, strings and numbers are written: "ansi", which Oracle takes, too, "sqlite",
+            "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
+            "tsql". Categories are compared as the database compares strings: one whose collation
+            ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
@@ -111,7 +112,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             An expression over the columns of the fit (``x0``, ``x1``, ... where they had no
             names), without a trailing semicolon. NULL is a missing value; a category that was not
             seen in fit counts as missing. NaN is not NULL to a database: store it as NULL. Of
-            branching programs it holds nested queries, which MariaDB and Oracle do not take.
+            branching programs it holds nested queries, which MariaDB, Oracle
+            and Spark do not take.
 
         Raises
         ------

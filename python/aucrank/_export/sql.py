@@ -41,14 +41,24 @@ from aucrank._utils.params import check_choice
 if TYPE_CHECKING:
     from aucrank._core import Model
 
-Dialect = Literal["ansi", "mysql", "bigquery", "snowflake", "tsql"]
+Dialect = Literal[
+    "ansi",
+    "sqlite",
+    "duckdb",
+    "postgres",
+    "mysql",
+    "bigquery",
+    "snowflake",
+    "spark",
+    "tsql",
+]
 
 
 # Decimal digits that every double keeps, and whole numbers below which it keeps all.
 _PLAIN_DIGITS = 15
 _PLAIN_NUMBERS = 10**_PLAIN_DIGITS
 
-_NEGATIVE_NUMBER = re.compile(r"-[0-9.]+(e[-+]?[0-9]+)?")
+_NEGATIVE_NUMBER = re.compile(r"-[0-9.]+(e[-+]?[0-9]+)?(::float8)?")
 
 # Last character of the basic multilingual plane.
 _LAST_OF_PLANE = "\uffff"
@@ -71,7 +81,8 @@ def _mysql_text(text: str) -> str:
     return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else _plain_text(text)
 
 
-def _bigquery_quoted(text: str, quote: str) -> str:
+def _escaped(text: str, quote: str) -> str:
+    """Return a text in quotes, in which a backslash escapes."""
     escaped = _ESCAPED | {quote: f"\\{quote}"}
     written = (
         escaped.get(character) or (f"\\u{ord(character):04x}" if character < " " else character)
@@ -96,8 +107,10 @@ class _Spelling:
     text: Callable[[str], str]
     true: str = "TRUE"
     false: str = "FALSE"
-    # Of a column or an alias, in characters; None where databases of the dialect differ.
+    # Of a column or an alias, in characters, or if so said in bytes; None where databases of the
+    # dialect differ.
     longest_name: int | None = None
+    is_in_bytes: bool = False
     # Whether names have no characters beyond the basic multilingual plane.
     names_of_one_plane: bool = False
     # Of 64 bits.
@@ -106,31 +119,64 @@ class _Spelling:
     shifted: Callable[[str], str] = lambda number: f"({number}) >> 31"
     # A number rounded to a whole one.
     rounded: Callable[[str], str] = lambda number: f"ROUND({number})"
+    # A number that is written with a point or an exponent, as a double.
+    double: Callable[[str], str] = lambda number: number
+    # Whether a query in FROM may ask the row outside.
+    nests_queries: bool = True
 
     def whole(self, number: int) -> str:
         """Return a whole number whose products have 64 bits."""
         return f"CAST({number} AS {self.whole_number})"
 
 
+def _in_double_quotes(name: str) -> str:
+    return _quoted(name, '"', '"')
+
+
+def _in_backticks(name: str) -> str:
+    return _quoted(name, "`", "`")
+
+
+_PLAIN = _Spelling(_in_double_quotes, _plain_text)
+
 DIALECTS: dict[str, _Spelling] = {
-    "ansi": _Spelling(lambda name: _quoted(name, '"', '"'), _plain_text),
+    "ansi": _PLAIN,
+    "sqlite": _PLAIN,
+    "duckdb": _PLAIN,
+    "postgres": _Spelling(
+        _in_double_quotes,
+        _plain_text,
+        # What is longer is cut off without a word.
+        longest_name=63,
+        is_in_bytes=True,
+        # ROUND takes halves of doubles to even numbers.
+        rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
+        # Numbers with a point or an exponent are decimals.
+        double=lambda number: f"{number}::float8",
+    ),
     "mysql": _Spelling(
-        lambda name: _quoted(name, "`", "`"),
+        _in_backticks,
         _mysql_text,
         longest_name=256,
         names_of_one_plane=True,
         whole_number="SIGNED",
     ),
     "bigquery": _Spelling(
-        lambda name: _bigquery_quoted(name, "`"),
-        lambda text: _bigquery_quoted(text, "'"),
+        lambda name: _escaped(name, "`"),
+        lambda text: _escaped(text, "'"),
         longest_name=300,
     ),
     "snowflake": _Spelling(
-        lambda name: _quoted(name, '"', '"'),
+        _in_double_quotes,
         lambda text: _plain_text(text.replace("\\", "\\\\")),
         longest_name=255,
         shifted=lambda number: f"BITSHIFTRIGHT({number}, 31)",
+    ),
+    "spark": _Spelling(
+        _in_backticks,
+        lambda text: _escaped(text, "'"),
+        shifted=lambda number: f"SHIFTRIGHT({number}, 31)",
+        nests_queries=False,
     ),
     "tsql": _Spelling(
         lambda name: _quoted(name, "[", "]"),
@@ -154,7 +200,7 @@ class SqlWriter:
     ----------
     schema : Schema
         Of the columns that the formula asks.
-    dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}
+    dialect : Dialect
         How names, strings and truth values are written.
 
     Raises
@@ -296,6 +342,11 @@ class SqlWriter:
         Masses and shares are whole numbers, as in the core. The innermost query, which has no table
         of its own, is the only one that asks the columns of the row.
         """
+        if not self._spelling.nests_queries:
+            raise ValueError(
+                f"{self._dialect} takes no query in FROM that asks the row outside, which a"
+                " branching program needs"
+            )
         shares, ends, queries = [], [], []
         masses = [self._spelling.whole(2**program.row_bits)]
         for layer, nodes in enumerate(program.layers):
@@ -318,7 +369,7 @@ class SqlWriter:
         query = f"SELECT {', '.join(shares)}" if shares else "SELECT 0 AS s"
         for layer, columns in enumerate(queries):
             query = f"SELECT *, {', '.join(columns)} FROM ({query}) AS layer{layer}"
-        mean = f"({' + '.join(ends)}) * 1e0 / {self.real(float(2**program.row_bits))}"
+        mean = f"({' + '.join(ends)}) * {self.real(1.0)} / {self.real(float(2**program.row_bits))}"
         return f"(SELECT {mean} FROM ({query}) AS program)"
 
     def name(self, feature: int) -> str:
@@ -336,12 +387,13 @@ class SqlWriter:
         if not name:
             raise ValueError(f"column {feature} has an empty name, which SQL cannot write")
         what = f"the name of column {self._schema.label(feature)}"
-        if spelling.longest_name is not None and len(name) > spelling.longest_name:
-            raise ValueError(
-                f"{what} has {len(name)} characters; {self._dialect} takes"
-                f" {spelling.longest_name} at most"
-            )
         _check_characters(name, what)
+        length = len(name.encode()) if spelling.is_in_bytes else len(name)
+        if spelling.longest_name is not None and length > spelling.longest_name:
+            unit = "bytes" if spelling.is_in_bytes else "characters"
+            raise ValueError(
+                f"{what} has {length} {unit}; {self._dialect} takes {spelling.longest_name} at most"
+            )
         if spelling.names_of_one_plane and max(name) > _LAST_OF_PLANE:
             raise ValueError(
                 f"{what} holds the character {max(name)!r}, which {self._dialect} has none of in"
@@ -385,12 +437,13 @@ class SqlWriter:
         """Return a number such that every database takes it for a double, sums of it included."""
         text = self.number(value)
         # Decimals would be added as they are written, not as doubles.
-        return f"{text}e0" if "." in text and "e" not in text else text
+        text = f"{text}e0" if "." in text and "e" not in text else text
+        return self._spelling.double(text) if "e" in text else text
 
     def real(self, value: float) -> str:
         """Return a number such that a quotient by it is no whole number."""
         text = self.double(value)
-        return text if "e" in text else f"{text}e0"
+        return text if "e" in text else self._spelling.double(f"{text}e0")
 
     def condition(self, condition: Condition) -> str:
         """Return a condition that is true for the rows on the left, and not true for the others."""
@@ -456,7 +509,7 @@ def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
         What to call it in an error.
     schema : Schema
         Of its columns.
-    dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}
+    dialect : Dialect
         How names, strings and truth values are written.
 
     Raises

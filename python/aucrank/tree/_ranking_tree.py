@@ -484,10 +484,11 @@ class RankingTree:
 
         Parameters
         ----------
-        dialect : {"ansi", "mysql", "bigquery", "snowflake", "tsql"}, default="ansi"
-            How names and strings are quoted; "ansi" serves sqlite, duckdb, PostgreSQL and Oracle,
-            "mysql" MariaDB, too. Categories are compared as the database compares strings: one
-            whose collation ignores case or accents takes those that differ only so for one.
+        dialect : str, default="ansi"
+            How names, strings and numbers are written: "ansi", which Oracle takes, too, "sqlite",
+            "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
+            "tsql". Categories are compared as the database compares strings: one whose collation
+            ignores case or accents takes those that differ only so for one.
 
         Returns
         -------
