@@ -20,6 +20,7 @@ _PACKAGES = (
     "polars",
     "pyarrow",
     "matplotlib",
+    "onnx",
     "skops",
 )
 

@@ -78,7 +78,7 @@ def test_dialects_quote_in_their_own_way():
     assert '`the "age"`' in card.to_sql("mysql")
     assert "[owner] IN (1)" in card.to_sql("tsql")
     assert "'c\\\\'" in card.to_sql("bigquery")
-    with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'mysql'"):
+    with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'sqlite'"):
         card.to_sql("prolog")
 
 

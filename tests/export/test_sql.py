@@ -58,7 +58,7 @@ def test_dialects_quote_in_their_own_way():
     assert "`a\\`ge]`" in tree.to_sql("bigquery")
     assert "[a`ge]]]" in tree.to_sql("tsql")
     assert "'it''s new'" in tree.to_sql()
-    with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'mysql'"):
+    with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'sqlite'"):
         tree.to_sql("prolog")
 
 

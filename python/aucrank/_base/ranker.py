@@ -1,5 +1,6 @@
 """What every ranker is built on: scores and labels from a core model."""
 
+import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -200,6 +201,61 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             version=_core.__version__,
             timestamp=None if timestamp is None else timestamp.isoformat(),
         )
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the score as data, for systems that read none of the other forms.
+
+        `save` is for `aucrank.load`; this is for all others, and holds what is needed to score a
+        row, and no more.
+
+        Parameters
+        ----------
+        indent : int or None, default=None
+            Spaces by which each level is moved in; None puts all on one line.
+
+        Returns
+        -------
+        str
+            Strict JSON, without NaN or Infinity; see Notes.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a part of the model cannot be written down, such as a split by a classifier of your
+            own.
+
+        Notes
+        -----
+        The document is an object with
+
+        - ``format`` ("aucrank-formula") and ``version`` (1): a reader should refuse a version that
+          it does not know;
+        - ``classes``: the two labels, the positive one last;
+        - ``features``: for each column of the fit its ``name``, its ``kind`` ("numeric" or
+          "categorical") and its ``levels``: the code of a category is its place there, from 0, and
+          what is not there counts as missing;
+        - ``score``: the formula, an object whose one key says the operation. The guide to
+          :doc:`production </production>` lists them.
+
+        Examples
+        --------
+        >>> from aucrank import RankOpt
+        >>> print(RankOpt(radii=[1.0]).fit([[0.0], [2.0]], [0, 1]).to_json())
+        {"format": "aucrank-formula", "version": 1, "classes": [0, 1], ...
+        """
+        check_is_fitted(self)
+        text = self._model.formula()
+        read_formula(text, type(self).__name__, "JSON")
+        document = {
+            "format": "aucrank-formula",
+            "version": 1,
+            "classes": self.classes_.tolist(),
+            "features": self._schema.to_json(),
+            "score": json.loads(text),
+        }
+        return json.dumps(document, indent=indent, allow_nan=False)
 
     def to_onnx(self, *, inputs: Literal["auto", "columns", "matrix"] = "auto") -> Any:
         """Return the model as an ONNX document, which onnxruntime scores rows by.

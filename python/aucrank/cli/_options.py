@@ -14,6 +14,23 @@ DEFAULT_MODEL = "RankingEnsemble"
 MOST_VALUES = {"AURORA": 5_000, "CatBoostClassifier": 500_000, "RankOpt": 1_000_000}
 
 
+#: Forms of `export`.
+EXPORTS = ("onnx", "sql", "pmml", "json", "dot", "text", "csv", "html")
+
+#: Those of SQL; the writer, which has them too, takes long to import.
+DIALECTS = (
+    "ansi",
+    "sqlite",
+    "duckdb",
+    "postgres",
+    "mysql",
+    "bigquery",
+    "snowflake",
+    "spark",
+    "tsql",
+)
+
+
 def add_command(
     commands: "argparse._SubParsersAction[Any]", name: str, summary: str, more: str = ""
 ) -> argparse.ArgumentParser:

@@ -12,6 +12,8 @@ from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,
     DEFAULT_MODEL,
+    DIALECTS,
+    EXPORTS,
     MOST_VALUES,
     above_zero,
     add_columns,
@@ -40,7 +42,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"aucrank {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_demo, _add_compare, _add_fit, _add_score, _add_evaluate, _add_describe):
+    for add in (
+        _add_demo,
+        _add_compare,
+        _add_fit,
+        _add_score,
+        _add_evaluate,
+        _add_describe,
+        _add_export,
+    ):
         add(commands)
     return parser
 
@@ -203,3 +213,25 @@ def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
 def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(commands, "describe", "print what a saved model is, in words")
     add_model_file(parser)
+
+
+def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(
+        commands,
+        "export",
+        "write a saved model in the form that another system takes",
+        "onnx: for onnxruntime, whole, in double precision; sql: an expression over the columns; "
+        "pmml: for decision engines; json: the score as data; dot: the graph of a tree; text: what "
+        "`describe` says of the model; csv: its table, such as the terms of a sum, the strata of a "
+        "tree or the lines of a card; html: a card to print.",
+    )
+    add_model_file(parser)
+    parser.add_argument("--to", required=True, choices=EXPORTS, help="which form")
+    parser.add_argument(
+        "--dialect",
+        choices=DIALECTS,
+        help="how SQL is written (default: ansi)",
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="where to write (default: the standard output stream)"
+    )

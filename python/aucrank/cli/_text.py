@@ -56,11 +56,28 @@ class _PlainOutput(io.TextIOBase):
             self._stream.write(data.decode(encoding))
         return len(text)
 
+    def write_as_it_is(self, text: str) -> None:
+        """Write a document for another program; on a terminal it is plain like all else."""
+        buffer = getattr(self._stream, "buffer", None)
+        if self.isatty() or buffer is None:
+            self.write(text)
+            return
+        self._stream.flush()
+        buffer.write(text.encode())
+
     def flush(self) -> None:
         self._stream.flush()
 
     def isatty(self) -> bool:
         return self._stream.isatty()
+
+
+def write_document(text: str) -> None:
+    """Write a document to the standard output stream."""
+    if isinstance(sys.stdout, _PlainOutput):
+        sys.stdout.write_as_it_is(text)
+    else:
+        print(text, end="")
 
 
 @contextmanager

@@ -87,7 +87,7 @@ class Graph:
 
     def constant(self, values: Any, dtype: type = np.float64) -> str:
         """Return the name of a tensor of constants, each of which is kept once."""
-        array = np.asarray(values, dtype=dtype)
+        array: NDArray[Any] = np.asarray(values, dtype=dtype)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._constants:
             name = self.free_name("constant")

@@ -1,16 +1,15 @@
 """A scorecard for people: a table, a card for the wall, a page, a sheet for Excel."""
 
-import csv
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from io import StringIO
 from math import floor, inf, isinf, log10
 from typing import Any
 
 import numpy as np
 
+from aucrank._data.csv_text import csv_text
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import CardBin, CardFeature
 from aucrank._export.rules import number
@@ -27,9 +26,6 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 #: What stands before the points of values that no training row had.
 _UNSEEN = "Points of what no training row had"
-
-#: First signs of a cell that a spreadsheet would take for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +156,8 @@ def to_csv(sheet: Sheet, *, excel: bool) -> str:
     size, n_pos = whole(np.array([sheet.size, sheet.n_pos])).tolist()
     rate = sheet.n_pos / sheet.size
     first = ["initial points", "every row", size, 1.0, n_pos, rate, sheet.initial_points]
-    out = StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
-    writer.writerow(table)
     columns = (column.tolist() for column in table.values())
-    for row in [first, *zip(*columns, strict=True)]:
-        writer.writerow([_cell(value, excel=excel) for value in row])
-    # The writer quotes an empty text, which would be one.
-    return out.getvalue().replace(_NOTHING, "")
+    return csv_text(table, [first, *zip(*columns, strict=True)], excel=excel)
 
 
 def to_text(sheet: Sheet) -> str:
@@ -335,17 +325,6 @@ def _nice_step(least: float) -> int:
         return 1
     power = 10 ** floor(log10(least))
     return int(next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least))
-
-
-#: Stands for an empty cell until the text is there; no text holds it, as NUL is replaced.
-_NOTHING = '"\0"'
-
-
-def _cell(value: Any, *, excel: bool) -> Any:
-    if isinstance(value, str):
-        value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
-        return f"'{value}" if excel and value.startswith(_FORMULA) else value
-    return "\0" if value != value else value
 
 
 def _plain(label: Any) -> str:

@@ -1,0 +1,81 @@
+"""`aucrank export`: a saved model in the form that another system takes."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aucrank._data.csv_text import csv_text
+from aucrank._utils.files import write_atomically
+from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
+from aucrank.cli._model import load_ranker
+from aucrank.cli._text import laid_out, write_document
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the model."""
+    if args.dialect is not None and args.to != "sql":
+        raise UsageError(f"--dialect is of SQL, and --to says {args.to}")
+    if args.out is None and args.to == "onnx":
+        raise UsageError("ONNX is no text: --out says which file it goes to")
+    out = None if args.out is None else writable(args.out)
+    model = load_ranker(args.model)
+    try:
+        content = _WRITERS[args.to](model.estimator, args)
+    except ImportError as error:
+        raise DataError(str(error)) from error
+    except ValueError as error:
+        raise DataError(f"{args.model}: {error}") from error
+    if out is None:
+        write_document(content if content.endswith("\n") else f"{content}\n")
+        return 0
+    with plain_errors(f"cannot write {out}"):
+        write_atomically(out, content)
+    print(f"wrote {model.class_name} as {args.to} to {out} ({out.stat().st_size:,} bytes)")
+    return 0
+
+
+def _text(estimator: Any, _: argparse.Namespace) -> str:
+    """Return what `describe` says of the score."""
+    return "\n".join(laid_out(section) for section in estimator._summary()).lstrip("\n")
+
+
+def _csv(estimator: Any, args: argparse.Namespace) -> str:
+    """Return the first table of the summary; to a file such that spreadsheets take it."""
+    to_file = args.out is not None
+    if hasattr(estimator, "to_csv"):
+        text = estimator.to_csv(excel=to_file)
+    else:
+        table = next((section.table for section in estimator._summary() if section.table), None)
+        if table is None:
+            raise ValueError(f"this {type(estimator).__name__} has no table")
+        columns = (np.asarray(column).tolist() for column in table.values())
+        text = csv_text(table, zip(*columns, strict=True), excel=to_file)
+    # By this mark a spreadsheet knows UTF-8.
+    return f"\ufeff{text}" if to_file else text
+
+
+def _own(name: str, what: str) -> Callable[[Any, argparse.Namespace], str]:
+    """Return what asks an estimator for a form that not all have."""
+
+    def write(estimator: Any, _: argparse.Namespace) -> str:
+        of = getattr(estimator, "tree_", estimator)
+        if not hasattr(of, name):
+            raise ValueError(f"{type(estimator).__name__} has no such form: it is of {what}")
+        text: str = getattr(of, name)()
+        return text
+
+    return write
+
+
+_WRITERS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
+    "onnx": lambda estimator, _: estimator.to_onnx().SerializeToString(),
+    "sql": lambda estimator, args: estimator.to_sql(args.dialect or "ansi"),
+    "pmml": lambda estimator, _: estimator.to_pmml(),
+    "json": lambda estimator, _: estimator.to_json(),
+    "dot": _own("to_dot", "TreeRank"),
+    "text": _text,
+    "csv": _csv,
+    "html": _own("to_html", "Scorecard"),
+}
