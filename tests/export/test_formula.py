@@ -1,5 +1,6 @@
 """Formulas of all families: evaluated plainly by the core, and by databases, to the last bit."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -23,6 +24,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES, fitted_formula
+from tests.common.json_formula import score
 from tests.common.loans import loans
 from tests.common.pmml import PmmlRegression
 
@@ -84,6 +86,19 @@ def test_postgres_gives_the_score_to_the_last_bit(name, postgres):
 def rows_for_an_engine(new):
     """Rows as dictionaries, in which what is missing is None."""
     return new.astype(object).where(new.notna(), None).to_dict("records")
+
+
+#: A card writes points to add up in place of its score.
+CARDS = {"card", "card of a bank"}
+
+
+@pytest.mark.parametrize("name", sorted({*WITH_CATEGORIES, *OF_NUMBERS, *NOT_IN_SQL} - CARDS))
+def test_what_the_guide_says_of_the_json_is_the_score_to_the_last_bit(name):
+    model, new = fitted_formula(name)
+    new = new.head(100)
+    document = json.loads(model.to_json())
+    found = [score(document, row.values()) for row in rows_for_an_engine(new)]
+    assert_array_equal(found, model.decision_function(new))
 
 
 #: In a program masses are whole numbers, which PMML does not round.
