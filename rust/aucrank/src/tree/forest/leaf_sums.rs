@@ -80,6 +80,14 @@ impl LeafSums {
         if !self.scorer.coder.code(columns, rows, tile) {
             return false;
         }
+        if let [sum] = sums {
+            leaves.resize(self.values.len(), 0);
+            self.scorer.leaves_of_row(tile, leaves);
+            for (values, &leaf) in self.values.iter().zip(&*leaves) {
+                *sum += values[leaf as usize];
+            }
+            return true;
+        }
         leaves.resize(sums.len(), 0);
         for (tree, values) in self.values.iter().enumerate() {
             self.scorer.leaves(tree, tile, leaves);

@@ -3,7 +3,10 @@
 //! A question in raw values costs a cache miss and a branch that is often guessed wrong. Here rows
 //! are coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
 //! question compares two small integers; then each tree, which now fits the first-level cache,
-//! takes the rows of a tile eight at a time without a branch, so that their loads overlap.
+//! takes the rows of a tile eight at a time without a branch, so that their loads overlap. Where
+//! there is one row, it walks down eight trees at a time instead.
+
+use std::ops::Range;
 
 use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
 use crate::data::{Grid, LevelSet};
@@ -48,13 +51,10 @@ const FEW_LEVELS: usize = 1 << 10;
 /// about as much memory as the lists.
 const MARKS_OF_LISTED: usize = 32;
 
+/// Where the steps of a tree are.
 #[derive(Debug)]
 struct CodedTree {
-    /// From the root on, level by level, so that the questions that every row is asked lie side by
-    /// side.
-    steps: Vec<Step>,
-    /// For each step that is a leaf, its place in the ranking.
-    leaves: Vec<u32>,
+    steps: Range<usize>,
     has_sets: bool,
 }
 
@@ -64,6 +64,11 @@ pub(in crate::tree) struct Scorer {
     /// Codes rows as the trees ask them.
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
+    /// Tree by tree, each from its root on, level by level, so that the questions that every row is
+    /// asked lie side by side. Steps lead to others by their places in the tree.
+    steps: Vec<Step>,
+    /// For each step that is a leaf, its place in the ranking.
+    leaves: Vec<u32>,
     /// Which categories go left, for each question about a set: one bit a category, one for the
     /// missing value, and one for what is no category at all.
     marks: Vec<u64>,
@@ -114,29 +119,30 @@ impl Scorer {
         let mut scorer = Self {
             coder: RowCoder { columns },
             trees: Vec::with_capacity(routers.len()),
+            steps: Vec::new(),
+            leaves: Vec::new(),
             marks: Vec::new(),
             lists: Vec::new(),
         };
         for router in routers {
-            let coded = scorer.coded(router, &column_of);
-            scorer.trees.push(coded);
+            scorer.push(router, &column_of);
         }
         scorer
     }
 
-    fn coded(&mut self, router: &Router<'_, Test>, column_of: &[u32]) -> CodedTree {
+    fn push(&mut self, router: &Router<'_, Test>, column_of: &[u32]) {
         // Where the sides of each question begin, once they have a place; parts of a split that were
         // merged lead to copies of one question, whose sides they share.
         let mut sides = vec![None; router.steps.len()];
         let mut targets = vec![router.start];
-        let (mut steps, mut leaves) = (Vec::new(), Vec::new());
-        while let Some(&target) = targets.get(steps.len()) {
-            let me = steps.len() as u32;
+        let start = self.steps.len();
+        while let Some(&target) = targets.get(self.steps.len() - start) {
+            let me = (self.steps.len() - start) as u32;
             match target.resolve() {
                 Err(leaf) => {
                     // No code is so high, once a missing one has come round to 0.
-                    steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
-                    leaves.push(leaf as u32);
+                    self.steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
+                    self.leaves.push(leaf as u32);
                 }
                 Ok(question) => {
                     let (question_asked, left, right) = &router.steps[question];
@@ -148,13 +154,13 @@ impl Scorer {
                         targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
                         first
                     });
-                    steps.push(Step { column, more, bound, first });
-                    leaves.push(u32::MAX);
+                    self.steps.push(Step { column, more, bound, first });
+                    self.leaves.push(u32::MAX);
                 }
             }
         }
-        let has_sets = steps.iter().any(|step: &Step| step.more >= SET);
-        CodedTree { steps, leaves, has_sets }
+        let has_sets = self.steps[start..].iter().any(|step| step.more >= SET);
+        self.trees.push(CodedTree { steps: start..self.steps.len(), has_sets });
     }
 
     /// The form of a question: what is added, the bound, and whether the rows on the left are the
@@ -211,25 +217,22 @@ impl Scorer {
         if tree.steps.len() == 1 {
             leaves.fill(0);
         } else if tree.has_sets {
-            self.walk(tree, tile, leaves, |step, code| match step.more {
-                SET => self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1,
-                LISTED => self.lists[step.bound as usize].contains(code),
-                _ => is_low(step, code),
-            });
+            self.walk_rows(tree, tile, leaves, |step, code| self.is_first(step, code));
         } else {
-            self.walk(tree, tile, leaves, is_low);
+            self.walk_rows(tree, tile, leaves, is_low);
         }
     }
 
     #[inline]
-    fn walk(
+    fn walk_rows(
         &self,
         tree: &CodedTree,
         tile: &Tile,
         leaves: &mut [u32],
         is_first: impl Fn(&Step, u32) -> bool,
     ) {
-        let steps = &tree.steps[..];
+        let steps = &self.steps[tree.steps.clone()];
+        let leaf_of_step = &self.leaves[tree.steps.clone()];
         let groups = tile.codes.chunks_exact(self.coder.columns.len());
         for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
             let mut at = [0_u32; LANES];
@@ -245,8 +248,55 @@ impl Scorer {
                 (0..MORE_LEVELS).for_each(|_| walk_on(&mut at));
             }
             for (leaf, at) in leaves.iter_mut().zip(at) {
-                *leaf = tree.leaves[at as usize];
+                *leaf = leaf_of_step[at as usize];
             }
+        }
+    }
+
+    /// Leaf of the first row of a tile in each tree, as its place in the ranking.
+    pub(in crate::tree) fn leaves_of_row(&self, tile: &Tile, leaves: &mut [u32]) {
+        let codes: Vec<u32> = tile.codes.iter().map(|lanes| lanes[0]).collect();
+        if codes.is_empty() {
+            // All trees are single leaves.
+            leaves.fill(0);
+        } else if self.trees.iter().any(|tree| tree.has_sets) {
+            self.walk_trees(&codes, leaves, |step, code| self.is_first(step, code));
+        } else {
+            self.walk_trees(&codes, leaves, is_low);
+        }
+    }
+
+    #[inline]
+    fn walk_trees(&self, codes: &[u32], leaves: &mut [u32], is_first: impl Fn(&Step, u32) -> bool) {
+        for (trees, leaves) in self.trees.chunks(LANES).zip(leaves.chunks_mut(LANES)) {
+            let mut steps = [&self.steps[..0]; LANES];
+            for (lane, steps) in steps.iter_mut().enumerate() {
+                // Lanes without a tree walk the last one once more.
+                *steps = &self.steps[trees[lane.min(trees.len() - 1)].steps.clone()];
+            }
+            let mut at = [0_u32; LANES];
+            let walk_on = |at: &mut [u32; LANES]| {
+                for (steps, at) in steps.iter().zip(at) {
+                    let step = &steps[*at as usize];
+                    *at = step.first + u32::from(!is_first(step, codes[step.column as usize]));
+                }
+            };
+            (0..LEVELS).for_each(|_| walk_on(&mut at));
+            while steps.iter().zip(at).any(|(steps, at)| steps[at as usize].first != at) {
+                (0..MORE_LEVELS).for_each(|_| walk_on(&mut at));
+            }
+            for ((leaf, at), tree) in leaves.iter_mut().zip(at).zip(trees) {
+                *leaf = self.leaves[tree.steps.start + at as usize];
+            }
+        }
+    }
+
+    #[inline]
+    fn is_first(&self, step: &Step, code: u32) -> bool {
+        match step.more {
+            SET => self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1,
+            LISTED => self.lists[step.bound as usize].contains(code),
+            _ => is_low(step, code),
         }
     }
 }
@@ -414,6 +464,18 @@ mod tests {
         }
     }
 
+    /// Leaves of each row in each tree, row by row.
+    fn leaves_of_rows(scorer: &Scorer, columns: &Columns<'_>) -> Vec<Vec<u32>> {
+        let mut tile = Tile::default();
+        let of_row = |row| {
+            let mut leaves = vec![u32::MAX; scorer.trees.len()];
+            assert!(scorer.coder.code(columns, row..row + 1, &mut tile));
+            scorer.leaves_of_row(&tile, &mut leaves);
+            leaves
+        };
+        (0..columns.n_rows()).map(of_row).collect()
+    }
+
     /// Leaves of rows in one tree, in tiles of several sizes whose last lanes hold old codes.
     fn coded_leaves(scorer: &Scorer, columns: &Columns<'_>, tree: usize) -> Vec<u32> {
         let mut tile = Tile::default();
@@ -439,12 +501,16 @@ mod tests {
     fn coded_trees_lead_to_the_leaves_of_the_trees() {
         let mut random = Random(7);
         for round in 0..60 {
-            let trees = random.trees(&[0, 1, 2, 4, 6, 9][round % 3..], &some_thresholds());
+            let depths = [0, 1, 2, 4, 6, 9].repeat(1 + round % 2);
+            let trees = random.trees(&depths[round % 3..], &some_thresholds());
             let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
             let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
+            let by_row = leaves_of_rows(&scorer, &columns);
             for (number, tree) in trees.iter().enumerate() {
                 let expected = tree.apply(&columns, None).unwrap();
                 assert_eq!(coded_leaves(&scorer, &columns, number), expected);
+                let of_rows: Vec<u32> = by_row.iter().map(|leaves| leaves[number]).collect();
+                assert_eq!(of_rows, expected);
             }
         }
     }
@@ -457,6 +523,7 @@ mod tests {
         let scorer = Scorer::new(&trees);
         assert!(scorer.coder.columns.is_empty());
         assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
+        assert_eq!(leaves_of_rows(&scorer, &rows.columns()), vec![vec![0, 0]; 20]);
     }
 
     #[test]
