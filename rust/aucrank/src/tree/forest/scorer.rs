@@ -22,6 +22,9 @@ const LEVELS: usize = 6;
 /// Levels before each further look.
 const MORE_LEVELS: usize = 2;
 
+/// Trees that one row walks down side by side.
+const TREES: usize = 8;
+
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
 struct Step {
@@ -36,6 +39,90 @@ struct Step {
     /// Where the first side leads; the second leads to the step after it, so that an answer is
     /// added instead of looked up. A leaf leads to itself.
     first: u32,
+}
+
+/// A [`Step`] of small numbers, in half the memory.
+#[derive(Debug, Clone, Copy)]
+struct SmallStep {
+    /// The column in all bits but the two of what is added.
+    column_and_more: u16,
+    /// The highest stands for one above all codes.
+    bound: u16,
+    first: u32,
+}
+
+/// What a walk asks of a step.
+trait Ask {
+    fn column(&self) -> usize;
+    fn more(&self) -> u32;
+    fn bound(&self) -> u32;
+    fn first(&self) -> u32;
+}
+
+impl Ask for Step {
+    #[inline]
+    fn column(&self) -> usize {
+        self.column as usize
+    }
+
+    #[inline]
+    fn more(&self) -> u32 {
+        self.more
+    }
+
+    #[inline]
+    fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    #[inline]
+    fn first(&self) -> u32 {
+        self.first
+    }
+}
+
+impl Ask for SmallStep {
+    #[inline]
+    fn column(&self) -> usize {
+        usize::from(self.column_and_more >> 2)
+    }
+
+    #[inline]
+    fn more(&self) -> u32 {
+        u32::from(self.column_and_more & 3)
+    }
+
+    #[inline]
+    fn bound(&self) -> u32 {
+        self.bound.into()
+    }
+
+    #[inline]
+    fn first(&self) -> u32 {
+        self.first
+    }
+}
+
+/// The steps of all trees.
+#[derive(Debug)]
+enum Steps {
+    Small(Vec<SmallStep>),
+    Any(Vec<Step>),
+}
+
+impl Steps {
+    /// In the smaller form if it has room for all numbers.
+    fn new(steps: Vec<Step>, columns: &[(usize, Coding)]) -> Self {
+        let are_low = columns.iter().all(|(_, coding)| coding.highest() < u32::from(u16::MAX) - 1);
+        let small = |step: &Step| {
+            let bound =
+                if step.bound == u32::MAX { u16::MAX } else { step.bound.try_into().ok()? };
+            let column_and_more = (u64::from(step.column) << 2 | u64::from(step.more)).try_into();
+            Some(SmallStep { column_and_more: column_and_more.ok()?, bound, first: step.first })
+        };
+        let found = if are_low { steps.iter().map(small).collect() } else { None };
+        found.map_or(Self::Any(steps), Self::Small)
+    }
 }
 
 /// Marks a question about a set of categories.
@@ -54,7 +141,7 @@ const MARKS_OF_LISTED: usize = 32;
 /// Where the steps of a tree are.
 #[derive(Debug)]
 struct CodedTree {
-    steps: Range<usize>,
+    steps: Range<u32>,
     has_sets: bool,
 }
 
@@ -65,8 +152,8 @@ pub(in crate::tree) struct Scorer {
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
     /// Tree by tree, each from its root on, level by level, so that the questions that every row is
-    /// asked lie side by side. Steps lead to others by their places in the tree.
-    steps: Vec<Step>,
+    /// asked lie side by side.
+    steps: Steps,
     /// For each step that is a leaf, its place in the ranking.
     leaves: Vec<u32>,
     /// Which categories go left, for each question about a set: one bit a category, one for the
@@ -119,29 +206,31 @@ impl Scorer {
         let mut scorer = Self {
             coder: RowCoder { columns },
             trees: Vec::with_capacity(routers.len()),
-            steps: Vec::new(),
+            steps: Steps::Any(Vec::new()),
             leaves: Vec::new(),
             marks: Vec::new(),
             lists: Vec::new(),
         };
+        let mut steps = Vec::new();
         for router in routers {
-            scorer.push(router, &column_of);
+            scorer.push(router, &column_of, &mut steps);
         }
+        scorer.steps = Steps::new(steps, &scorer.coder.columns);
         scorer
     }
 
-    fn push(&mut self, router: &Router<'_, Test>, column_of: &[u32]) {
+    fn push(&mut self, router: &Router<'_, Test>, column_of: &[u32], steps: &mut Vec<Step>) {
         // Where the sides of each question begin, once they have a place; parts of a split that were
         // merged lead to copies of one question, whose sides they share.
         let mut sides = vec![None; router.steps.len()];
         let mut targets = vec![router.start];
-        let start = self.steps.len();
-        while let Some(&target) = targets.get(self.steps.len() - start) {
-            let me = (self.steps.len() - start) as u32;
+        let start = steps.len();
+        while let Some(&target) = targets.get(steps.len() - start) {
+            let me = steps.len() as u32;
             match target.resolve() {
                 Err(leaf) => {
                     // No code is so high, once a missing one has come round to 0.
-                    self.steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
+                    steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
                     self.leaves.push(leaf as u32);
                 }
                 Ok(question) => {
@@ -150,17 +239,17 @@ impl Scorer {
                     let column = column_of[test.feature];
                     let (more, bound, left_first) = self.ask(test, column);
                     let first = *sides[question].get_or_insert_with(|| {
-                        let first = targets.len() as u32;
+                        let first = start + targets.len();
                         targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
-                        first
+                        first as u32
                     });
-                    self.steps.push(Step { column, more, bound, first });
+                    steps.push(Step { column, more, bound, first });
                     self.leaves.push(u32::MAX);
                 }
             }
         }
-        let has_sets = self.steps[start..].iter().any(|step| step.more >= SET);
-        self.trees.push(CodedTree { steps: start..self.steps.len(), has_sets });
+        let has_sets = steps[start..].iter().any(|step| step.more >= SET);
+        self.trees.push(CodedTree { steps: start as u32..steps.len() as u32, has_sets });
     }
 
     /// The form of a question: what is added, the bound, and whether the rows on the left are the
@@ -213,91 +302,136 @@ impl Scorer {
 
     /// Leaf of each row of a tile in one tree, as its place in the ranking.
     pub(in crate::tree) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
-        let tree = &self.trees[tree];
-        if tree.steps.len() == 1 {
-            leaves.fill(0);
-        } else if tree.has_sets {
-            self.walk_rows(tree, tile, leaves, |step, code| self.is_first(step, code));
-        } else {
-            self.walk_rows(tree, tile, leaves, is_low);
-        }
-    }
-
-    #[inline]
-    fn walk_rows(
-        &self,
-        tree: &CodedTree,
-        tile: &Tile,
-        leaves: &mut [u32],
-        is_first: impl Fn(&Step, u32) -> bool,
-    ) {
-        let steps = &self.steps[tree.steps.clone()];
-        let leaf_of_step = &self.leaves[tree.steps.clone()];
-        let groups = tile.codes.chunks_exact(self.coder.columns.len());
-        for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
-            let mut at = [0_u32; LANES];
-            let walk_on = |at: &mut [u32; LANES]| {
-                for (lane, at) in at.iter_mut().enumerate() {
-                    let step = &steps[*at as usize];
-                    let code = codes[step.column as usize][lane];
-                    *at = step.first + u32::from(!is_first(step, code));
-                }
-            };
-            (0..LEVELS).for_each(|_| walk_on(&mut at));
-            while at.iter().any(|&at| steps[at as usize].first != at) {
-                (0..MORE_LEVELS).for_each(|_| walk_on(&mut at));
-            }
-            for (leaf, at) in leaves.iter_mut().zip(at) {
-                *leaf = leaf_of_step[at as usize];
-            }
-        }
+        self.ends(tree, tile, leaves);
+        leaves.iter_mut().for_each(|leaf| *leaf = self.leaves[*leaf as usize]);
     }
 
     /// Leaf of the first row of a tile in each tree, as its place in the ranking.
     pub(in crate::tree) fn leaves_of_row(&self, tile: &Tile, leaves: &mut [u32]) {
-        let codes: Vec<u32> = tile.codes.iter().map(|lanes| lanes[0]).collect();
-        if codes.is_empty() {
-            // All trees are single leaves.
-            leaves.fill(0);
-        } else if self.trees.iter().any(|tree| tree.has_sets) {
-            self.walk_trees(&codes, leaves, |step, code| self.is_first(step, code));
-        } else {
-            self.walk_trees(&codes, leaves, is_low);
+        self.ends_of_row(tile, leaves);
+        leaves.iter_mut().for_each(|leaf| *leaf = self.leaves[*leaf as usize]);
+    }
+
+    /// Leaf of each row of a tile in one tree, as its place among the steps.
+    pub(super) fn ends(&self, tree: usize, tile: &Tile, ends: &mut [u32]) {
+        let tree = &self.trees[tree];
+        match &self.steps {
+            _ if tree.steps.len() == 1 => ends.fill(tree.steps.start),
+            Steps::Small(steps) if !tree.has_sets => {
+                self.walk_rows(steps, tree, tile, ends, is_low);
+            }
+            Steps::Any(steps) if !tree.has_sets => {
+                self.walk_rows(steps, tree, tile, ends, is_low);
+            }
+            Steps::Small(steps) => {
+                self.walk_rows(steps, tree, tile, ends, |step, code| self.is_first(step, code));
+            }
+            Steps::Any(steps) => {
+                self.walk_rows(steps, tree, tile, ends, |step, code| self.is_first(step, code));
+            }
         }
     }
 
     #[inline]
-    fn walk_trees(&self, codes: &[u32], leaves: &mut [u32], is_first: impl Fn(&Step, u32) -> bool) {
-        for (trees, leaves) in self.trees.chunks(LANES).zip(leaves.chunks_mut(LANES)) {
-            let mut steps = [&self.steps[..0]; LANES];
-            for (lane, steps) in steps.iter_mut().enumerate() {
-                // Lanes without a tree walk the last one once more.
-                *steps = &self.steps[trees[lane.min(trees.len() - 1)].steps.clone()];
-            }
-            let mut at = [0_u32; LANES];
+    fn walk_rows<S: Ask>(
+        &self,
+        steps: &[S],
+        tree: &CodedTree,
+        tile: &Tile,
+        ends: &mut [u32],
+        is_first: impl Fn(&S, u32) -> bool,
+    ) {
+        let groups = tile.codes.chunks_exact(self.coder.columns.len());
+        for (codes, ends) in groups.zip(ends.chunks_mut(LANES)) {
+            let mut at = [tree.steps.start; LANES];
             let walk_on = |at: &mut [u32; LANES]| {
-                for (steps, at) in steps.iter().zip(at) {
+                for (lane, at) in at.iter_mut().enumerate() {
                     let step = &steps[*at as usize];
-                    *at = step.first + u32::from(!is_first(step, codes[step.column as usize]));
+                    let code = codes[step.column()][lane];
+                    *at = step.first() + u32::from(!is_first(step, code));
                 }
             };
-            (0..LEVELS).for_each(|_| walk_on(&mut at));
-            while steps.iter().zip(at).any(|(steps, at)| steps[at as usize].first != at) {
-                (0..MORE_LEVELS).for_each(|_| walk_on(&mut at));
+            walk_to_the_end(steps, &mut at, walk_on);
+            ends.copy_from_slice(&at[..ends.len()]);
+        }
+    }
+
+    /// Leaf of the first row of a tile in each tree, as its place among the steps.
+    pub(super) fn ends_of_row(&self, tile: &Tile, ends: &mut [u32]) {
+        let has_sets = self.trees.iter().any(|tree| tree.has_sets);
+        match &self.steps {
+            // All trees are single leaves.
+            _ if tile.codes.is_empty() => {
+                let starts = self.trees.iter().map(|tree| tree.steps.start);
+                ends.iter_mut().zip(starts).for_each(|(end, start)| *end = start);
             }
-            for ((leaf, at), tree) in leaves.iter_mut().zip(at).zip(trees) {
-                *leaf = self.leaves[tree.steps.start + at as usize];
+            Steps::Small(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
+            Steps::Any(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
+            Steps::Small(steps) => {
+                self.walk_trees(steps, tile, ends, |step, code| self.is_first(step, code));
+            }
+            Steps::Any(steps) => {
+                self.walk_trees(steps, tile, ends, |step, code| self.is_first(step, code));
             }
         }
     }
 
     #[inline]
-    fn is_first(&self, step: &Step, code: u32) -> bool {
-        match step.more {
-            SET => self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1,
-            LISTED => self.lists[step.bound as usize].contains(code),
+    fn walk_trees<S: Ask>(
+        &self,
+        steps: &[S],
+        tile: &Tile,
+        ends: &mut [u32],
+        is_first: impl Fn(&S, u32) -> bool,
+    ) {
+        let codes = &tile.codes[..];
+        for (trees, ends) in self.trees.chunks(TREES).zip(ends.chunks_mut(TREES)) {
+            // Lanes without a tree walk the first one once more.
+            let mut at = [trees[0].steps.start; TREES];
+            at.iter_mut().zip(trees).for_each(|(at, tree)| *at = tree.steps.start);
+            let walk_on = |at: &mut [u32; TREES]| {
+                for at in at {
+                    let step = &steps[*at as usize];
+                    let code = codes[step.column()][0];
+                    *at = step.first() + u32::from(!is_first(step, code));
+                }
+            };
+            walk_to_the_end(steps, &mut at, walk_on);
+            ends.copy_from_slice(&at[..ends.len()]);
+        }
+    }
+
+    #[inline]
+    fn is_first(&self, step: &impl Ask, code: u32) -> bool {
+        let place = step.bound() as usize;
+        match step.more() {
+            SET => self.marks[place + code as usize / 64] >> (code % 64) & 1 == 1,
+            LISTED => self.lists[place].contains(code),
             _ => is_low(step, code),
         }
+    }
+
+    /// For each step the value of its leaf, given those of the leaves of each tree in ranking order;
+    /// 0 where it is none.
+    pub(super) fn values_of_steps(&self, values: &[Vec<f64>]) -> Vec<f64> {
+        let of_tree = |(tree, values): (&CodedTree, &Vec<f64>)| -> Vec<f64> {
+            let leaves = &self.leaves[tree.steps.start as usize..tree.steps.end as usize];
+            leaves.iter().map(|&leaf| values.get(leaf as usize).copied().unwrap_or(0.0)).collect()
+        };
+        self.trees.iter().zip(values).flat_map(of_tree).collect()
+    }
+}
+
+/// Walks on until all lanes are at leaves.
+#[inline]
+fn walk_to_the_end<S: Ask, const N: usize>(
+    steps: &[S],
+    at: &mut [u32; N],
+    walk_on: impl Fn(&mut [u32; N]),
+) {
+    (0..LEVELS).for_each(|_| walk_on(at));
+    while at.iter().any(|&at| steps[at as usize].first() != at) {
+        (0..MORE_LEVELS).for_each(|_| walk_on(at));
     }
 }
 
@@ -308,8 +442,8 @@ impl List {
 }
 
 #[inline]
-fn is_low(step: &Step, code: u32) -> bool {
-    code.wrapping_add(step.more) < step.bound
+fn is_low(step: &impl Ask, code: u32) -> bool {
+    code.wrapping_add(step.more()) < step.bound()
 }
 
 /// Number of codes below a threshold.
