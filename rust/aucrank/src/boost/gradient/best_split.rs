@@ -194,10 +194,9 @@ impl Criterion {
         sums: &[Sums],
         counts: Option<&[u64]>,
     ) -> Option<Split> {
-        let direction = self.monotonic.get(feature).copied().unwrap_or(0);
-        let node = &Node { direction, ..*node };
         match bins {
             FeatureBins::Numeric { .. } => {
+                let node = &self.directed(node, feature);
                 let best = self.best_cut(node, feature, sums, counts)?;
                 self.split_by_cut(node, feature, best)
             }
@@ -224,6 +223,21 @@ impl Criterion {
             let best = running.best_cut(self, node, bins.n_bins(), false)?;
             return self.split_by_cut(node, feature, best);
         }
+        if self.draws_cut(bins) {
+            let (missing, known) = packed.split_last()?;
+            let first = known.iter().position(|sums| !sums.is_empty())?;
+            let last = known.iter().rposition(|sums| !sums.is_empty())?;
+            let side = |packed: PackedSums| Side { sums: packed.sums(), rows: 0 };
+            let node = &self.directed(node, feature);
+            let mut cuts = CutsOfFeature::new(self, node, known.len(), side(*missing), false);
+            if let Some(code) = drawn(node, feature, first, last) {
+                cuts.offer_after(
+                    code,
+                    side(PackedSums::total(known[first..=code].iter().copied())),
+                );
+            }
+            return self.split_by_cut(node, feature, cuts.best()?);
+        }
         memory.sums.clear();
         memory.sums.extend(packed.iter().map(|packed| packed.sums()));
         self.best_of_feature(node, feature, bins, &memory.sums, None)
@@ -236,9 +250,13 @@ impl Criterion {
         node: &Node,
         feature: usize,
         bins: &FeatureBins,
-        rows: impl Iterator<Item = (u8, PackedSums)>,
+        rows: impl Iterator<Item = (u8, PackedSums)> + Clone,
         memory: &mut SearchMemory,
     ) -> Option<Split> {
+        if self.draws_cut(bins) {
+            let node = &self.directed(node, feature);
+            return self.split_by_cut(node, feature, self.drawn_cut(node, feature, bins, rows)?);
+        }
         let SearchMemory { running, codes, sums, counts } = memory;
         codes.add(rows);
         if self.runs_along(bins) {
@@ -260,6 +278,54 @@ impl Criterion {
     fn runs_along(&self, bins: &FeatureBins) -> bool {
         let is_numeric = matches!(bins, FeatureBins::Numeric { .. });
         is_numeric && self.cuts == Cuts::Best && self.monotonic.is_empty()
+    }
+
+    /// Whether one cut of a feature is drawn.
+    fn draws_cut(&self, bins: &FeatureBins) -> bool {
+        matches!(bins, FeatureBins::Numeric { .. }) && self.cuts == Cuts::Random
+    }
+
+    /// The cut that is drawn for a few rows, in passes over them alone.
+    fn drawn_cut(
+        &self,
+        node: &Node,
+        feature: usize,
+        bins: &FeatureBins,
+        rows: impl Iterator<Item = (u8, PackedSums)> + Clone,
+    ) -> Option<BestCut> {
+        let n_bins = bins.n_bins();
+        let (mut first, mut last, mut n_missing) = (u8::MAX, 0, 0);
+        for (code, _) in rows.clone() {
+            let is_known = usize::from(code) < n_bins;
+            first = if is_known { first.min(code) } else { first };
+            last = if is_known { last.max(code) } else { last };
+            n_missing += usize::from(!is_known);
+        }
+        // The rows whose codes are in a range.
+        let side = |from: usize, to: usize| {
+            let (mut sums, mut count) = (PackedSums::default(), 0);
+            for (code, word) in rows.clone() {
+                let is_in = (from..to).contains(&usize::from(code));
+                sums.add(if is_in { word } else { PackedSums::default() });
+                count += u64::from(is_in);
+            }
+            Side { sums: sums.sums(), rows: count }
+        };
+        let has_known = first <= last;
+        let missing = if n_missing > 0 { side(n_bins, usize::MAX) } else { Side::default() };
+        if !has_known {
+            return None;
+        }
+        let mut cuts = CutsOfFeature::new(self, node, n_bins, missing, true);
+        if let Some(code) = drawn(node, feature, first.into(), last.into()) {
+            cuts.offer_after(code, side(0, code + 1));
+        }
+        cuts.best()
+    }
+
+    /// A node with the direction of the feature that is asked.
+    fn directed(&self, node: &Node, feature: usize) -> Node {
+        Node { direction: self.monotonic.get(feature).copied().unwrap_or(0), ..*node }
     }
 
     fn split_by_cut(&self, node: &Node, feature: usize, best: BestCut) -> Option<Split> {
@@ -287,52 +353,86 @@ impl Criterion {
         let n_bins = sums.len() - 1;
         let count = |code: usize| counts.map_or(0, |counts| counts[code]);
         let side = |code: usize| Side { sums: sums[code], rows: count(code) };
-        let missing = side(n_bins);
-        let has_missing = !missing.sums.is_empty();
         let first = sums[..n_bins].iter().position(|sums| !sums.is_empty())?;
         let last = sums[..n_bins].iter().rposition(|sums| !sums.is_empty())?;
-        let mut best: Option<BestCut> = None;
-        let mut offer = |bound: usize, missing_left: bool, left: Side| {
-            if let Some(value) = self.value(node, left)
-                && best.as_ref().is_none_or(|best| value > best.value)
-            {
-                best = Some(BestCut { value, bound: bound as u32, missing_left, left: left.sums });
+        let mut cuts = CutsOfFeature::new(self, node, n_bins, side(n_bins), counts.is_some());
+        if self.cuts == Cuts::Random {
+            if let Some(code) = drawn(node, feature, first, last) {
+                cuts.offer_after(code, (first..=code).map(side).sum());
             }
-        };
-        // A cut comes after each bin but the last that holds rows, or after a random one.
-        let mut range = first..last;
+            return cuts.best();
+        }
+        // A cut comes after each bin but the last that holds rows.
         let mut below = Side::default();
-        if self.cuts == Cuts::Random && first < last {
-            let place = first + one_of(last - first, node.random(feature));
-            below = (first..place).map(side).sum();
-            range = place..place + 1;
-        }
-        for code in range {
+        for code in first..last {
             below = below + side(code);
-            if sums[code].is_empty() && self.cuts == Cuts::Best {
-                continue;
-            }
-            if has_missing {
-                offer(code + 1, true, below + missing);
-                offer(code + 1, false, below);
-            } else {
-                let missing_left = 2 * below.sums.hessian >= node.sums.hessian;
-                offer(code + 1, missing_left, below);
+            if !sums[code].is_empty() {
+                cuts.offer_after(code, below);
             }
         }
-        if has_missing {
-            let known = Side { sums: node.sums - missing.sums, rows: 0 };
-            let known = Side { rows: counts.map_or(0, |_| node.rows - missing.rows), ..known };
+        cuts.best()
+    }
+}
+
+/// The code that a random cut comes after, given the lowest and the highest of a node; none where they
+/// are one.
+fn drawn(node: &Node, feature: usize, first: usize, last: usize) -> Option<usize> {
+    (first < last).then(|| first + one_of(last - first, node.random(feature)))
+}
+
+/// Looks for the best cut of a number.
+struct CutsOfFeature<'a> {
+    criterion: &'a Criterion,
+    node: &'a Node,
+    n_bins: usize,
+    missing: Side,
+    are_counted: bool,
+    best: Option<BestCut>,
+}
+
+impl<'a> CutsOfFeature<'a> {
+    /// Of a number with so many bins, given what is missing; rows may be counted in all sides or in none.
+    fn new(
+        criterion: &'a Criterion,
+        node: &'a Node,
+        n_bins: usize,
+        missing: Side,
+        are_counted: bool,
+    ) -> Self {
+        Self { criterion, node, n_bins, missing, are_counted, best: None }
+    }
+
+    fn offer(&mut self, node: &Node, bound: usize, missing_left: bool, left: Side) {
+        if let Some(value) = self.criterion.value(node, left)
+            && self.best.as_ref().is_none_or(|best| value > best.value)
+        {
+            let (bound, left) = (bound as u32, left.sums);
+            self.best = Some(BestCut { value, bound, missing_left, left });
+        }
+    }
+
+    /// Looks at the cut after a code, given what is known to be below it.
+    fn offer_after(&mut self, code: usize, below: Side) {
+        let bound = code + 1;
+        if self.missing.sums.is_empty() {
+            let missing_left = 2 * below.sums.hessian >= self.node.sums.hessian;
+            self.offer(self.node, bound, missing_left, below);
+        } else {
+            self.offer(self.node, bound, true, below + self.missing);
+            self.offer(self.node, bound, false, below);
+        }
+    }
+
+    /// The best of those that were offered, and of what is known against what is missing.
+    fn best(mut self) -> Option<BestCut> {
+        if !self.missing.sums.is_empty() {
+            let rows = if self.are_counted { self.node.rows - self.missing.rows } else { 0 };
+            let known = Side { sums: self.node.sums - self.missing.sums, rows };
             // Whether a value is known has no direction.
-            let node = &Node { direction: 0, ..*node };
-            if let Some(value) = self.value(node, known)
-                && best.as_ref().is_none_or(|best| value > best.value)
-            {
-                let bound = n_bins as u32;
-                best = Some(BestCut { value, bound, missing_left: false, left: known.sums });
-            }
+            let node = Node { direction: 0, ..*self.node };
+            self.offer(&node, self.n_bins, false, known);
         }
-        best
+        self.best
     }
 }
 

@@ -23,7 +23,7 @@ const LEVELS: usize = 6;
 const MORE_LEVELS: usize = 2;
 
 /// Trees that one row walks down side by side.
-const TREES: usize = 8;
+const TREES: usize = 16;
 
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
