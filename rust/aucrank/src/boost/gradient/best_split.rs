@@ -444,3 +444,141 @@ pub(super) struct BestCut {
     pub(super) missing_left: bool,
     pub(super) left: Sums,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N_BINS: usize = 12;
+
+    fn criterion(cuts: Cuts, min_rows: u64, monotonic: &[i8]) -> Criterion {
+        let monotonic = monotonic.to_vec();
+        Criterion { l2: 1000.0, min_gain: 0.0, min_rows, cuts, monotonic, mass_unit: 1.0 }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = mix(self.0);
+            self.0 % n
+        }
+
+        /// Rows as code and derivatives, of a few neighbouring codes; some are missing.
+        fn rows(&mut self) -> Vec<(u8, Sums)> {
+            let (low, width) = (self.below(8), 1 + self.below(5));
+            let has_missing = self.below(2) == 0;
+            let mut row = || {
+                let is_missing = has_missing && self.below(4) == 0;
+                let code = if is_missing { N_BINS as u64 } else { low + self.below(width) };
+                let gradient = self.below(2000) as i64 - 1000;
+                (code as u8, Sums { gradient, hessian: 1 + self.below(500) as i64 })
+            };
+            (0..12).map(|_| row()).collect()
+        }
+    }
+
+    fn side(rows: &[(u8, Sums)], is_in: impl Fn(u8) -> bool) -> Side {
+        let of_row = |&(_, sums): &(u8, Sums)| Side { sums, rows: 1 };
+        rows.iter().filter(|(code, _)| is_in(*code)).map(of_row).sum()
+    }
+
+    fn node(rows: &[(u8, Sums)], seed: u64) -> Node {
+        let all = side(rows, |_| true);
+        let bounds = [f64::NEG_INFINITY, f64::INFINITY];
+        Node { sums: all.sums, rows: all.rows, bounds, seed, direction: 0 }
+    }
+
+    /// The split by the one cut that is drawn, by the definition: of all ways to send missing values
+    /// whose sides have enough rows, the one of the greatest gain.
+    fn drawn_by_definition(
+        criterion: &Criterion,
+        node: &Node,
+        rows: &[(u8, Sums)],
+    ) -> Option<(u32, bool, Sums)> {
+        let missing = N_BINS as u8;
+        let known = || rows.iter().map(|row| row.0).filter(|&code| code < missing);
+        let (first, last) = (known().min()?, known().max()?);
+        let loss =
+            |sums: Sums| (sums.gradient as f64).powi(2) / (sums.hessian as f64 + criterion.l2);
+        let mut found: Vec<(f64, (u32, bool, Sums))> = Vec::new();
+        let mut offer = |bound: u32, missing_left: bool, left: Side| {
+            let right = side(rows, |_| true).rows - left.rows;
+            if left.rows.min(right) >= criterion.min_rows.max(1) {
+                let value = loss(left.sums) + loss(node.sums - left.sums);
+                found.push((value, (bound, missing_left, left.sums)));
+            }
+        };
+        let has_missing = rows.iter().any(|row| row.0 == missing);
+        if first < last {
+            let share = node.random(0) as f64 / 2_f64.powi(64);
+            let bound = first + (share * f64::from(last - first)) as u8 + 1;
+            let below = side(rows, |code| code < bound);
+            if has_missing {
+                offer(bound.into(), true, side(rows, |code| code < bound || code == missing));
+                offer(bound.into(), false, below);
+            } else {
+                offer(bound.into(), 2 * below.sums.hessian >= node.sums.hessian, below);
+            }
+        }
+        if has_missing {
+            offer(N_BINS as u32, false, side(rows, |code| code < missing));
+        }
+        let best = found.into_iter().reduce(|a, b| if b.0 > a.0 { b } else { a })?;
+        (best.0 > loss(node.sums)).then_some(best.1)
+    }
+
+    #[test]
+    fn a_drawn_cut_is_that_of_the_definition_whatever_it_is_found_from() {
+        let cuts = (1..N_BINS).map(|cut| cut as f64).collect();
+        let bins = FeatureBins::Numeric { cuts };
+        let (mut random, mut n_found) = (Random(3), 0);
+        for round in 0..2000 {
+            let criterion = criterion(Cuts::Random, round % 4, &[]);
+            let rows = random.rows();
+            let node = node(&rows, round);
+            let expected = drawn_by_definition(&criterion, &node, &rows);
+            let told = |split: Option<Split>| {
+                split.map(|Split { test, left, .. }| match test.rule {
+                    CodeRule::Below(bound) => (bound, test.missing_left, left),
+                    _ => panic!("a cut"),
+                })
+            };
+            let packed = rows.iter().map(|&(code, sums)| (code, PackedSums::from(sums)));
+            let mut memory = SearchMemory::default();
+            let of_rows = criterion.best_of_rows(&node, 0, &bins, packed.clone(), &mut memory);
+            assert_eq!(told(of_rows), expected, "round {round}");
+            n_found += usize::from(expected.is_some());
+
+            let by_code = |code: usize| side(&rows, |of_row| usize::from(of_row) == code);
+            let sides: Vec<Side> = (0..=N_BINS).map(by_code).collect();
+            let sums: Vec<Sums> = sides.iter().map(|side| side.sums).collect();
+            let counts: Vec<u64> = sides.iter().map(|side| side.rows).collect();
+            let of_sums = criterion.best_of_feature(&node, 0, &bins, &sums, Some(&counts));
+            assert_eq!(told(of_sums), expected, "round {round}");
+            if criterion.min_rows <= 1 {
+                let words: Vec<PackedSums> = sums.iter().map(|&sums| sums.into()).collect();
+                let of_words = criterion.best_of_packed(&node, 0, &bins, &words, &mut memory);
+                assert_eq!(told(of_words), expected, "round {round}");
+            }
+        }
+        assert!((500..1900).contains(&n_found), "{n_found}");
+    }
+
+    #[test]
+    fn a_drawn_cut_heeds_its_direction() {
+        let bins = FeatureBins::Numeric { cuts: (1..N_BINS).map(|cut| cut as f64).collect() };
+        // The score is to rise from code 0 to code 1.
+        let of_code = |code, gradient| (code, Sums { gradient, hessian: 10 }.into());
+        let rows = [of_code(0, 500_i64), of_code(0, 400), of_code(1, -300), of_code(1, -700)];
+        let sums = Sums { gradient: -100, hessian: 40 };
+        let bounds = [f64::NEG_INFINITY, f64::INFINITY];
+        let node = Node { sums, rows: 4, bounds, seed: 1, direction: 0 };
+        for (direction, is_found) in [(1, true), (-1, false), (0, true)] {
+            let criterion = criterion(Cuts::Random, 1, &[direction, 1]);
+            let mut memory = SearchMemory::default();
+            let found = criterion.best_of_rows(&node, 0, &bins, rows.into_iter(), &mut memory);
+            assert_eq!(found.is_some(), is_found, "{direction}");
+        }
+    }
+}

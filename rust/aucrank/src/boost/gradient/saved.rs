@@ -147,3 +147,109 @@ impl SavedTree {
         Ok(GradientTree::new(nodes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::formula::{Rule, Test};
+
+    /// The trees of a model.
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Trees(#[serde(with = "super")] Vec<GradientTree>);
+
+    fn split(feature: usize, left: Rule, right: usize) -> GradientNode {
+        let test = Test { feature, left, missing_left: right % 2 == 0 };
+        GradientNode::Split { test, right, gain: 0.1 + right as f64 }
+    }
+
+    fn leaf(value: f64) -> GradientNode {
+        GradientNode::Leaf { value, weight: 2.5 }
+    }
+
+    /// With questions of all kinds.
+    fn trees() -> Vec<GradientTree> {
+        let one = vec![
+            split(2, Rule::Below(0.5), 4),
+            split(0, Rule::Levels(LevelSet::all_but([1, 3])), 3),
+            leaf(-0.25),
+            leaf(3.0),
+            split(2, Rule::AtLeast(-0.0), 8),
+            split(2, Rule::Known(true), 7),
+            leaf(0.0),
+            leaf(1.0 / 1024.0),
+            split(0, Rule::Known(false), 10),
+            leaf(-7.0),
+            leaf(2.0_f64.powi(-32)),
+        ];
+        let other = vec![split(2, Rule::Below(0.5), 2), leaf(1.0), leaf(-1.0)];
+        [one, other, vec![leaf(0.5)]].map(GradientTree::new).to_vec()
+    }
+
+    #[test]
+    fn trees_are_read_as_they_were_also_from_lists_of_nodes() {
+        let text = serde_json::to_string(&Trees(trees())).unwrap();
+        assert_eq!(serde_json::from_str::<Trees>(&text).unwrap().0, trees());
+        let of_nodes = serde_json::to_string(&trees()).unwrap();
+        assert_eq!(serde_json::from_str::<Trees>(&of_nodes).unwrap().0, trees());
+        for tree in trees() {
+            tree.check(&[Some(5), None, None]).unwrap();
+        }
+    }
+
+    #[test]
+    fn trees_are_written_in_columns() {
+        let found = serde_json::to_value(Trees(trees())).unwrap();
+        assert_eq!(found["thresholds"], json!([[], [], [-0.0, 0.5]]));
+        let expected = json!({
+            "features": [2, 0, 2, 2, 0],
+            "gains": [4.1, 3.1, 8.1, 7.1, 10.1],
+            "levels": [{"all_but": [1, 2]}],
+            "missing": "lrlrl",
+            "nodes": "<=..>k..u..",
+            "thresholds": [1, 0],
+            "values": [-1_i64 << 30, 3_i64 << 32, 0, 1 << 22, -7_i64 << 32, 1],
+            "weights": [2.5, 2.5, 2.5, 2.5, 2.5, 2.5],
+        });
+        assert_eq!(found["trees"][0], expected);
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused() {
+        let refused = |change: &dyn Fn(&mut Value)| {
+            let mut found = serde_json::to_value(Trees(trees())).unwrap();
+            change(&mut found["trees"][1]);
+            serde_json::from_value::<Trees>(found).unwrap_err().to_string()
+        };
+        let with = |key: &'static str, value: Value| {
+            refused(&move |tree: &mut Value| tree[key] = value.clone())
+        };
+        let missing = "tree 1: a node is missing at the end";
+        let ends = "tree 1: a column ends before the last node";
+        let goes_on = "tree 1: a column goes on behind the last node";
+        for (found, expected) in [
+            (with("nodes", json!("")), missing),
+            (with("nodes", json!("<.")), missing),
+            (with("nodes", json!("<")), missing),
+            (with("nodes", json!("<...")), "tree 1: nodes go on behind the last leaf"),
+            (with("nodes", json!("<<...")), ends),
+            (with("nodes", json!("x..")), "tree 1: 'x' is no kind of node"),
+            (with("missing", json!("x")), "tree 1: 'x' is no side for missing values"),
+            (with("thresholds", json!([7])), "tree 1: feature 2 has no threshold 7"),
+            (with("features", json!([9])), "tree 1: feature 9 has no threshold 1"),
+            (with("features", json!([])), ends),
+            (with("gains", json!([])), ends),
+            (with("values", json!([1])), ends),
+            (with("weights", json!([1])), ends),
+            (with("gains", json!([1, 1])), goes_on),
+            (with("values", json!([1, 1, 1])), goes_on),
+            (with("levels", json!([{"only": [1]}])), goes_on),
+            (with("missing", json!("ll")), goes_on),
+        ] {
+            assert_eq!(found, expected);
+        }
+        assert!(with("values", json!([0.5, 1])).contains("expected i64"));
+    }
+}

@@ -598,6 +598,19 @@ mod tests {
         }
     }
 
+    /// The same scorer with steps in the form that has room for all numbers.
+    fn widened(mut scorer: Scorer) -> Scorer {
+        let Steps::Small(small) = &scorer.steps else { panic!("the numbers are small") };
+        let wide = |step: &SmallStep| Step {
+            column: step.column() as u32,
+            more: step.more(),
+            bound: if step.bound == u16::MAX { u32::MAX } else { step.bound() },
+            first: step.first(),
+        };
+        scorer.steps = Steps::Any(small.iter().map(wide).collect());
+        scorer
+    }
+
     /// Leaves of each row in each tree, row by row.
     fn leaves_of_rows(scorer: &Scorer, columns: &Columns<'_>) -> Vec<Vec<u32>> {
         let mut tile = Tile::default();
@@ -639,14 +652,45 @@ mod tests {
             let trees = random.trees(&depths[round % 3..], &some_thresholds());
             let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
             let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
-            let by_row = leaves_of_rows(&scorer, &columns);
-            for (number, tree) in trees.iter().enumerate() {
-                let expected = tree.apply(&columns, None).unwrap();
-                assert_eq!(coded_leaves(&scorer, &columns, number), expected);
-                let of_rows: Vec<u32> = by_row.iter().map(|leaves| leaves[number]).collect();
-                assert_eq!(of_rows, expected);
-            }
+            let expected: Vec<Vec<u32>> =
+                trees.iter().map(|tree| tree.apply(&columns, None).unwrap()).collect();
+            let check = |scorer: &Scorer| {
+                let by_row = leaves_of_rows(scorer, &columns);
+                for (number, expected) in expected.iter().enumerate() {
+                    assert_eq!(coded_leaves(scorer, &columns, number), *expected);
+                    let of_rows: Vec<u32> = by_row.iter().map(|leaves| leaves[number]).collect();
+                    assert_eq!(of_rows, *expected);
+                }
+            };
+            check(&scorer);
+            check(&widened(scorer));
         }
+    }
+
+    #[test]
+    fn steps_are_small_where_all_numbers_and_codes_are() {
+        let coding = |n_cuts: u32| {
+            let cuts: Vec<f64> = (0..n_cuts).map(f64::from).collect();
+            (0, Coding::Cuts(Grid::new(&cuts)))
+        };
+        let is_small =
+            |step: Step, column| matches!(Steps::new(vec![step], &[column]), Steps::Small(_));
+        let step = Step { column: 3, more: 1, bound: 9, first: 1 << 20 };
+        let everything = Step { bound: u32::MAX, ..step };
+        for step in [step, everything] {
+            assert!(is_small(step, coding(65_533)));
+            assert!(!is_small(step, coding(65_534)));
+            assert!(is_small(step, (0, Coding::Levels(65_532))));
+            assert!(!is_small(step, (0, Coding::Levels(65_533))));
+            assert!(!is_small(Step { column: 1 << 14, ..step }, coding(9)));
+            assert!(is_small(Step { column: (1 << 14) - 1, more: LISTED, ..step }, coding(9)));
+        }
+        assert!(!is_small(Step { bound: 65_536, ..step }, coding(9)));
+        // All codes but the missing one are below the highest bound, with what is added to them.
+        let Steps::Small(small) = Steps::new(vec![everything], &[coding(65_533)]) else {
+            panic!("small")
+        };
+        assert!([0, 65_533, MISSING].into_iter().all(|code| is_low(&small[0], code)));
     }
 
     #[test]
