@@ -16,8 +16,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
-from aucrank._base.registry import public_estimators
 from aucrank._base.ranker import BaseRanker
+from aucrank._base.registry import public_estimators
 from sklearn.linear_model import LogisticRegression
 
 from benches.common.data import make_data

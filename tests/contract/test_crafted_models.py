@@ -231,7 +231,7 @@ def boosted_text(columns):
 
 
 def many_boosted_nodes():
-    """Return one tree of gradient boosting of many nodes, each of as few letters as there can be."""
+    """Return one tree of gradient boosting of many nodes of as few letters as there can be."""
     n = 300_000
     columns = {"features": [0] * n, "gains": [1] * n, "missing": "r" * n, "nodes": "k." * n + "."}
     ones = [1] * (n + 1)

@@ -68,9 +68,7 @@ def permutation_importances(
     """
     n_features = model.n_features
     losses = np.zeros((len(asked), n_features))
-    members = [
-        (factor, model.models(member)) for member, factor in enumerate(model.factors())
-    ]
+    members = [(factor, model.models(member)) for member, factor in enumerate(model.factors())]
     for fold, rows in enumerate(asked if members else ()):
         sample = rows.sample
         columns = _with_each_shuffled(sample.columns, rows.order)

@@ -151,6 +151,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     _FITTED = (*BaseRanker._FITTED, "_estimators", *_NOT_SAVED)
     _model: _core.Ensemble
     _estimators: tuple[Any, ...]
+    _importances: NDArray[np.float64] | list[AskedRows]
 
     def __init__(
         self,
@@ -308,8 +309,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             "_importances", "feature_importances_"
         )
         if isinstance(found, list):
-            n_threads = effective_n_threads(self.n_jobs)
-            self._importances = found = permutation_importances(found, self._model, n_threads)
+            found = permutation_importances(found, self._model, effective_n_threads(self.n_jobs))
+            self._importances = found
         return found
 
     def _not_saved(self, attribute: str, name: str) -> Any:

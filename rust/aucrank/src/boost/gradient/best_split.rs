@@ -255,7 +255,7 @@ impl Criterion {
     ) -> Option<Split> {
         if self.draws_cut(bins) {
             let node = &self.directed(node, feature);
-            return self.split_by_cut(node, feature, self.drawn_cut(node, feature, bins, rows)?);
+            return self.split_by_cut(node, feature, self.drawn_cut(node, feature, bins, &rows)?);
         }
         let SearchMemory { running, codes, sums, counts } = memory;
         codes.add(rows);
@@ -291,7 +291,7 @@ impl Criterion {
         node: &Node,
         feature: usize,
         bins: &FeatureBins,
-        rows: impl Iterator<Item = (u8, PackedSums)> + Clone,
+        rows: &(impl Iterator<Item = (u8, PackedSums)> + Clone),
     ) -> Option<BestCut> {
         let n_bins = bins.n_bins();
         let (mut first, mut last, mut n_missing) = (u8::MAX, 0, 0);
@@ -311,11 +311,10 @@ impl Criterion {
             }
             Side { sums: sums.sums(), rows: count }
         };
-        let has_known = first <= last;
-        let missing = if n_missing > 0 { side(n_bins, usize::MAX) } else { Side::default() };
-        if !has_known {
+        if first > last {
             return None;
         }
+        let missing = if n_missing > 0 { side(n_bins, usize::MAX) } else { Side::default() };
         let mut cuts = CutsOfFeature::new(self, node, n_bins, missing, true);
         if let Some(code) = drawn(node, feature, first.into(), last.into()) {
             cuts.offer_after(code, side(0, code + 1));
@@ -364,9 +363,9 @@ impl Criterion {
         }
         // A cut comes after each bin but the last that holds rows.
         let mut below = Side::default();
-        for code in first..last {
+        for (code, sums) in sums.iter().enumerate().take(last).skip(first) {
             below = below + side(code);
-            if !sums[code].is_empty() {
+            if !sums.is_empty() {
                 cuts.offer_after(code, below);
             }
         }

@@ -303,13 +303,17 @@ impl Scorer {
     /// Leaf of each row of a tile in one tree, as its place in the ranking.
     pub(in crate::tree) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
         self.ends(tree, tile, leaves);
-        leaves.iter_mut().for_each(|leaf| *leaf = self.leaves[*leaf as usize]);
+        for leaf in leaves {
+            *leaf = self.leaves[*leaf as usize];
+        }
     }
 
     /// Leaf of the first row of a tile in each tree, as its place in the ranking.
     pub(in crate::tree) fn leaves_of_row(&self, tile: &Tile, leaves: &mut [u32]) {
         self.ends_of_row(tile, leaves);
-        leaves.iter_mut().for_each(|leaf| *leaf = self.leaves[*leaf as usize]);
+        for leaf in leaves {
+            *leaf = self.leaves[*leaf as usize];
+        }
     }
 
     /// Leaf of each row of a tile in one tree, as its place among the steps.
