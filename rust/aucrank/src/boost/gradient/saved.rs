@@ -161,7 +161,7 @@ mod tests {
     struct Trees(#[serde(with = "super")] Vec<GradientTree>);
 
     fn split(feature: usize, left: Rule, right: usize) -> GradientNode {
-        let test = Test { feature, left, missing_left: right % 2 == 0 };
+        let test = Test { feature, left, missing_left: right.is_multiple_of(2) };
         GradientNode::Split { test, right, gain: 0.1 + right as f64 }
     }
 
