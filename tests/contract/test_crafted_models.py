@@ -223,6 +223,27 @@ def many_letters():
     return forest_text([{**LEAF, "nodes": "." * 3_000_000}])
 
 
+def boosted_text(columns):
+    """Return gradient boosting of one tree in columns, as text with its checksum."""
+    original = document("gradient_boosting")
+    original["body"]["model"]["trees"] = {"thresholds": [], "trees": [columns]}
+    return with_checksum(compact(original))
+
+
+def many_boosted_nodes():
+    """Return one tree of gradient boosting of many nodes of as few letters as there can be."""
+    n = 300_000
+    columns = {"features": [0] * n, "gains": [1] * n, "missing": "r" * n, "nodes": "k." * n + "."}
+    ones = [1] * (n + 1)
+    return boosted_text(columns | {"thresholds": [], "values": ones, "weights": ones})
+
+
+def many_boosted_letters():
+    """Return one tree of gradient boosting of many letters, and nothing that they are about."""
+    columns = {"features": [], "gains": [], "missing": "", "nodes": "." * 3_000_000}
+    return boosted_text(columns | {"thresholds": [], "values": [1], "weights": [1]})
+
+
 def many_specials():
     """Return a card with a great many special values."""
     original = document("card")
@@ -244,6 +265,8 @@ CRAFTED = {
     "far_codes_of_format_2": (lambda: far_codes([2**28 - 1]), "the features are not those"),
     "many_nodes": (many_nodes, "read"),
     "many_letters": (many_letters, "tree 0: "),
+    "many_boosted_nodes": (many_boosted_nodes, "read"),
+    "many_boosted_letters": (many_boosted_letters, "tree 0: nodes go on"),
     "many_specials": (many_specials, "not one entry for each bin"),
     "large_parts": (large_parts, "read"),
 }

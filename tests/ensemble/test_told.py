@@ -14,6 +14,7 @@ from aucrank import (
     TreeRank,
     load,
 )
+from aucrank.ensemble._importances import AskedRows
 from aucrank.inspection import LevelSetDisplay
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
@@ -65,6 +66,20 @@ def test_columns_of_noise_are_worth_nothing_whatever_their_levels():
     # The tree's own, from the rows that it was fitted to, is taken in.
     own = TreeRank(pruning=None, level_rates="raw", random_state=0).fit(X, Y)
     assert own.feature_importances_[4] > 0.1 * own.feature_importances_.sum()
+
+
+def test_rows_are_kept_until_importances_are_asked_for_and_never_pickled():
+    asked, pickled = quick().fit(X, Y), quick().fit(X, Y)
+    assert all(isinstance(rows, AskedRows) for rows in asked.__dict__["_importances"])
+    # At most 2,000 of them, and copies: the others are not held by them.
+    samples = [rows.sample for rows in asked.__dict__["_importances"]]
+    assert sum(sample.n_rows for sample in samples) <= 2000
+    assert all(column.base is None for sample in samples for column in sample.columns)
+    expected = asked.feature_importances_
+    assert asked.__dict__["_importances"] is expected
+    kept = pickle.loads(pickle.dumps(pickled)).__dict__["_importances"]
+    assert isinstance(kept, np.ndarray)
+    np.testing.assert_array_equal(kept, expected)
 
 
 def test_importances_do_not_depend_on_threads_and_are_not_saved(fitted, tmp_path):

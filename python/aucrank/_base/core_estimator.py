@@ -272,7 +272,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _query(self, question: str, X: Any) -> Any:
         """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
-        check_is_fitted(self)
+        if "_model" not in self.__dict__:
+            check_is_fitted(self)
         X = as_frame(X)
         columns = read_columns(self, X, self._schema)
         n_threads = threads_for(getattr(self, "n_jobs", None), count_rows(columns))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
@@ -68,9 +68,23 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of the training data, in order."""
+    """The columns of the training data, in order.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        The columns.
+    is_plain : bool
+        Whether they are numbers without names.
+    """
 
     features: tuple[Feature, ...]
+    is_plain: bool = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Look at the columns once, since a row is scored in less time."""
+        is_plain = all(f.name is None and f.levels is None for f in self.features)
+        object.__setattr__(self, "is_plain", is_plain)
 
     @property
     def names(self) -> list[str] | None:

@@ -50,6 +50,9 @@ def effective_n_threads(n_jobs: int | None) -> int:
 
 def threads_for(n_jobs: int | None, n_rows: int) -> int:
     """Return the number of threads to score ``n_rows`` rows with, at most that of ``n_jobs``."""
+    if n_jobs is None and n_rows < _ROWS_PER_THREAD:
+        # To count processors takes longer than to score a few rows.
+        return 1
     return min(effective_n_threads(n_jobs), 1 + n_rows // _ROWS_PER_THREAD)
 
 

@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank import _core
 from aucrank._base.fit_context import FitContext
-from aucrank._data.input import Columns
 from aucrank._data.sample import Sample
-from aucrank._data.scores import of_two_classes
 from aucrank.ensemble._folds import Folds
 from aucrank.ensemble._members import Member, member_of
 from aucrank.metrics import AucInterval, cross_validated_auc
@@ -214,21 +211,12 @@ class CrossFit:
         models = [fit.model for fit in fits]
         return CrossFitted(name, place, member, models, scores, sum(fit.seconds for fit in fits))
 
-    def ask(self, model: _core.Model, columns: Columns) -> NDArray[np.float64]:
-        """Return the scores of any rows by a model of the core."""
-        return model.score(columns, self._context.n_threads)
-
     def auc(self, scores: NDArray[np.float64]) -> AucInterval:
         """Return the mean AUC of the folds, each of whose rows are scored by one model."""
         sample = self.sample
         return cross_validated_auc(
             sample.labels, scores, self.folds.of_row, sample_weight=sample.weight
         )
-
-    def auc_of_rows(self, scores: NDArray[np.float64], rows: NDArray[np.intp]) -> float:
-        """Return the AUC of some rows."""
-        weight = None if self.sample.weight is None else self.sample.weight[rows]
-        return of_two_classes(_core.roc_auc, self.sample.labels[rows], scores, weight)
 
     def nested(self, scores: Sequence[NDArray[np.float64]], blend: Blend) -> NDArray[np.float64]:
         """Return the blend of each row by weights that the other folds chose."""

@@ -1,12 +1,16 @@
 """What features are worth to an ensemble, by rows that its models have not seen."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank import _core
 from aucrank._data.input import Columns
-from aucrank.ensemble._cross_fit import CrossFit, CrossFitted
+from aucrank._data.sample import Sample
+from aucrank._data.scores import of_two_classes
+from aucrank.ensemble._cross_fit import CrossFit
 
 #: So many rows are scored in all, one for each row and feature, ...
 _ROWS_TIMES_FEATURES = 40_000
@@ -15,8 +19,42 @@ _ROWS_TIMES_FEATURES = 40_000
 _FEWEST, _MOST = 200, 2_000
 
 
+@dataclass(frozen=True)
+class AskedRows:
+    """Rows of a fold that its models are asked about.
+
+    Attributes
+    ----------
+    sample : Sample
+        The rows.
+    order : ndarray of int
+        In which the values of a feature change places.
+    """
+
+    sample: Sample
+    order: NDArray[np.intp]
+
+
+def draw_rows(cross: CrossFit, seed: int) -> list[AskedRows]:
+    """Draw from the rows of each fold those that its models are asked about."""
+    folds, sample = cross.folds, cross.sample
+    n_asked = int(np.clip(_ROWS_TIMES_FEATURES // len(sample.schema.features), _FEWEST, _MOST))
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for fold in range(folds.n_folds):
+        rows = np.concatenate(
+            [
+                rng.permutation(of_class)[: _share(len(of_class), n_asked, len(folds.rows))]
+                for label in (False, True)
+                for of_class in [np.flatnonzero((folds.of_row == fold) & (sample.labels == label))]
+            ]
+        )
+        drawn.append(AskedRows(sample.take(rows), rng.permutation(len(rows))))
+    return drawn
+
+
 def permutation_importances(
-    cross: CrossFit, members: Sequence[CrossFitted], factors: Sequence[float], seed: int
+    asked: Sequence[AskedRows], model: _core.Ensemble, n_threads: int
 ) -> NDArray[np.float64]:
     """Return what the AUC of rows left out loses where the values of a feature change places.
 
@@ -28,26 +66,19 @@ def permutation_importances(
     ndarray of float64, shape (n_features,)
         Mean over the folds; below 0 where shuffled values rank better by chance.
     """
-    folds, sample = cross.folds, cross.sample
-    n_features = len(sample.schema.features)
-    n_asked = int(np.clip(_ROWS_TIMES_FEATURES // n_features, _FEWEST, _MOST))
-    rng = np.random.default_rng(seed)
-    losses = np.zeros((folds.n_folds, n_features))
-    used = [(member, factor) for member, factor in zip(members, factors, strict=True) if factor > 0]
-    for fold in range(folds.n_folds if used else 0):
-        rows = np.concatenate(
-            [
-                rng.permutation(of_class)[: _share(len(of_class), n_asked, len(folds.rows))]
-                for label in (False, True)
-                for of_class in [np.flatnonzero((folds.of_row == fold) & (sample.labels == label))]
-            ]
-        )
-        columns = _with_each_shuffled(sample.take(rows).columns, rng.permutation(len(rows)))
-        scores = np.zeros(len(rows) * (1 + n_features))
-        for member, factor in used:
-            scores += factor * cross.ask(member.models[fold], columns)
-        of_feature = scores.reshape(1 + n_features, len(rows))
-        aucs = [cross.auc_of_rows(scores, rows) for scores in of_feature]
+    n_features = model.n_features
+    losses = np.zeros((len(asked), n_features))
+    members = [(factor, model.models(member)) for member, factor in enumerate(model.factors())]
+    for fold, rows in enumerate(asked if members else ()):
+        sample = rows.sample
+        columns = _with_each_shuffled(sample.columns, rows.order)
+        scores = np.zeros(sample.n_rows * (1 + n_features))
+        for factor, models in members:
+            scores += factor * models[fold].score(columns, n_threads)
+        aucs = [
+            of_two_classes(_core.roc_auc, sample.labels, of_feature, sample.weight)
+            for of_feature in scores.reshape(1 + n_features, sample.n_rows)
+        ]
         losses[fold] = aucs[0] - np.array(aucs[1:])
     found: NDArray[np.float64] = losses.mean(axis=0)
     return found

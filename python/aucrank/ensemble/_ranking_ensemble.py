@@ -40,7 +40,7 @@ from aucrank._utils.words import plural
 from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted
 from aucrank.ensemble._distill import Distilled, Student
 from aucrank.ensemble._folds import deal
-from aucrank.ensemble._importances import permutation_importances
+from aucrank.ensemble._importances import AskedRows, draw_rows, permutation_importances
 from aucrank.ensemble._members import check_members, is_external
 from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
 
@@ -98,8 +98,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     feature_importances_ : ndarray of shape (n_features,)
         What the AUC of rows left out loses where the values of the feature change places among
         them: about 0 for a column of noise, however many values it has. Taken on a sample of at
-        most 2,000 rows. Only with members of aucrank that ask no estimators; not kept in a saved
-        file.
+        most 2,000 rows, which are kept until it is asked for or pickled. Only with members of
+        aucrank that ask no estimators; not kept in a saved file.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -152,6 +152,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     _FITTED = (*BaseRanker._FITTED, "_estimators", *_NOT_SAVED)
     _model: _core.Ensemble
     _estimators: tuple[Any, ...]
+    _importances: NDArray[np.float64] | list[AskedRows]
 
     def __init__(
         self,
@@ -261,9 +262,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         if not any(is_external(ranker) for _, ranker in rankers):
             self.__dict__.pop(self._kept)
         if not model.external_models():
-            self._importances = permutation_importances(
-                cross, fitted, blended["factors"], context.seed
-            )
+            self._importances = draw_rows(cross, context.seed)
         return model, message
 
     def _fit_each(
@@ -307,7 +306,12 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
                 "feature_importances_ needs members of aucrank alone;"
                 " sklearn.inspection.permutation_importance serves any"
             )
-        found: NDArray[np.float64] = self._not_saved("_importances", "feature_importances_")
+        found: NDArray[np.float64] | list[AskedRows] = self._not_saved(
+            "_importances", "feature_importances_"
+        )
+        if isinstance(found, list):
+            found = permutation_importances(found, self._model, effective_n_threads(self.n_jobs))
+            self._importances = found
         return found
 
     def _not_saved(self, attribute: str, name: str) -> Any:
@@ -424,6 +428,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         return [Section(f"Leaderboard, on rows left out ({self._size()})", table=self.leaderboard_)]
 
     def __getstate__(self) -> dict[str, Any]:
+        if "_importances" in self.__dict__:
+            # In place of the rows that they are found by: nobody's data are pickled.
+            _ = self.feature_importances_
         state: dict[str, Any] = super().__getstate__()
         return state | {
             name: self.__dict__[name] for name in self._NOT_SAVED if name in self.__dict__

@@ -1,14 +1,18 @@
 //! Python arrays, borrowed as columns of the core.
 
-use aucrank::RankError;
 use aucrank::data::{Column, Columns};
 use aucrank::external::ExternalModels;
+use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::callbacks::Callbacks;
-use crate::run::{on_pool, to_py_err};
+use crate::run::{on_pool, on_this_thread, to_py_err};
+
+/// Up to so many rows are asked about on the calling thread: to start another takes longer than they
+/// do. They are one piece of work to the core, which then uses no pool at all.
+const FEW_ROWS: usize = 8;
 
 /// One feature.
 #[derive(FromPyObject)]
@@ -50,7 +54,12 @@ impl ColumnsArg<'_> {
         let columns = self.borrow(n_levels)?;
         let external = external.map(Callbacks::new);
         let models = external.as_ref().map(|external| external as &dyn ExternalModels);
-        let answers = on_pool(py, n_threads, |interrupt| work(&columns.until(interrupt), models));
+        let work = |interrupt: &Interrupt| work(&columns.until(interrupt), models);
+        let answers = if columns.n_rows() <= FEW_ROWS && models.is_none() {
+            on_this_thread(py, work)
+        } else {
+            on_pool(py, n_threads, work)
+        };
         Ok(Callbacks::finish_any(external.as_ref(), py, answers)?.into_pyarray(py))
     }
 

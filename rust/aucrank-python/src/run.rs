@@ -57,6 +57,16 @@ where
     on_pool_or(py, n_threads, work, to_py_err)
 }
 
+/// As [`on_pool`], for work that is over in a moment and needs no pool: signals are heeded once it is
+/// done.
+pub fn on_this_thread<T, F>(py: Python<'_>, work: F) -> PyResult<T>
+where
+    T: Send,
+    F: FnOnce(&Interrupt) -> Result<T, RankError> + Send,
+{
+    py.detach(|| work(&Interrupt::default())).map_err(to_py_err)
+}
+
 /// As [`on_pool`], for a fit: the callable `observer` is told of each part that is done, as
 /// [`tell`] does, on the calling thread.
 pub fn fit_on_pool<T, F>(

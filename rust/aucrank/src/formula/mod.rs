@@ -10,6 +10,7 @@ mod evaluate;
 mod program;
 mod steps;
 mod test;
+mod test_columns;
 mod tree;
 
 use serde::{Serialize, Serializer};
@@ -18,6 +19,7 @@ pub use condition::{Condition, OpaqueCondition};
 pub use program::{Program, ProgramNode};
 pub use steps::{StepValues, Steps};
 pub use test::{Rule, Test};
+pub(crate) use test_columns::{LEAF, TestColumns, TestReader, next, thresholds_of};
 pub use tree::{DecisionTree, TreeNode};
 
 /// A number computed from a row.

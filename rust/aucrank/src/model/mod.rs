@@ -22,7 +22,7 @@ pub use levels::Levels;
 const FORMAT: &str = "aucrank";
 
 /// Newest form of the document that this version reads, and the one it writes.
-pub const FORMAT_VERSION: u64 = 3;
+pub const FORMAT_VERSION: u64 = 4;
 
 #[cfg(test)]
 mod tests;

@@ -303,9 +303,9 @@ fn a_damaged_text_is_refused_wherever_the_damage() {
 #[test]
 fn a_later_format_is_named() {
     let text = document().to_json().unwrap();
-    let later = text.replace("\"format_version\":3", "\"format_version\":4");
+    let later = text.replace("\"format_version\":4", "\"format_version\":5");
     let err = Document::from_json(&later).unwrap_err();
-    assert!(matches!(err, ModelError::Newer { found: 4, .. }), "{err}");
+    assert!(matches!(err, ModelError::Newer { found: 5, .. }), "{err}");
 }
 
 /// Changes the body and gives it a checksum that fits.

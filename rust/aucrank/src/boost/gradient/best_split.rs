@@ -194,10 +194,9 @@ impl Criterion {
         sums: &[Sums],
         counts: Option<&[u64]>,
     ) -> Option<Split> {
-        let direction = self.monotonic.get(feature).copied().unwrap_or(0);
-        let node = &Node { direction, ..*node };
         match bins {
             FeatureBins::Numeric { .. } => {
+                let node = &self.directed(node, feature);
                 let best = self.best_cut(node, feature, sums, counts)?;
                 self.split_by_cut(node, feature, best)
             }
@@ -224,6 +223,21 @@ impl Criterion {
             let best = running.best_cut(self, node, bins.n_bins(), false)?;
             return self.split_by_cut(node, feature, best);
         }
+        if self.draws_cut(bins) {
+            let (missing, known) = packed.split_last()?;
+            let first = known.iter().position(|sums| !sums.is_empty())?;
+            let last = known.iter().rposition(|sums| !sums.is_empty())?;
+            let side = |packed: PackedSums| Side { sums: packed.sums(), rows: 0 };
+            let node = &self.directed(node, feature);
+            let mut cuts = CutsOfFeature::new(self, node, known.len(), side(*missing), false);
+            if let Some(code) = drawn(node, feature, first, last) {
+                cuts.offer_after(
+                    code,
+                    side(PackedSums::total(known[first..=code].iter().copied())),
+                );
+            }
+            return self.split_by_cut(node, feature, cuts.best()?);
+        }
         memory.sums.clear();
         memory.sums.extend(packed.iter().map(|packed| packed.sums()));
         self.best_of_feature(node, feature, bins, &memory.sums, None)
@@ -236,9 +250,13 @@ impl Criterion {
         node: &Node,
         feature: usize,
         bins: &FeatureBins,
-        rows: impl Iterator<Item = (u8, PackedSums)>,
+        rows: impl Iterator<Item = (u8, PackedSums)> + Clone,
         memory: &mut SearchMemory,
     ) -> Option<Split> {
+        if self.draws_cut(bins) {
+            let node = &self.directed(node, feature);
+            return self.split_by_cut(node, feature, self.drawn_cut(node, feature, bins, &rows)?);
+        }
         let SearchMemory { running, codes, sums, counts } = memory;
         codes.add(rows);
         if self.runs_along(bins) {
@@ -260,6 +278,53 @@ impl Criterion {
     fn runs_along(&self, bins: &FeatureBins) -> bool {
         let is_numeric = matches!(bins, FeatureBins::Numeric { .. });
         is_numeric && self.cuts == Cuts::Best && self.monotonic.is_empty()
+    }
+
+    /// Whether one cut of a feature is drawn.
+    fn draws_cut(&self, bins: &FeatureBins) -> bool {
+        matches!(bins, FeatureBins::Numeric { .. }) && self.cuts == Cuts::Random
+    }
+
+    /// The cut that is drawn for a few rows, in passes over them alone.
+    fn drawn_cut(
+        &self,
+        node: &Node,
+        feature: usize,
+        bins: &FeatureBins,
+        rows: &(impl Iterator<Item = (u8, PackedSums)> + Clone),
+    ) -> Option<BestCut> {
+        let n_bins = bins.n_bins();
+        let (mut first, mut last, mut n_missing) = (u8::MAX, 0, 0);
+        for (code, _) in rows.clone() {
+            let is_known = usize::from(code) < n_bins;
+            first = if is_known { first.min(code) } else { first };
+            last = if is_known { last.max(code) } else { last };
+            n_missing += usize::from(!is_known);
+        }
+        // The rows whose codes are in a range.
+        let side = |from: usize, to: usize| {
+            let (mut sums, mut count) = (PackedSums::default(), 0);
+            for (code, word) in rows.clone() {
+                let is_in = (from..to).contains(&usize::from(code));
+                sums.add(if is_in { word } else { PackedSums::default() });
+                count += u64::from(is_in);
+            }
+            Side { sums: sums.sums(), rows: count }
+        };
+        if first > last {
+            return None;
+        }
+        let missing = if n_missing > 0 { side(n_bins, usize::MAX) } else { Side::default() };
+        let mut cuts = CutsOfFeature::new(self, node, n_bins, missing, true);
+        if let Some(code) = drawn(node, feature, first.into(), last.into()) {
+            cuts.offer_after(code, side(0, code + 1));
+        }
+        cuts.best()
+    }
+
+    /// A node with the direction of the feature that is asked.
+    fn directed(&self, node: &Node, feature: usize) -> Node {
+        Node { direction: self.monotonic.get(feature).copied().unwrap_or(0), ..*node }
     }
 
     fn split_by_cut(&self, node: &Node, feature: usize, best: BestCut) -> Option<Split> {
@@ -287,52 +352,86 @@ impl Criterion {
         let n_bins = sums.len() - 1;
         let count = |code: usize| counts.map_or(0, |counts| counts[code]);
         let side = |code: usize| Side { sums: sums[code], rows: count(code) };
-        let missing = side(n_bins);
-        let has_missing = !missing.sums.is_empty();
         let first = sums[..n_bins].iter().position(|sums| !sums.is_empty())?;
         let last = sums[..n_bins].iter().rposition(|sums| !sums.is_empty())?;
-        let mut best: Option<BestCut> = None;
-        let mut offer = |bound: usize, missing_left: bool, left: Side| {
-            if let Some(value) = self.value(node, left)
-                && best.as_ref().is_none_or(|best| value > best.value)
-            {
-                best = Some(BestCut { value, bound: bound as u32, missing_left, left: left.sums });
+        let mut cuts = CutsOfFeature::new(self, node, n_bins, side(n_bins), counts.is_some());
+        if self.cuts == Cuts::Random {
+            if let Some(code) = drawn(node, feature, first, last) {
+                cuts.offer_after(code, (first..=code).map(side).sum());
             }
-        };
-        // A cut comes after each bin but the last that holds rows, or after a random one.
-        let mut range = first..last;
+            return cuts.best();
+        }
+        // A cut comes after each bin but the last that holds rows.
         let mut below = Side::default();
-        if self.cuts == Cuts::Random && first < last {
-            let place = first + one_of(last - first, node.random(feature));
-            below = (first..place).map(side).sum();
-            range = place..place + 1;
-        }
-        for code in range {
+        for (code, sums) in sums.iter().enumerate().take(last).skip(first) {
             below = below + side(code);
-            if sums[code].is_empty() && self.cuts == Cuts::Best {
-                continue;
-            }
-            if has_missing {
-                offer(code + 1, true, below + missing);
-                offer(code + 1, false, below);
-            } else {
-                let missing_left = 2 * below.sums.hessian >= node.sums.hessian;
-                offer(code + 1, missing_left, below);
+            if !sums.is_empty() {
+                cuts.offer_after(code, below);
             }
         }
-        if has_missing {
-            let known = Side { sums: node.sums - missing.sums, rows: 0 };
-            let known = Side { rows: counts.map_or(0, |_| node.rows - missing.rows), ..known };
+        cuts.best()
+    }
+}
+
+/// The code that a random cut comes after, given the lowest and the highest of a node; none where they
+/// are one.
+fn drawn(node: &Node, feature: usize, first: usize, last: usize) -> Option<usize> {
+    (first < last).then(|| first + one_of(last - first, node.random(feature)))
+}
+
+/// Looks for the best cut of a number.
+struct CutsOfFeature<'a> {
+    criterion: &'a Criterion,
+    node: &'a Node,
+    n_bins: usize,
+    missing: Side,
+    are_counted: bool,
+    best: Option<BestCut>,
+}
+
+impl<'a> CutsOfFeature<'a> {
+    /// Of a number with so many bins, given what is missing; rows may be counted in all sides or in none.
+    fn new(
+        criterion: &'a Criterion,
+        node: &'a Node,
+        n_bins: usize,
+        missing: Side,
+        are_counted: bool,
+    ) -> Self {
+        Self { criterion, node, n_bins, missing, are_counted, best: None }
+    }
+
+    fn offer(&mut self, node: &Node, bound: usize, missing_left: bool, left: Side) {
+        if let Some(value) = self.criterion.value(node, left)
+            && self.best.as_ref().is_none_or(|best| value > best.value)
+        {
+            let (bound, left) = (bound as u32, left.sums);
+            self.best = Some(BestCut { value, bound, missing_left, left });
+        }
+    }
+
+    /// Looks at the cut after a code, given what is known to be below it.
+    fn offer_after(&mut self, code: usize, below: Side) {
+        let bound = code + 1;
+        if self.missing.sums.is_empty() {
+            let missing_left = 2 * below.sums.hessian >= self.node.sums.hessian;
+            self.offer(self.node, bound, missing_left, below);
+        } else {
+            self.offer(self.node, bound, true, below + self.missing);
+            self.offer(self.node, bound, false, below);
+        }
+    }
+
+    /// The best of those that were offered, and of what is known against what is missing.
+    fn best(mut self) -> Option<BestCut> {
+        if !self.missing.sums.is_empty() {
+            let rows = if self.are_counted { self.node.rows - self.missing.rows } else { 0 };
+            let known = Side { sums: self.node.sums - self.missing.sums, rows };
             // Whether a value is known has no direction.
-            let node = &Node { direction: 0, ..*node };
-            if let Some(value) = self.value(node, known)
-                && best.as_ref().is_none_or(|best| value > best.value)
-            {
-                let bound = n_bins as u32;
-                best = Some(BestCut { value, bound, missing_left: false, left: known.sums });
-            }
+            let node = Node { direction: 0, ..*self.node };
+            self.offer(&node, self.n_bins, false, known);
         }
-        best
+        self.best
     }
 }
 
@@ -343,4 +442,142 @@ pub(super) struct BestCut {
     pub(super) bound: u32,
     pub(super) missing_left: bool,
     pub(super) left: Sums,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N_BINS: usize = 12;
+
+    fn criterion(cuts: Cuts, min_rows: u64, monotonic: &[i8]) -> Criterion {
+        let monotonic = monotonic.to_vec();
+        Criterion { l2: 1000.0, min_gain: 0.0, min_rows, cuts, monotonic, mass_unit: 1.0 }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = mix(self.0);
+            self.0 % n
+        }
+
+        /// Rows as code and derivatives, of a few neighbouring codes; some are missing.
+        fn rows(&mut self) -> Vec<(u8, Sums)> {
+            let (low, width) = (self.below(8), 1 + self.below(5));
+            let has_missing = self.below(2) == 0;
+            let mut row = || {
+                let is_missing = has_missing && self.below(4) == 0;
+                let code = if is_missing { N_BINS as u64 } else { low + self.below(width) };
+                let gradient = self.below(2000) as i64 - 1000;
+                (code as u8, Sums { gradient, hessian: 1 + self.below(500) as i64 })
+            };
+            (0..12).map(|_| row()).collect()
+        }
+    }
+
+    fn side(rows: &[(u8, Sums)], is_in: impl Fn(u8) -> bool) -> Side {
+        let of_row = |&(_, sums): &(u8, Sums)| Side { sums, rows: 1 };
+        rows.iter().filter(|(code, _)| is_in(*code)).map(of_row).sum()
+    }
+
+    fn node(rows: &[(u8, Sums)], seed: u64) -> Node {
+        let all = side(rows, |_| true);
+        let bounds = [f64::NEG_INFINITY, f64::INFINITY];
+        Node { sums: all.sums, rows: all.rows, bounds, seed, direction: 0 }
+    }
+
+    /// The split by the one cut that is drawn, by the definition: of all ways to send missing values
+    /// whose sides have enough rows, the one of the greatest gain.
+    fn drawn_by_definition(
+        criterion: &Criterion,
+        node: &Node,
+        rows: &[(u8, Sums)],
+    ) -> Option<(u32, bool, Sums)> {
+        let missing = N_BINS as u8;
+        let known = || rows.iter().map(|row| row.0).filter(|&code| code < missing);
+        let (first, last) = (known().min()?, known().max()?);
+        let loss =
+            |sums: Sums| (sums.gradient as f64).powi(2) / (sums.hessian as f64 + criterion.l2);
+        let mut found: Vec<(f64, (u32, bool, Sums))> = Vec::new();
+        let mut offer = |bound: u32, missing_left: bool, left: Side| {
+            let right = side(rows, |_| true).rows - left.rows;
+            if left.rows.min(right) >= criterion.min_rows.max(1) {
+                let value = loss(left.sums) + loss(node.sums - left.sums);
+                found.push((value, (bound, missing_left, left.sums)));
+            }
+        };
+        let has_missing = rows.iter().any(|row| row.0 == missing);
+        if first < last {
+            let share = node.random(0) as f64 / 2_f64.powi(64);
+            let bound = first + (share * f64::from(last - first)) as u8 + 1;
+            let below = side(rows, |code| code < bound);
+            if has_missing {
+                offer(bound.into(), true, side(rows, |code| code < bound || code == missing));
+                offer(bound.into(), false, below);
+            } else {
+                offer(bound.into(), 2 * below.sums.hessian >= node.sums.hessian, below);
+            }
+        }
+        if has_missing {
+            offer(N_BINS as u32, false, side(rows, |code| code < missing));
+        }
+        let best = found.into_iter().reduce(|a, b| if b.0 > a.0 { b } else { a })?;
+        (best.0 > loss(node.sums)).then_some(best.1)
+    }
+
+    #[test]
+    fn a_drawn_cut_is_that_of_the_definition_whatever_it_is_found_from() {
+        let cuts = (1..N_BINS).map(|cut| cut as f64).collect();
+        let bins = FeatureBins::Numeric { cuts };
+        let (mut random, mut n_found) = (Random(3), 0);
+        for round in 0..2000 {
+            let criterion = criterion(Cuts::Random, round % 4, &[]);
+            let rows = random.rows();
+            let node = node(&rows, round);
+            let expected = drawn_by_definition(&criterion, &node, &rows);
+            let told = |split: Option<Split>| {
+                split.map(|Split { test, left, .. }| match test.rule {
+                    CodeRule::Below(bound) => (bound, test.missing_left, left),
+                    _ => panic!("a cut"),
+                })
+            };
+            let packed = rows.iter().map(|&(code, sums)| (code, PackedSums::from(sums)));
+            let mut memory = SearchMemory::default();
+            let of_rows = criterion.best_of_rows(&node, 0, &bins, packed.clone(), &mut memory);
+            assert_eq!(told(of_rows), expected, "round {round}");
+            n_found += usize::from(expected.is_some());
+
+            let by_code = |code: usize| side(&rows, |of_row| usize::from(of_row) == code);
+            let sides: Vec<Side> = (0..=N_BINS).map(by_code).collect();
+            let sums: Vec<Sums> = sides.iter().map(|side| side.sums).collect();
+            let counts: Vec<u64> = sides.iter().map(|side| side.rows).collect();
+            let of_sums = criterion.best_of_feature(&node, 0, &bins, &sums, Some(&counts));
+            assert_eq!(told(of_sums), expected, "round {round}");
+            if criterion.min_rows <= 1 {
+                let words: Vec<PackedSums> = sums.iter().map(|&sums| sums.into()).collect();
+                let of_words = criterion.best_of_packed(&node, 0, &bins, &words, &mut memory);
+                assert_eq!(told(of_words), expected, "round {round}");
+            }
+        }
+        assert!((500..1900).contains(&n_found), "{n_found}");
+    }
+
+    #[test]
+    fn a_drawn_cut_heeds_its_direction() {
+        let bins = FeatureBins::Numeric { cuts: (1..N_BINS).map(|cut| cut as f64).collect() };
+        // The score is to rise from code 0 to code 1.
+        let of_code = |code, gradient| (code, Sums { gradient, hessian: 10 }.into());
+        let rows = [of_code(0, 500_i64), of_code(0, 400), of_code(1, -300), of_code(1, -700)];
+        let sums = Sums { gradient: -100, hessian: 40 };
+        let bounds = [f64::NEG_INFINITY, f64::INFINITY];
+        let node = Node { sums, rows: 4, bounds, seed: 1, direction: 0 };
+        for (direction, is_found) in [(1, true), (-1, false), (0, true)] {
+            let criterion = criterion(Cuts::Random, 1, &[direction, 1]);
+            let mut memory = SearchMemory::default();
+            let found = criterion.best_of_rows(&node, 0, &bins, rows.into_iter(), &mut memory);
+            assert_eq!(found.is_some(), is_found, "{direction}");
+        }
+    }
 }

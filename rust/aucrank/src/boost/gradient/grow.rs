@@ -14,6 +14,7 @@ use super::tree::{GradientNode, GradientTree};
 use super::tree_rows::{Derivatives, TreeRows};
 use crate::data::{CodeTest, mix, snap};
 use crate::formula::Test;
+use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};
 
 /// Memory that the sums of open leaves may take in all; beyond it they are counted anew.
@@ -24,6 +25,9 @@ const TASK_FEATURES: usize = 64;
 
 /// A node whose rows are fewer than its bins, divided by this, is searched row by row.
 const FEW: usize = 3;
+
+/// The same where cuts are drawn: rows are only passed over then.
+const FEW_TO_DRAW: usize = 1;
 
 /// Open leaves are looked through for such that will not be split so many times.
 const LOOKS: usize = 32;
@@ -171,7 +175,8 @@ impl Grower<'_> {
     /// Whether a node has so few rows that they are not counted by bin.
     fn is_few(&self, rows: &TreeRows, range: &Range<usize>) -> bool {
         let n_features = self.layout.features.len();
-        rows.are_packed() && FEW * range.len() * n_features < self.layout.n_bins()
+        let few = if self.criterion.cuts == Cuts::Random { FEW_TO_DRAW } else { FEW };
+        rows.are_packed() && few * range.len() * n_features < self.layout.n_bins()
     }
 
     fn count(

@@ -16,7 +16,7 @@
 //!   the rows of a node on their sides, `code_columns`: by codes that lie side by side;
 //! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept; `bags`: the mean
 //!   of several fits;
-//! - `tree`, `model`: what was learned; `formula`, `explain`: what is said of it.
+//! - `tree`, `model`: what was learned, `saved`: the form in which it is saved; `formula`, `explain`: what is said of it.
 
 mod bags;
 mod best_split;
@@ -38,6 +38,7 @@ mod params;
 mod partition;
 mod rows;
 mod running_sums;
+mod saved;
 mod sums;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,7 @@ pub(super) struct Parts {
     /// The sum from which on a row is called positive.
     pub(super) threshold: f64,
     pub(super) learning_rate: f64,
+    #[serde(with = "super::saved")]
     pub(super) trees: Vec<GradientTree>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<GradientHeldOut>,

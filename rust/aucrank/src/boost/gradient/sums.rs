@@ -101,6 +101,15 @@ impl PackedSums {
         self.0 = self.0.wrapping_add(other.0);
     }
 
+    /// The sum of no more than [`MOST_PACKED`] rows.
+    #[inline]
+    pub(super) fn total(parts: impl Iterator<Item = Self>) -> Self {
+        parts.fold(Self::default(), |mut sum, part| {
+            sum.add(part);
+            sum
+        })
+    }
+
     /// Takes off what was added.
     #[inline]
     pub(super) fn subtract(&mut self, other: Self) {

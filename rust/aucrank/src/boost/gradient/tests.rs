@@ -524,18 +524,30 @@ fn what_cannot_be_is_refused() {
     assert!(refused(groups).starts_with("interactions is about feature 3"));
     let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };
     assert!(refused(bound).contains("column 2 is categorical"));
-    let mut model = serde_json::to_value(sample.fit(&params)).unwrap();
+    let fitted = sample.fit(&params);
+    let refused = |model: &serde_json::Value, pointer: &str, value: i64| {
+        let mut model = model.clone();
+        *model.pointer_mut(pointer).unwrap() = value.into();
+        let damaged: GradientBoosted = serde_json::from_value(model).unwrap();
+        assert!(damaged.check().is_err(), "{pointer}");
+    };
+    let mut model = serde_json::to_value(&fitted).unwrap();
+    for (pointer, value) in [
+        ("/trees/trees/0/gains/0", -1),
+        ("/trees/trees/0/weights/0", 0),
+        ("/trees/trees/0/values/0", i64::MAX),
+        ("/threshold", 1),
+        ("/start", 1 << 30),
+    ] {
+        refused(&model, pointer, value);
+    }
+    // As up to format version 3.
+    model["trees"] = serde_json::to_value(fitted.trees()).unwrap();
     for (pointer, value) in [
         ("/trees/0/0/split/right", 0),
         ("/trees/0/0/split/gain", -1),
         ("/trees/0/0/split/test/feature", 9),
-        ("/threshold", 1),
-        ("/start", 1 << 30),
     ] {
-        let place = model.pointer_mut(pointer).unwrap();
-        let old = std::mem::replace(place, value.into());
-        let damaged: GradientBoosted = serde_json::from_value(model.clone()).unwrap();
-        assert!(damaged.check().is_err(), "{pointer}");
-        *model.pointer_mut(pointer).unwrap() = old;
+        refused(&model, pointer, value);
     }
 }

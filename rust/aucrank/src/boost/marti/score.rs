@@ -7,15 +7,13 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::chance::{Chance, split_mass};
 use super::params::{ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, coin_at, place};
-use crate::RankError;
 use crate::boost::term::Term;
 use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_hash};
 use crate::external::ExternalModels;
+use crate::{RankError, parallel};
 
 /// Rows scored together.
 const TILE_ROWS: usize = 512;
@@ -74,14 +72,16 @@ impl BranchingProgram {
         }
         let scorer = Scorer::new(self, columns, external)?;
         let mut scores = vec![0.0; columns.n_rows()];
-        let tiles = scores.par_chunks_mut(TILE_ROWS).enumerate();
-        tiles.try_for_each_init(Tile::default, |tile, (number, scores)| {
+        let of_tile = |tile: &mut Tile, (number, scores): (usize, &mut [f64])| {
             columns.check_interrupt()?;
             let first = number * TILE_ROWS;
             scorer.score_rows(columns, first..first + scores.len(), tile, scores);
             Ok(())
-        })?;
-        Ok(scores)
+        };
+        let tiles = scores.chunks_mut(TILE_ROWS).enumerate().collect();
+        let done: Result<(), RankError> =
+            parallel::map_with(tiles, 1, Tile::default, of_tile).into_iter().collect();
+        done.map(|()| scores)
     }
 }
 
@@ -109,7 +109,7 @@ impl<'p> Scorer<'p> {
                 NodeKind::Ranker { term, .. } => {
                     let mut chances = vec![0.0; columns.n_rows()];
                     term.add_values(columns, external, &mut chances)?;
-                    Step::Rows(chances.into_par_iter().map(Chance::new).collect())
+                    Step::Rows(chances.into_iter().map(Chance::new).collect())
                 }
                 NodeKind::Coin => Step::Coin,
                 _ => Step::End(program.worth(layer, index, node)),

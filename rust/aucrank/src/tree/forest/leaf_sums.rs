@@ -16,23 +16,25 @@ const LEAST_TILES: usize = 4;
 #[derive(Debug)]
 pub(crate) struct LeafSums {
     scorer: Scorer,
-    /// For each tree, by place of the leaf in the ranking.
-    values: Vec<Vec<f64>>,
+    n_trees: usize,
+    /// By place of the leaf among the steps of all trees.
+    values: Vec<f64>,
 }
 
 /// Memory that [`LeafSums::add`] uses.
 #[derive(Debug, Default)]
 pub(crate) struct LeafTile {
     tile: Tile,
-    leaves: Vec<u32>,
+    /// Leaves of rows in one tree, or of one row in all trees.
+    ends: Vec<u32>,
 }
 
 impl LeafSums {
     /// Of trees that ask single features, with the values of their leaves.
     pub(crate) fn new<'t>(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
         let (trees, values): (Vec<_>, Vec<_>) = trees.unzip();
-        let values = values.into_iter().map(<[f64]>::to_vec).collect();
-        Self { scorer: Scorer::new(trees), values }
+        let values: Vec<Vec<f64>> = values.into_iter().map(<[f64]>::to_vec).collect();
+        Self::of_values(Scorer::new(trees), &values)
     }
 
     /// Of trees given by their questions, as [`Router::of_tests`] takes them, with the values of their
@@ -43,7 +45,12 @@ impl LeafSums {
     ) -> Self {
         let (routers, values): (Vec<_>, Vec<_>) =
             trees.map(|(routes, values)| (Router::of_tests(routes), values)).unzip();
-        Self { scorer: Scorer::of_routers(&routers, n_levels), values }
+        Self::of_values(Scorer::of_routers(&routers, n_levels), &values)
+    }
+
+    /// With the values of each tree by place of the leaf in the ranking.
+    fn of_values(scorer: Scorer, values: &[Vec<f64>]) -> Self {
+        Self { n_trees: values.len(), values: scorer.values_of_steps(values), scorer }
     }
 
     /// Adds the values of all trees to the sums of all rows.
@@ -76,15 +83,21 @@ impl LeafSums {
         memory: &mut LeafTile,
         sums: &mut [f64],
     ) -> bool {
-        let LeafTile { tile, leaves } = memory;
+        let LeafTile { tile, ends } = memory;
         if !self.scorer.coder.code(columns, rows, tile) {
             return false;
         }
-        leaves.resize(sums.len(), 0);
-        for (tree, values) in self.values.iter().enumerate() {
-            self.scorer.leaves(tree, tile, leaves);
-            for (sum, &leaf) in sums.iter_mut().zip(&*leaves) {
-                *sum += values[leaf as usize];
+        if let [sum] = sums {
+            ends.resize(self.n_trees, 0);
+            self.scorer.ends_of_row(tile, ends);
+            *sum = ends.iter().fold(*sum, |sum, &end| sum + self.values[end as usize]);
+            return true;
+        }
+        ends.resize(sums.len(), 0);
+        for tree in 0..self.n_trees {
+            self.scorer.ends(tree, tile, ends);
+            for (sum, &end) in sums.iter_mut().zip(&*ends) {
+                *sum += self.values[end as usize];
             }
         }
         true

@@ -19,6 +19,16 @@ pub(super) enum Coding {
     Levels(u32),
 }
 
+impl Coding {
+    /// The highest code of a value that is not missing.
+    pub(super) fn highest(&self) -> u32 {
+        match self {
+            Self::Cuts(grid) => grid.cuts().len() as u32,
+            Self::Levels(n_levels) => n_levels.saturating_add(1),
+        }
+    }
+}
+
 /// Codes of some rows: for each group of [`LANES`] rows, column by column.
 #[derive(Debug, Default)]
 pub(in crate::tree) struct Tile {

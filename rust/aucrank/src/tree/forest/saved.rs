@@ -5,7 +5,6 @@
 //! trees share stands once: frames, and for each feature the thresholds, to which trees point.
 
 use std::borrow::Cow;
-use std::str::Chars;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
@@ -17,28 +16,12 @@ use super::calibration::Calibration;
 use super::consensus::Consensus;
 use super::ranking_forest::{Aggregation, OutOfBag, RankingForest};
 use crate::data::{ClassSums, LevelSet};
-use crate::formula::{Rule, Test};
+use crate::formula::{LEAF, Test, TestColumns, TestReader, next, thresholds_of};
 use crate::prepared::Prepared;
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
 
-/// Letter of a leaf.
-const LEAF: char = '.';
-/// Letter of a node that asks whether a number is below a threshold.
-const BELOW: char = '<';
-/// Whether it is not.
-const AT_LEAST: char = '>';
-/// Whether the value is known, which goes left.
-const KNOWN: char = 'k';
-/// Whether the value is known, which goes right.
-const UNKNOWN: char = 'u';
-/// Whether it is one of some categories.
-const LEVELS: char = '=';
 /// Letter of a node that asks a tree of stumps.
 const CUTS: char = 'c';
-/// Letter of a question that sends rows left that miss its feature.
-const MISSING_LEFT: char = 'l';
-/// That sends them right.
-const MISSING_RIGHT: char = 'r';
 
 /// A forest as it is saved.
 #[derive(Serialize, Deserialize)]
@@ -104,7 +87,7 @@ impl<'de> Deserialize<'de> for RankingForest {
 
 impl<'a> SavedForest<'a> {
     fn of(forest: &'a RankingForest) -> Result<Self, String> {
-        let thresholds = thresholds_of(forest);
+        let thresholds = thresholds_of(forest.n_levels().len(), stumps(forest));
         let mut frames: Vec<&Arc<TreeFrame>> = Vec::new();
         let mut trees = Vec::with_capacity(forest.trees.len());
         for tree in &forest.trees {
@@ -130,27 +113,19 @@ impl<'a> SavedForest<'a> {
     }
 }
 
-/// For each feature the thresholds of its stumps, ascending, each once.
-fn thresholds_of(forest: &RankingForest) -> Vec<Vec<f64>> {
-    let mut thresholds = vec![Vec::new(); forest.n_levels().len()];
+/// The stumps of a forest.
+fn stumps(forest: &RankingForest) -> impl Iterator<Item = &Test> {
     let splits = forest.trees.iter().flat_map(RankingTree::nodes).flat_map(|node| &node.split);
-    for split in splits {
-        if let SplitForm::Stump(Test { feature, left, .. }) = &split.form
-            && let Rule::Below(threshold) | Rule::AtLeast(threshold) = left
-        {
-            thresholds[*feature].push(*threshold);
-        }
-    }
-    for thresholds in &mut thresholds {
-        thresholds.sort_unstable_by(f64::total_cmp);
-        thresholds.dedup_by_key(|threshold| threshold.to_bits());
-    }
-    thresholds
+    splits.filter_map(|split| match &split.form {
+        SplitForm::Stump(test) => Some(test),
+        _ => None,
+    })
 }
 
 impl<'a> SavedTree<'a> {
     fn of(tree: &'a RankingTree, frame: usize, thresholds: &[Vec<f64>]) -> Result<Self, String> {
         let mut saved = Self { frame, ..Self::default() };
+        let mut tests = TestColumns::default();
         let mut rows = Vec::with_capacity(tree.n_leaves());
         for Node { sums, split } in tree.nodes() {
             let letter = match split.as_ref().map(|split| &split.form) {
@@ -160,7 +135,7 @@ impl<'a> SavedTree<'a> {
                     rows.push(sums.rows);
                     LEAF
                 }
-                Some(SplitForm::Stump(test)) => saved.push_test(test, thresholds),
+                Some(SplitForm::Stump(test)) => tests.push(test, thresholds),
                 Some(SplitForm::Cuts(cuts)) => {
                     saved.cuts.push(Cow::Borrowed(cuts));
                     CUTS
@@ -172,33 +147,9 @@ impl<'a> SavedTree<'a> {
             saved.nodes.push(letter);
         }
         let weights = saved.pos.iter().zip(&saved.neg).map(|(pos, neg)| pos.checked_add(*neg));
-        saved.rows = (!weights.eq(rows.iter().copied().map(Some))).then_some(rows);
-        Ok(saved)
-    }
-
-    fn push_test(&mut self, test: &Test, thresholds: &[Vec<f64>]) -> char {
-        self.features.push(test.feature as u32);
-        self.missing.push(if test.missing_left { MISSING_LEFT } else { MISSING_RIGHT });
-        let mut push_threshold = |threshold: f64| {
-            let place = thresholds[test.feature].binary_search_by(|at| at.total_cmp(&threshold));
-            self.thresholds.push(place.expect("each stands in the list") as u32);
-        };
-        match &test.left {
-            Rule::Below(threshold) => {
-                push_threshold(*threshold);
-                BELOW
-            }
-            Rule::AtLeast(threshold) => {
-                push_threshold(*threshold);
-                AT_LEAST
-            }
-            Rule::Known(true) => KNOWN,
-            Rule::Known(false) => UNKNOWN,
-            Rule::Levels(levels) => {
-                self.levels.push(levels.clone());
-                LEVELS
-            }
-        }
+        let rows = (!weights.eq(rows.iter().copied().map(Some))).then_some(rows);
+        let TestColumns { features, levels, missing, thresholds } = tests;
+        Ok(Self { features, levels, missing, rows, thresholds, ..saved })
     }
 }
 
@@ -234,19 +185,15 @@ impl SavedTree<'_> {
         thresholds: &[Vec<f64>],
     ) -> Result<RankingTree, String> {
         // The lists are there until all nodes are: without the room that they did not need.
-        self.features.shrink_to_fit();
         self.neg.shrink_to_fit();
         self.pos.shrink_to_fit();
-        self.thresholds.shrink_to_fit();
+        let Self { features, levels, missing, thresholds: places, .. } = self;
         let mut columns = Columns {
             cuts: self.cuts.into_iter(),
-            features: self.features.into_iter(),
-            levels: self.levels.into_iter(),
-            missing: self.missing.chars(),
             neg: self.neg.into_iter(),
             pos: self.pos.into_iter(),
             rows: self.rows.map(Vec::into_iter),
-            thresholds: self.thresholds.into_iter(),
+            tests: TestColumns { features, levels, missing, thresholds: places }.read(),
         };
         // A letter takes 64 bytes as a node, but a leaf has numbers as well: without them there is none.
         let n_nodes = self.nodes.len().min((2 * columns.pos.len()).saturating_sub(1));
@@ -295,13 +242,10 @@ fn checked_add(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
 /// What is left to read of the columns of a tree.
 struct Columns<'a> {
     cuts: IntoIter<Cow<'a, [SplitNode]>>,
-    features: IntoIter<u32>,
-    levels: IntoIter<LevelSet>,
-    missing: Chars<'a>,
     neg: IntoIter<u64>,
     pos: IntoIter<u64>,
     rows: Option<IntoIter<u64>>,
-    thresholds: IntoIter<u32>,
+    tests: TestReader,
 }
 
 impl Columns<'_> {
@@ -320,37 +264,12 @@ impl Columns<'_> {
         if letter == CUTS {
             return Ok(SplitForm::Cuts(next(&mut self.cuts)?.into_owned()));
         }
-        let feature = next(&mut self.features)? as usize;
-        let mut threshold = || {
-            let place = next(&mut self.thresholds)? as usize;
-            let known = thresholds.get(feature).and_then(|thresholds| thresholds.get(place));
-            known.copied().ok_or_else(|| format!("feature {feature} has no threshold {place}"))
-        };
-        let left = match letter {
-            BELOW => Rule::Below(threshold()?),
-            AT_LEAST => Rule::AtLeast(threshold()?),
-            KNOWN => Rule::Known(true),
-            UNKNOWN => Rule::Known(false),
-            LEVELS => Rule::Levels(next(&mut self.levels)?),
-            _ => return Err(format!("{letter:?} is no kind of node")),
-        };
-        let missing_left = match next(&mut self.missing)? {
-            MISSING_LEFT => true,
-            MISSING_RIGHT => false,
-            letter => return Err(format!("{letter:?} is no side for missing values")),
-        };
-        Ok(SplitForm::Stump(Test { feature, left, missing_left }))
+        self.tests.next(letter, thresholds).map(SplitForm::Stump)
     }
 
     fn is_read(&self) -> bool {
-        let Self { cuts, features, levels, missing, neg, pos, rows, thresholds } = self;
+        let Self { cuts, neg, pos, rows, tests } = self;
         let numbers = [neg, pos].into_iter().chain(rows);
-        numbers.map(IntoIter::len).sum::<usize>() == 0
-            && features.len() + thresholds.len() + cuts.len() + levels.len() == 0
-            && missing.as_str().is_empty()
+        numbers.map(IntoIter::len).sum::<usize>() + cuts.len() == 0 && tests.is_read()
     }
-}
-
-fn next<T>(column: &mut impl Iterator<Item = T>) -> Result<T, String> {
-    column.next().ok_or_else(|| "a column ends before the last node".to_owned())
 }

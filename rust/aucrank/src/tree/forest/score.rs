@@ -59,17 +59,25 @@ impl RankingForest {
         self.trees[0].check_columns(columns)?;
         let asked = self.prepared.get(|| Asked::new(self, 0..self.trees.len()));
         let mut out = vec![0.0; columns.n_rows()];
-        let new_scratch = || (Tile::default(), vec![0; TILE_ROWS]);
         let of_tile = |(tile, leaves): &mut (Tile, Vec<_>), (chunk, out): (usize, &mut [f64])| {
             let start = chunk * TILE_ROWS;
             if !asked.scorer.coder.code(columns, start..start + out.len(), tile) {
                 return true;
             }
             let mut votes = Votes::new(self, out.len());
-            let leaves = &mut leaves[..out.len()];
-            for (tree, values) in asked.values.iter().enumerate() {
-                asked.scorer.leaves(tree, tile, leaves);
-                votes.add(self, tree, values, leaves, |_| true);
+            if out.len() == 1 {
+                leaves.resize(self.trees.len(), 0);
+                asked.scorer.leaves_of_row(tile, leaves);
+                for (tree, (values, leaf)) in asked.values.iter().zip(leaves.chunks(1)).enumerate()
+                {
+                    votes.add(self, tree, values, leaf, |_| true);
+                }
+            } else {
+                leaves.resize(out.len(), 0);
+                for (tree, values) in asked.values.iter().enumerate() {
+                    asked.scorer.leaves(tree, tile, leaves);
+                    votes.add(self, tree, values, leaves, |_| true);
+                }
             }
             for (out, score) in out.iter_mut().zip(votes.scores(self)) {
                 *out = form(score.expect("every tree has voted"));
@@ -77,7 +85,7 @@ impl RankingForest {
             false
         };
         let tiles = out.chunks_mut(TILE_ROWS).enumerate().collect();
-        if parallel::map_with(tiles, 4, new_scratch, of_tile).contains(&true) {
+        if parallel::map_with(tiles, 4, Default::default, of_tile).contains(&true) {
             return Err(columns.refusal());
         }
         Ok(out)

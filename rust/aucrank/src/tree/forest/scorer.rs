@@ -3,7 +3,10 @@
 //! A question in raw values costs a cache miss and a branch that is often guessed wrong. Here rows
 //! are coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
 //! question compares two small integers; then each tree, which now fits the first-level cache,
-//! takes the rows of a tile eight at a time without a branch, so that their loads overlap.
+//! takes the rows of a tile eight at a time without a branch, so that their loads overlap. Where
+//! there is one row, it walks down eight trees at a time instead.
+
+use std::ops::Range;
 
 use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
 use crate::data::{Grid, LevelSet};
@@ -18,6 +21,9 @@ const LEVELS: usize = 6;
 
 /// Levels before each further look.
 const MORE_LEVELS: usize = 2;
+
+/// Trees that one row walks down side by side.
+const TREES: usize = 16;
 
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +41,90 @@ struct Step {
     first: u32,
 }
 
+/// A [`Step`] of small numbers, in half the memory.
+#[derive(Debug, Clone, Copy)]
+struct SmallStep {
+    /// The column in all bits but the two of what is added.
+    column_and_more: u16,
+    /// The highest stands for one above all codes.
+    bound: u16,
+    first: u32,
+}
+
+/// What a walk asks of a step.
+trait Ask {
+    fn column(&self) -> usize;
+    fn more(&self) -> u32;
+    fn bound(&self) -> u32;
+    fn first(&self) -> u32;
+}
+
+impl Ask for Step {
+    #[inline]
+    fn column(&self) -> usize {
+        self.column as usize
+    }
+
+    #[inline]
+    fn more(&self) -> u32 {
+        self.more
+    }
+
+    #[inline]
+    fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    #[inline]
+    fn first(&self) -> u32 {
+        self.first
+    }
+}
+
+impl Ask for SmallStep {
+    #[inline]
+    fn column(&self) -> usize {
+        usize::from(self.column_and_more >> 2)
+    }
+
+    #[inline]
+    fn more(&self) -> u32 {
+        u32::from(self.column_and_more & 3)
+    }
+
+    #[inline]
+    fn bound(&self) -> u32 {
+        self.bound.into()
+    }
+
+    #[inline]
+    fn first(&self) -> u32 {
+        self.first
+    }
+}
+
+/// The steps of all trees.
+#[derive(Debug)]
+enum Steps {
+    Small(Vec<SmallStep>),
+    Any(Vec<Step>),
+}
+
+impl Steps {
+    /// In the smaller form if it has room for all numbers.
+    fn new(steps: Vec<Step>, columns: &[(usize, Coding)]) -> Self {
+        let are_low = columns.iter().all(|(_, coding)| coding.highest() < u32::from(u16::MAX) - 1);
+        let small = |step: &Step| {
+            let bound =
+                if step.bound == u32::MAX { u16::MAX } else { step.bound.try_into().ok()? };
+            let column_and_more = (u64::from(step.column) << 2 | u64::from(step.more)).try_into();
+            Some(SmallStep { column_and_more: column_and_more.ok()?, bound, first: step.first })
+        };
+        let found = if are_low { steps.iter().map(small).collect() } else { None };
+        found.map_or(Self::Any(steps), Self::Small)
+    }
+}
+
 /// Marks a question about a set of categories.
 const SET: u32 = 2;
 
@@ -48,13 +138,10 @@ const FEW_LEVELS: usize = 1 << 10;
 /// about as much memory as the lists.
 const MARKS_OF_LISTED: usize = 32;
 
+/// Where the steps of a tree are.
 #[derive(Debug)]
 struct CodedTree {
-    /// From the root on, level by level, so that the questions that every row is asked lie side by
-    /// side.
-    steps: Vec<Step>,
-    /// For each step that is a leaf, its place in the ranking.
-    leaves: Vec<u32>,
+    steps: Range<u32>,
     has_sets: bool,
 }
 
@@ -64,6 +151,11 @@ pub(in crate::tree) struct Scorer {
     /// Codes rows as the trees ask them.
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
+    /// Tree by tree, each from its root on, level by level, so that the questions that every row is
+    /// asked lie side by side.
+    steps: Steps,
+    /// For each step that is a leaf, its place in the ranking.
+    leaves: Vec<u32>,
     /// Which categories go left, for each question about a set: one bit a category, one for the
     /// missing value, and one for what is no category at all.
     marks: Vec<u64>,
@@ -114,29 +206,32 @@ impl Scorer {
         let mut scorer = Self {
             coder: RowCoder { columns },
             trees: Vec::with_capacity(routers.len()),
+            steps: Steps::Any(Vec::new()),
+            leaves: Vec::new(),
             marks: Vec::new(),
             lists: Vec::new(),
         };
+        let mut steps = Vec::new();
         for router in routers {
-            let coded = scorer.coded(router, &column_of);
-            scorer.trees.push(coded);
+            scorer.push(router, &column_of, &mut steps);
         }
+        scorer.steps = Steps::new(steps, &scorer.coder.columns);
         scorer
     }
 
-    fn coded(&mut self, router: &Router<'_, Test>, column_of: &[u32]) -> CodedTree {
+    fn push(&mut self, router: &Router<'_, Test>, column_of: &[u32], steps: &mut Vec<Step>) {
         // Where the sides of each question begin, once they have a place; parts of a split that were
         // merged lead to copies of one question, whose sides they share.
         let mut sides = vec![None; router.steps.len()];
         let mut targets = vec![router.start];
-        let (mut steps, mut leaves) = (Vec::new(), Vec::new());
-        while let Some(&target) = targets.get(steps.len()) {
+        let start = steps.len();
+        while let Some(&target) = targets.get(steps.len() - start) {
             let me = steps.len() as u32;
             match target.resolve() {
                 Err(leaf) => {
                     // No code is so high, once a missing one has come round to 0.
                     steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
-                    leaves.push(leaf as u32);
+                    self.leaves.push(leaf as u32);
                 }
                 Ok(question) => {
                     let (question_asked, left, right) = &router.steps[question];
@@ -144,17 +239,17 @@ impl Scorer {
                     let column = column_of[test.feature];
                     let (more, bound, left_first) = self.ask(test, column);
                     let first = *sides[question].get_or_insert_with(|| {
-                        let first = targets.len() as u32;
+                        let first = start + targets.len();
                         targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
-                        first
+                        first as u32
                     });
                     steps.push(Step { column, more, bound, first });
-                    leaves.push(u32::MAX);
+                    self.leaves.push(u32::MAX);
                 }
             }
         }
-        let has_sets = steps.iter().any(|step: &Step| step.more >= SET);
-        CodedTree { steps, leaves, has_sets }
+        let has_sets = steps[start..].iter().any(|step| step.more >= SET);
+        self.trees.push(CodedTree { steps: start as u32..steps.len() as u32, has_sets });
     }
 
     /// The form of a question: what is added, the bound, and whether the rows on the left are the
@@ -207,47 +302,140 @@ impl Scorer {
 
     /// Leaf of each row of a tile in one tree, as its place in the ranking.
     pub(in crate::tree) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
+        self.ends(tree, tile, leaves);
+        for leaf in leaves {
+            *leaf = self.leaves[*leaf as usize];
+        }
+    }
+
+    /// Leaf of the first row of a tile in each tree, as its place in the ranking.
+    pub(in crate::tree) fn leaves_of_row(&self, tile: &Tile, leaves: &mut [u32]) {
+        self.ends_of_row(tile, leaves);
+        for leaf in leaves {
+            *leaf = self.leaves[*leaf as usize];
+        }
+    }
+
+    /// Leaf of each row of a tile in one tree, as its place among the steps.
+    pub(super) fn ends(&self, tree: usize, tile: &Tile, ends: &mut [u32]) {
         let tree = &self.trees[tree];
-        if tree.steps.len() == 1 {
-            leaves.fill(0);
-        } else if tree.has_sets {
-            self.walk(tree, tile, leaves, |step, code| match step.more {
-                SET => self.marks[step.bound as usize + code as usize / 64] >> (code % 64) & 1 == 1,
-                LISTED => self.lists[step.bound as usize].contains(code),
-                _ => is_low(step, code),
-            });
-        } else {
-            self.walk(tree, tile, leaves, is_low);
+        match &self.steps {
+            _ if tree.steps.len() == 1 => ends.fill(tree.steps.start),
+            Steps::Small(steps) if !tree.has_sets => {
+                self.walk_rows(steps, tree, tile, ends, is_low);
+            }
+            Steps::Any(steps) if !tree.has_sets => {
+                self.walk_rows(steps, tree, tile, ends, is_low);
+            }
+            Steps::Small(steps) => {
+                self.walk_rows(steps, tree, tile, ends, |step, code| self.is_first(step, code));
+            }
+            Steps::Any(steps) => {
+                self.walk_rows(steps, tree, tile, ends, |step, code| self.is_first(step, code));
+            }
         }
     }
 
     #[inline]
-    fn walk(
+    fn walk_rows<S: Ask>(
         &self,
+        steps: &[S],
         tree: &CodedTree,
         tile: &Tile,
-        leaves: &mut [u32],
-        is_first: impl Fn(&Step, u32) -> bool,
+        ends: &mut [u32],
+        is_first: impl Fn(&S, u32) -> bool,
     ) {
-        let steps = &tree.steps[..];
         let groups = tile.codes.chunks_exact(self.coder.columns.len());
-        for (codes, leaves) in groups.zip(leaves.chunks_mut(LANES)) {
-            let mut at = [0_u32; LANES];
+        for (codes, ends) in groups.zip(ends.chunks_mut(LANES)) {
+            let mut at = [tree.steps.start; LANES];
             let walk_on = |at: &mut [u32; LANES]| {
                 for (lane, at) in at.iter_mut().enumerate() {
                     let step = &steps[*at as usize];
-                    let code = codes[step.column as usize][lane];
-                    *at = step.first + u32::from(!is_first(step, code));
+                    let code = codes[step.column()][lane];
+                    *at = step.first() + u32::from(!is_first(step, code));
                 }
             };
-            (0..LEVELS).for_each(|_| walk_on(&mut at));
-            while at.iter().any(|&at| steps[at as usize].first != at) {
-                (0..MORE_LEVELS).for_each(|_| walk_on(&mut at));
+            walk_to_the_end(steps, &mut at, walk_on);
+            ends.copy_from_slice(&at[..ends.len()]);
+        }
+    }
+
+    /// Leaf of the first row of a tile in each tree, as its place among the steps.
+    pub(super) fn ends_of_row(&self, tile: &Tile, ends: &mut [u32]) {
+        let has_sets = self.trees.iter().any(|tree| tree.has_sets);
+        match &self.steps {
+            // All trees are single leaves.
+            _ if tile.codes.is_empty() => {
+                let starts = self.trees.iter().map(|tree| tree.steps.start);
+                ends.iter_mut().zip(starts).for_each(|(end, start)| *end = start);
             }
-            for (leaf, at) in leaves.iter_mut().zip(at) {
-                *leaf = tree.leaves[at as usize];
+            Steps::Small(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
+            Steps::Any(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
+            Steps::Small(steps) => {
+                self.walk_trees(steps, tile, ends, |step, code| self.is_first(step, code));
+            }
+            Steps::Any(steps) => {
+                self.walk_trees(steps, tile, ends, |step, code| self.is_first(step, code));
             }
         }
+    }
+
+    #[inline]
+    fn walk_trees<S: Ask>(
+        &self,
+        steps: &[S],
+        tile: &Tile,
+        ends: &mut [u32],
+        is_first: impl Fn(&S, u32) -> bool,
+    ) {
+        let codes = &tile.codes[..];
+        for (trees, ends) in self.trees.chunks(TREES).zip(ends.chunks_mut(TREES)) {
+            // Lanes without a tree walk the first one once more.
+            let mut at = [trees[0].steps.start; TREES];
+            at.iter_mut().zip(trees).for_each(|(at, tree)| *at = tree.steps.start);
+            let walk_on = |at: &mut [u32; TREES]| {
+                for at in at {
+                    let step = &steps[*at as usize];
+                    let code = codes[step.column()][0];
+                    *at = step.first() + u32::from(!is_first(step, code));
+                }
+            };
+            walk_to_the_end(steps, &mut at, walk_on);
+            ends.copy_from_slice(&at[..ends.len()]);
+        }
+    }
+
+    #[inline]
+    fn is_first(&self, step: &impl Ask, code: u32) -> bool {
+        let place = step.bound() as usize;
+        match step.more() {
+            SET => self.marks[place + code as usize / 64] >> (code % 64) & 1 == 1,
+            LISTED => self.lists[place].contains(code),
+            _ => is_low(step, code),
+        }
+    }
+
+    /// For each step the value of its leaf, given those of the leaves of each tree in ranking order;
+    /// 0 where it is none.
+    pub(super) fn values_of_steps(&self, values: &[Vec<f64>]) -> Vec<f64> {
+        let of_tree = |(tree, values): (&CodedTree, &Vec<f64>)| -> Vec<f64> {
+            let leaves = &self.leaves[tree.steps.start as usize..tree.steps.end as usize];
+            leaves.iter().map(|&leaf| values.get(leaf as usize).copied().unwrap_or(0.0)).collect()
+        };
+        self.trees.iter().zip(values).flat_map(of_tree).collect()
+    }
+}
+
+/// Walks on until all lanes are at leaves.
+#[inline]
+fn walk_to_the_end<S: Ask, const N: usize>(
+    steps: &[S],
+    at: &mut [u32; N],
+    walk_on: impl Fn(&mut [u32; N]),
+) {
+    (0..LEVELS).for_each(|_| walk_on(at));
+    while at.iter().any(|&at| steps[at as usize].first() != at) {
+        (0..MORE_LEVELS).for_each(|_| walk_on(at));
     }
 }
 
@@ -258,8 +446,8 @@ impl List {
 }
 
 #[inline]
-fn is_low(step: &Step, code: u32) -> bool {
-    code.wrapping_add(step.more) < step.bound
+fn is_low(step: &impl Ask, code: u32) -> bool {
+    code.wrapping_add(step.more()) < step.bound()
 }
 
 /// Number of codes below a threshold.
@@ -414,6 +602,31 @@ mod tests {
         }
     }
 
+    /// The same scorer with steps in the form that has room for all numbers.
+    fn widened(mut scorer: Scorer) -> Scorer {
+        let Steps::Small(small) = &scorer.steps else { panic!("the numbers are small") };
+        let wide = |step: &SmallStep| Step {
+            column: step.column() as u32,
+            more: step.more(),
+            bound: if step.bound == u16::MAX { u32::MAX } else { step.bound() },
+            first: step.first(),
+        };
+        scorer.steps = Steps::Any(small.iter().map(wide).collect());
+        scorer
+    }
+
+    /// Leaves of each row in each tree, row by row.
+    fn leaves_of_rows(scorer: &Scorer, columns: &Columns<'_>) -> Vec<Vec<u32>> {
+        let mut tile = Tile::default();
+        let of_row = |row| {
+            let mut leaves = vec![u32::MAX; scorer.trees.len()];
+            assert!(scorer.coder.code(columns, row..row + 1, &mut tile));
+            scorer.leaves_of_row(&tile, &mut leaves);
+            leaves
+        };
+        (0..columns.n_rows()).map(of_row).collect()
+    }
+
     /// Leaves of rows in one tree, in tiles of several sizes whose last lanes hold old codes.
     fn coded_leaves(scorer: &Scorer, columns: &Columns<'_>, tree: usize) -> Vec<u32> {
         let mut tile = Tile::default();
@@ -439,14 +652,49 @@ mod tests {
     fn coded_trees_lead_to_the_leaves_of_the_trees() {
         let mut random = Random(7);
         for round in 0..60 {
-            let trees = random.trees(&[0, 1, 2, 4, 6, 9][round % 3..], &some_thresholds());
+            let depths = [0, 1, 2, 4, 6, 9].repeat(1 + round % 2);
+            let trees = random.trees(&depths[round % 3..], &some_thresholds());
             let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
             let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
-            for (number, tree) in trees.iter().enumerate() {
-                let expected = tree.apply(&columns, None).unwrap();
-                assert_eq!(coded_leaves(&scorer, &columns, number), expected);
-            }
+            let expected: Vec<Vec<u32>> =
+                trees.iter().map(|tree| tree.apply(&columns, None).unwrap()).collect();
+            let check = |scorer: &Scorer| {
+                let by_row = leaves_of_rows(scorer, &columns);
+                for (number, expected) in expected.iter().enumerate() {
+                    assert_eq!(coded_leaves(scorer, &columns, number), *expected);
+                    let of_rows: Vec<u32> = by_row.iter().map(|leaves| leaves[number]).collect();
+                    assert_eq!(of_rows, *expected);
+                }
+            };
+            check(&scorer);
+            check(&widened(scorer));
         }
+    }
+
+    #[test]
+    fn steps_are_small_where_all_numbers_and_codes_are() {
+        let coding = |n_cuts: u32| {
+            let cuts: Vec<f64> = (0..n_cuts).map(f64::from).collect();
+            (0, Coding::Cuts(Grid::new(&cuts)))
+        };
+        let is_small =
+            |step: Step, column| matches!(Steps::new(vec![step], &[column]), Steps::Small(_));
+        let step = Step { column: 3, more: 1, bound: 9, first: 1 << 20 };
+        let everything = Step { bound: u32::MAX, ..step };
+        for step in [step, everything] {
+            assert!(is_small(step, coding(65_533)));
+            assert!(!is_small(step, coding(65_534)));
+            assert!(is_small(step, (0, Coding::Levels(65_532))));
+            assert!(!is_small(step, (0, Coding::Levels(65_533))));
+            assert!(!is_small(Step { column: 1 << 14, ..step }, coding(9)));
+            assert!(is_small(Step { column: (1 << 14) - 1, more: LISTED, ..step }, coding(9)));
+        }
+        assert!(!is_small(Step { bound: 65_536, ..step }, coding(9)));
+        // All codes but the missing one are below the highest bound, with what is added to them.
+        let Steps::Small(small) = Steps::new(vec![everything], &[coding(65_533)]) else {
+            panic!("small")
+        };
+        assert!([0, 65_533, MISSING].into_iter().all(|code| is_low(&small[0], code)));
     }
 
     #[test]
@@ -457,6 +705,7 @@ mod tests {
         let scorer = Scorer::new(&trees);
         assert!(scorer.coder.columns.is_empty());
         assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
+        assert_eq!(leaves_of_rows(&scorer, &rows.columns()), vec![vec![0, 0]; 20]);
     }
 
     #[test]

@@ -1,0 +1,151 @@
+//! Questions to single features in columns, as the saved forms of trees hold them.
+//!
+//! A letter for each node tells its kind, and so in which columns the rest of it stands.
+
+use std::vec::IntoIter;
+
+use super::test::{Rule, Test};
+use crate::data::LevelSet;
+
+/// Letter of a leaf.
+pub(crate) const LEAF: char = '.';
+/// Letter of a node that asks whether a number is below a threshold.
+const BELOW: char = '<';
+/// Whether it is not.
+const AT_LEAST: char = '>';
+/// Whether the value is known, which goes left.
+const KNOWN: char = 'k';
+/// Whether the value is known, which goes right.
+const UNKNOWN: char = 'u';
+/// Whether it is one of some categories.
+const LEVELS: char = '=';
+/// Letter of a question that sends rows left that miss its feature.
+const MISSING_LEFT: char = 'l';
+/// That sends them right.
+const MISSING_RIGHT: char = 'r';
+
+/// The questions of a tree.
+#[derive(Debug, Default)]
+pub(crate) struct TestColumns {
+    /// What each question asks.
+    pub(crate) features: Vec<u32>,
+    /// The categories that go left, one list for each question for categories.
+    pub(crate) levels: Vec<LevelSet>,
+    /// For each question a letter for where rows go that miss its feature.
+    pub(crate) missing: String,
+    /// For each question for a threshold, its place among those of the feature.
+    pub(crate) thresholds: Vec<u32>,
+}
+
+/// For each feature the thresholds of some questions, ascending, each once.
+pub(crate) fn thresholds_of<'t>(
+    n_features: usize,
+    tests: impl Iterator<Item = &'t Test>,
+) -> Vec<Vec<f64>> {
+    let mut thresholds = vec![Vec::new(); n_features];
+    for Test { feature, left, .. } in tests {
+        if let Rule::Below(threshold) | Rule::AtLeast(threshold) = left {
+            thresholds[*feature].push(*threshold);
+        }
+    }
+    for thresholds in &mut thresholds {
+        thresholds.sort_unstable_by(f64::total_cmp);
+        thresholds.dedup_by_key(|threshold| threshold.to_bits());
+    }
+    thresholds
+}
+
+impl TestColumns {
+    /// Adds a question, whose threshold is among those listed; returns its letter.
+    pub(crate) fn push(&mut self, test: &Test, thresholds: &[Vec<f64>]) -> char {
+        self.features.push(test.feature as u32);
+        self.missing.push(if test.missing_left { MISSING_LEFT } else { MISSING_RIGHT });
+        let mut push_threshold = |threshold: f64| {
+            let place = thresholds[test.feature].binary_search_by(|at| at.total_cmp(&threshold));
+            self.thresholds.push(place.expect("each stands in the list") as u32);
+        };
+        match &test.left {
+            Rule::Below(threshold) => {
+                push_threshold(*threshold);
+                BELOW
+            }
+            Rule::AtLeast(threshold) => {
+                push_threshold(*threshold);
+                AT_LEAST
+            }
+            Rule::Known(true) => KNOWN,
+            Rule::Known(false) => UNKNOWN,
+            Rule::Levels(levels) => {
+                self.levels.push(levels.clone());
+                LEVELS
+            }
+        }
+    }
+
+    /// The questions, to be read one by one.
+    pub(crate) fn read(mut self) -> TestReader {
+        // The columns are there until all nodes are: without the room that they did not need.
+        self.features.shrink_to_fit();
+        self.thresholds.shrink_to_fit();
+        TestReader {
+            features: self.features.into_iter(),
+            levels: self.levels.into_iter(),
+            missing: self.missing.into_bytes().into_iter(),
+            thresholds: self.thresholds.into_iter(),
+        }
+    }
+}
+
+/// What is left to read of questions.
+#[derive(Debug)]
+pub(crate) struct TestReader {
+    features: IntoIter<u32>,
+    levels: IntoIter<LevelSet>,
+    missing: IntoIter<u8>,
+    thresholds: IntoIter<u32>,
+}
+
+impl TestReader {
+    /// The next question, given its letter and the thresholds by feature.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(crate) fn next(&mut self, letter: char, thresholds: &[Vec<f64>]) -> Result<Test, String> {
+        let feature = next(&mut self.features)? as usize;
+        let mut threshold = || {
+            let place = next(&mut self.thresholds)? as usize;
+            let known = thresholds.get(feature).and_then(|thresholds| thresholds.get(place));
+            known.copied().ok_or_else(|| format!("feature {feature} has no threshold {place}"))
+        };
+        let left = match letter {
+            BELOW => Rule::Below(threshold()?),
+            AT_LEAST => Rule::AtLeast(threshold()?),
+            KNOWN => Rule::Known(true),
+            UNKNOWN => Rule::Known(false),
+            LEVELS => Rule::Levels(next(&mut self.levels)?),
+            _ => return Err(format!("{letter:?} is no kind of node")),
+        };
+        let missing_left = match char::from(next(&mut self.missing)?) {
+            MISSING_LEFT => true,
+            MISSING_RIGHT => false,
+            letter => return Err(format!("{letter:?} is no side for missing values")),
+        };
+        Ok(Test { feature, left, missing_left })
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_read(&self) -> bool {
+        let Self { features, levels, missing, thresholds } = self;
+        features.len() + levels.len() + missing.len() + thresholds.len() == 0
+    }
+}
+
+/// The next entry of a column.
+///
+/// # Errors
+///
+/// That there is none, in words.
+pub(crate) fn next<T>(column: &mut impl Iterator<Item = T>) -> Result<T, String> {
+    column.next().ok_or_else(|| "a column ends before the last node".to_owned())
+}
