@@ -4,7 +4,7 @@
 //! are coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
 //! question compares two small integers; then each tree, which now fits the first-level cache,
 //! takes the rows of a tile eight at a time without a branch, so that their loads overlap. Where
-//! there is one row, it walks down eight trees at a time instead.
+//! there is one row, it walks down many trees at a time instead.
 
 use std::ops::Range;
 
