@@ -131,7 +131,11 @@ def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
     some = Rows(subject.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
     return Effects(
         importances=[importances[index] for index in order],
-        dependences=[_dependence(subject, index, some) for index in mattering[:_N_SHOWN]],
+        dependences=[
+            found
+            for index in mattering[:_N_SHOWN]
+            if len((found := _dependence(subject, index, some)).answers)
+        ],
         n_rows=len(drawn),
         n_left_out=subject.rows.n_columns - len(shuffled),
         of_probability=subject.probability is not None,
