@@ -104,7 +104,7 @@ def _bins(
     return Table(
         low=distinct[starts],
         high=distinct[ends],
-        size=whole(size),
+        size=whole(np.asarray(size, dtype=np.float64)),
         predicted=predicted / size,
         observed=pos / size,
         observed_low=low,

@@ -160,8 +160,7 @@ def _with_shift(facts: ColumnFacts, now: Column, then: Column) -> ColumnFacts:
     place_now, place_then = places
     n_bins = int(max(place_now.max(), place_then.max())) + 1
     counts = [
-        np.bincount(place, minlength=n_bins).astype(np.float64)
-        for place in (place_then, place_now)
+        np.bincount(place, minlength=n_bins).astype(np.float64) for place in (place_then, place_now)
     ]
     shift = measure_shift(counts[0], counts[1], len(place_then), len(place_now))
     return ColumnFacts(

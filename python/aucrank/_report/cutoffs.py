@@ -60,7 +60,7 @@ class CutOff:
 def find_cut_offs(
     subject: Subject, curve: RocCurve, ks_knot: int, target: Target, options: Options
 ) -> list[CutOff]:
-    """Return the model's own cut-off, that of the statistic of Kolmogorov and Smirnov, the cheapest.
+    """Return the model's own cut-off, that of KS, and the cheapest one for all costs.
 
     The curve has a knot for each distinct score.
     """

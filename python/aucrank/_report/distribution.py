@@ -49,7 +49,7 @@ def measure_distribution(scores: NDArray[np.float64], target: Target) -> Distrib
     weights = target.weights
     distinct = _few_distinct(scores)
     if distinct is not None:
-        edges = np.arange(len(distinct) + 1) - 0.5
+        edges = np.arange(len(distinct) + 1, dtype=np.float64) - 0.5
         place = np.searchsorted(distinct, scores)
         below = above = False
     else:

@@ -34,6 +34,11 @@ class Report:
 
     In a notebook it shows the page.
 
+    Parameters
+    ----------
+    facts : Facts
+        All that it says.
+
     Attributes
     ----------
     html : str
@@ -42,6 +47,8 @@ class Report:
         One row for each model: ``model``; ``auc`` with its interval ``low`` to ``high``; ``gini``,
         ``ks``, ``hull_auc``; ``partial_auc``, standardised, over the false positive rates up to
         ``max_fpr``; ``brier``, NaN for a model without probabilities.
+    one_line : str
+        The gist: how many rows, and the best model with its AUC and interval.
     summary : str
         What the page says in words, a paragraph a line.
     warnings : list of str
@@ -59,14 +66,14 @@ class Report:
     """
 
     def __init__(self, facts: Facts) -> None:
-        self._one_line = one_line(facts)
+        self.one_line = one_line(facts)
         self.html = write_page(facts)
         self.models = _models_table(facts)
         self.summary = "\n".join(summary_of(facts))
         self.warnings = doubts_of(facts)
 
     def __repr__(self) -> str:
-        return f"<Report of {self._one_line}>"
+        return f"<Report of {self.one_line}>"
 
     def _repr_html_(self) -> str:
         # The styles of a page are for a page, so it has a frame of its own.
@@ -246,6 +253,11 @@ def make_report(
         What is asked for.
     training : mapping of str to Rows, default=None
         Training rows as each model takes them.
+
+    Returns
+    -------
+    Report
+        The page, and its main figures.
     """
     kept: dict[int, Rows] = {}
     smaller = target

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scipy.stats import binom
+
+from aucrank._report.calibration import Calibration
 from aucrank._report.columns import RARE_SHARE
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.formats import area, count, decimal, p_value, share
@@ -92,11 +95,24 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
             f" and there are {count(round(calibration.observed))} (p {_is(calibration.p_value)})."
             " They need to be calibrated before they are used as probabilities."
         )
+    elif calibration is not None and is_often_outside(calibration, facts.options.confidence):
+        yield (
+            f"{name}: in {calibration.bins.n_rows - calibration.n_within} of"
+            f" {plural(calibration.bins.n_rows, 'group')} by probability, the mean probability is"
+            " outside of the interval of what was observed, more often than by chance."
+        )
     if model.shift is not None and model.shift.verdict != "stable":
         yield (
             f"{name}: the scores have moved since training, PSI {decimal(model.shift.psi)}"
-            f" ({model.shift.verdict})."
+            f" ({model.shift.verdict}). A model that fits its training rows closely shows that"
+            " without any drift, too."
         )
+
+
+def is_often_outside(calibration: Calibration, confidence: float) -> bool:
+    """Tell whether so many groups are outside of their intervals less often than `UNLIKELY`."""
+    n_bins = calibration.bins.n_rows
+    return bool(binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
 
 
 def _is(value: float) -> str:
@@ -115,8 +131,11 @@ def _of_columns(facts: Facts) -> Iterator[str]:
         ]
         moved.sort(key=lambda column: -(column.shift.psi if column.shift else 0.0))
         if moved:
-            told = [f"{column.name} (PSI {decimal(column.shift.psi)})" for column in moved
-                    if column.shift is not None]
+            told = [
+                f"{column.name} (PSI {decimal(column.shift.psi)})"
+                for column in moved
+                if column.shift is not None
+            ]
             yield f"Columns that {said} since training: {_some(told)}."
     strange = [c for c in facts.columns if c.unseen is not None and c.unseen >= TOLD_SHARE]
     if strange:

@@ -16,10 +16,10 @@ def share(value: float | None, decimals: int = 1) -> str:
     least = 10.0**-decimals
     percent = 100 * value
     if 0 < percent < least / 2:
-        return f"< {least:.{decimals}f} %"
+        return f"< {least:.{decimals}f}%"
     if 100 - least / 2 < percent < 100:
-        return f"> {100 - least:.{decimals}f} %"
-    return f"{percent:.{decimals}f} %".replace("-", _MINUS)
+        return f"> {100 - least:.{decimals}f}%"
+    return f"{percent:.{decimals}f}%".replace("-", _MINUS)
 
 
 def area(value: float | None) -> str:

@@ -106,9 +106,7 @@ def _read_costs(costs: Any) -> Costs:
         )
     values = []
     for name in _ERRORS:
-        value = check_real(
-            costs[name], f"costs[{name!r}]", low=0.0, low_open=True, high_open=True
-        )
+        value = check_real(costs[name], f"costs[{name!r}]", low=0.0, low_open=True, high_open=True)
         assert value is not None
         values.append(value)
     return Costs(*values)

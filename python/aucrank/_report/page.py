@@ -138,9 +138,11 @@ def title_of(facts: Facts) -> str:
     """Return the heading of the page."""
     if facts.options.title is not None:
         return facts.options.title
-    return f"How {listed([model.name for model in facts.models])} ranks" if len(
-        facts.models
-    ) == 1 else f"How {listed([model.name for model in facts.models])} rank"
+    return (
+        f"How {listed([model.name for model in facts.models])} ranks"
+        if len(facts.models) == 1
+        else f"How {listed([model.name for model in facts.models])} rank"
+    )
 
 
 def chapters_of(facts: Facts) -> list[Chapter]:
@@ -209,14 +211,12 @@ def _distribution(facts: Facts) -> Chapter:
 
 def _calibration(facts: Facts) -> Chapter:
     known = [
-        (place, model)
-        for place, model in enumerate(facts.models)
-        if model.calibration is not None
+        (place, model) for place, model in enumerate(facts.models) if model.calibration is not None
     ]
     return Chapter(
         "calibration",
         "Calibration",
-        "Whether rows that are given a probability of 20 % are positive in one of five cases. A"
+        "Whether rows that are given a probability of 20% are positive in one of five cases. A"
         " ranking does not need it; a decision by cost or a price does.",
         [figures.calibration_chart(model, place) for place, model in known],
         [tables.calibration(facts)],
@@ -295,7 +295,7 @@ def _model(model: ModelFacts, place: int) -> Chapter:
     return Chapter(
         anchor,
         f"Model: {model.name}",
-        f"{kind}, {told}." if told else f"{kind}.",
+        f"A fitted {kind}: {told}." if told else f"A fitted {kind}.",
         subchapters=[effects, inside],
     )
 
@@ -304,20 +304,20 @@ def _limits(facts: Facts) -> list[str]:
     """Return by which limits the page speaks of what is doubtful."""
     level = facts.options.confidence
     return [
-        f"Intervals and bands have {formats.share(level, 0)} confidence. Models are told apart where"
-        f" the p-value, adjusted for the number of pairs, is below"
+        f"Intervals and bands have {formats.share(level, 0)} confidence. Models are told apart"
+        " where the p-value, adjusted for the number of pairs, is below"
         f" {formats.decimal(1 - level, 3).rstrip('0')}.",
         f"A class of fewer than {FEW_OF_CLASS} rows is few; an AUC from {TOO_GOOD} on is asked"
         " about.",
         f"A score is called out of order where the hull is more than {BELOW_HULL} and more than a"
         " standard error of the AUC above the curve.",
-        f"Probabilities are called off where chance would explain the difference less often than"
-        f" {formats.share(UNLIKELY, 0)}.",
+        "Probabilities are called off where chance would explain the difference of their sum, or so"
+        f" many groups outside of their intervals, less often than {formats.share(UNLIKELY, 0)}.",
         "A population stability index (PSI) below 0.1 is stable, from 0.25 on shifted, in between"
         f" to be watched; it is told where chance explains it less often than"
         f" {formats.share(UNLIKELY, 0)}.",
         f"Missing values and levels that are not in the training data are told from"
         f" {formats.share(TOLD_SHARE, 0)} of the rows on, rows of the training data from"
-        f" {formats.share(TOLD_OVERLAP, 0)} on where they are twice as many as by chance; a level is"
-        f" rare below {formats.share(RARE_SHARE)}.",
+        f" {formats.share(TOLD_OVERLAP, 0)} on where they are twice as many as by chance; a level"
+        f" is rare below {formats.share(RARE_SHARE)}.",
     ]

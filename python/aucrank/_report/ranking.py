@@ -17,6 +17,10 @@ from aucrank.metrics import AucInterval, RocBand, RocCurve, auc_interval, partia
 #: False positive rates at which the true positive rate is read from the curve.
 OPERATING_FPRS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
 
+# Rows of all resamples together, and how few resamples make no band.
+_RESAMPLED_ROWS = 40_000_000
+_RESAMPLES = 400, 1000
+
 #: Shares of the rows, those that score highest, of which it is told what they hold.
 TOP_SHARES = (0.01, 0.02, 0.05, *(tenth / 10 for tenth in range(1, 11)))
 
@@ -55,7 +59,8 @@ class Ranking:
     interval : AucInterval
         AUC with its interval, normal on the logit scale.
     band : RocBand
-        Simultaneous band of the curve.
+        Band of the curve: pointwise by the bootstrap, or simultaneous for rows so many that
+        resamples would take minutes; there, it is narrow, too.
     operating_points : Table
         The curve and its band at some false positive rates: ``fpr``, ``tpr``, ``low``, ``high``.
     partial : list of PartialArea
@@ -103,13 +108,17 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
             y, scores, sample_weight=weight, confidence=options.confidence, method="logit"
         )
     grid = np.union1d(np.linspace(0, 1, 101), OPERATING_FPRS)
+    least, most = _RESAMPLES
+    n_resamples = min(_RESAMPLED_ROWS // len(y), most)
     band = roc_band(
         y,
         scores,
         sample_weight=weight,
         confidence=options.confidence,
-        method="simultaneous",
+        method="pointwise" if n_resamples >= least else "simultaneous",
         fpr=grid,
+        n_resamples=max(n_resamples, least),
+        random_state=options.seed,
     )
     points = np.searchsorted(grid, OPERATING_FPRS)
     gap = curve.tpr - curve.fpr
@@ -150,9 +159,7 @@ def _partial(
         )
         for standardize in (False, True)
     )
-    return PartialArea(
-        fpr, tpr, area, area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0])), standardized
-    )
+    return PartialArea(fpr, tpr, area, area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0])), standardized)
 
 
 def flagged_share(curve: RocCurve, prevalence: float) -> NDArray[np.float64]:

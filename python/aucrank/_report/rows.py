@@ -83,9 +83,7 @@ class Rows:
         """Return some rows in the form that models take; one may occur more than once."""
         return self._take(rows)
 
-    def exchanged(
-        self, rows: NDArray[np.intp], index: int, donors: NDArray[np.intp]
-    ) -> Any:
+    def exchanged(self, rows: NDArray[np.intp], index: int, donors: NDArray[np.intp]) -> Any:
         """Return some rows with the values that other rows have in one column.
 
         Parameters

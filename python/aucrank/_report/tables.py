@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -180,10 +180,16 @@ def operating_points(facts: Facts) -> View:
             ]
             for model in facts.models
         ],
-        "In brackets the band that holds the whole curve with"
-        f" {formats.share(facts.options.confidence, 0)} confidence (Campbell, 1994): it is valid for"
-        " any point of it, chosen in advance or not.",
+        f"In brackets, {band_in_words(facts.models[0], facts.options.confidence)}.",
     )
+
+
+def band_in_words(model: ModelFacts, confidence: float) -> str:
+    """Say what the band of a curve holds."""
+    level = formats.share(confidence, 0)
+    if model.ranking.band.method == "pointwise":
+        return f"the interval of {level} confidence at that point, by the bootstrap"
+    return f"the band that holds the whole curve with {level} confidence (Campbell, 1994)"
 
 
 def comparisons(facts: Facts) -> View:
@@ -210,9 +216,9 @@ def comparisons(facts: Facts) -> View:
             ]
             for found in facts.comparisons or []
         ],
-        "DeLong's test on the same rows. Intervals are of each pair alone; p-values are adjusted for"
-        " the number of pairs by Holm's method, and models are told apart where the adjusted one is"
-        f" below {formats.decimal(1 - level, 3).rstrip('0')}.",
+        "DeLong's test on the same rows. Intervals are of each pair alone; p-values are adjusted"
+        " for the number of pairs by Holm's method, and models are told apart where the adjusted"
+        f" one is below {formats.decimal(1 - level, 3).rstrip('0')}.",
     )
 
 
@@ -328,8 +334,8 @@ def cut_offs(model: ModelFacts) -> View:
         purpose = (
             _PURPOSES[cut.purpose]
             if costs is None
-            else f"least cost, {formats.number(costs.false_positive)} for a false positive and"
-            f" {formats.number(costs.false_negative)} for a false negative"
+            else f"least cost, {formats.number(costs.false_positive)} to"
+            f" {formats.number(costs.false_negative)}"
         )
         rows.append(
             [
@@ -354,14 +360,15 @@ def cut_offs(model: ModelFacts) -> View:
             Head("True positive rate"),
             Head("False positive rate"),
             Head("Precision"),
-            Head("Cost of 1,000 rows"),
-            Head("of other rows"),
-            Head("without a model"),
+            Head("Cost on these rows"),
+            Head("Cost on other rows"),
+            Head("Cost without a model"),
         ],
         rows,
-        "The cost of other rows is that of each fifth of the rows where the other four are cheapest"
-        " to cut: a cut-off looks better on the rows that it was chosen on. Without a model, all"
-        " rows are called what is cheaper.",
+        "Costs are of 1,000 rows, and are given as that of a false positive to that of a false"
+        " negative. The cost on other rows is that of each fifth of the rows where the other four"
+        " are cheapest to cut: a cut-off looks better on the rows that it was chosen on. Without a"
+        " model, all rows are called what is cheaper.",
     )
 
 
@@ -559,5 +566,3 @@ def _cell(value: Any, *, whole: bool, decimals: int) -> str:
     if whole:
         return formats.count(value) if value >= 0 else formats.number(value)
     return formats.decimal(float(value), decimals) if np.isfinite(value) else formats.number(value)
-
-

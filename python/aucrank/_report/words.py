@@ -84,7 +84,9 @@ def _differences(facts: Facts, best: ModelFacts) -> str:
             unclear.append(f"{other} ({_gap(comparison, best.name)})")
     sentences = []
     if clear:
-        sentences.append(f"{best.name} is ahead of {listed(clear)}; chance would rarely explain it.")
+        sentences.append(
+            f"{best.name} is ahead of {listed(clear)}; chance would rarely explain it."
+        )
     if unclear:
         sentences.append(
             f"These rows do not tell {best.name} apart from {listed(unclear)}: that is no proof"

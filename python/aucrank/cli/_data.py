@@ -410,12 +410,13 @@ def read_labelled(
         X=X,
         is_positive=(frame[target] == first).to_numpy().astype(np.bool_),
         labels=labels,
-        weight=None if weight is None else _numbers(frame[weight], path),
+        weight=None if weight is None else weights_of(frame[weight], path),
         target=target,
     )
 
 
-def _numbers(series: nw.Series[Any], path: str) -> NDArray[np.float64]:
+def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:
+    """Read a column of weights."""
     if not series.dtype.is_numeric():
         raise DataError(f"weight column {series.name!r} of {path} does not hold numbers")
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

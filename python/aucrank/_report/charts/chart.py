@@ -107,10 +107,13 @@ class Axis:
         What is measured along it.
     ticks : list of Tick
         Marks with their texts.
+    is_tilted : bool
+        Whether the texts are, for want of room.
     """
 
     label: str
     ticks: list[Tick]
+    is_tilted: bool = False
 
 
 @dataclass(slots=True)
@@ -148,8 +151,8 @@ class Frame:
 
     width: int
     height: int
-    left: int = 52
-    right: int = 14
+    left: int = 58
+    right: int = 20
     top: int = 12
     bottom: int = 46
 
@@ -174,9 +177,9 @@ WIDE = Frame(400, 300)
 SQUARE = Frame(400, 392)
 
 #: Of charts that stand beside many others.
-SMALL = Frame(300, 220, left=50, bottom=44)
+SMALL = Frame(300, 224, left=56, bottom=56)
 
 
 def model_keys(names: Sequence[str]) -> list[Key]:
-    """Return the legend of one curve for each model; none for a single one."""
-    return [Key(name, slot(place)) for place, name in enumerate(names)] if len(names) > 1 else []
+    """Return the legend of one curve for each model."""
+    return [Key(name, slot(place)) for place, name in enumerate(names)]

@@ -35,8 +35,9 @@ _LEAST_SHARE = 0.01
 
 _FPR, _TPR = "False positive rate", "True positive rate"
 
-# Letters of a category that an axis has room for.
-_MOST_LETTERS = 14
+# Letters of a category that an axis has room for, and the width of one.
+_MOST_LETTERS = 10
+_LETTER = 7.5
 
 
 def roc_of_all(facts: Facts) -> Chart:
@@ -47,7 +48,7 @@ def roc_of_all(facts: Facts) -> Chart:
         "; ".join(
             f"{model.name}: AUC {formats.area(model.ranking.auc)}, true positive rate "
             f"{formats.share(float(model.ranking.curve.tpr_at(0.1)))} at a false positive rate of "
-            "10 %"
+            "10%"
             for model in facts.models
         ),
         Axis(_FPR, x.ticks(5)),
@@ -96,7 +97,12 @@ def _add_band(
     )
     chart.strokes.append(Stroke(line(x(hull.fpr), y(hull.tpr)), "hull", is_thin=True))
     chart.keys += [
-        Key(f"band of the whole curve, {formats.share(confidence, 0)}", slot(place), is_area=True),
+        Key(
+            f"{formats.share(confidence, 0)} band"
+            + (" of the whole curve" if band.method == "simultaneous" else " at each point"),
+            slot(place),
+            is_area=True,
+        ),
         Key("concave hull", "hull"),
     ]
 
@@ -170,7 +176,7 @@ def distribution_chart(model: ModelFacts, labels: tuple[str, str]) -> Chart:
     edges = found.edges
     x = WIDE.across(float(edges[0]), float(edges[-1]))
     top = float(max(found.negative.max(), found.positive.max()))
-    y = WIDE.up(0, padded(0.0, top)[1], is_share=True)
+    y = WIDE.up(0, padded(0.0, top, 0.14)[1], is_share=True)
     if found.values is None:
         ticks = x.ticks(6)
     else:
@@ -330,7 +336,7 @@ def _dependence(found: Dependence, place: int, y: Scale, *, is_share: bool) -> C
     said = formats.share if is_share else formats.number
     what = "Mean probability" if is_share else "Mean score"
     chart = Chart(
-        f"{what} by {found.column}",
+        found.column,
         "",
         Axis("", []),
         Axis(what, y.ticks(4)),
@@ -340,16 +346,20 @@ def _dependence(found: Dependence, place: int, y: Scale, *, is_share: bool) -> C
     if found.numbers is not None:
         values = found.numbers.tolist()
         x = SMALL.across(*padded(values[0], values[-1]))
-        chart.x = Axis(_short(found.column, 40), x.ticks(4))
+        chart.x = Axis("", x.ticks(4))
         chart.strokes.append(Stroke(line(x(values), y(answers)), slot(place)))
         chart.dots += [
-            Dot(float(x(value)), float(y(answer)), slot(place),
-                f"{formats.number(value)}: {said(answer)}")
+            Dot(
+                float(x(value)),
+                float(y(answer)),
+                slot(place),
+                f"{formats.number(value)}: {said(answer)}",
+            )
             for value, answer in zip(values, answers, strict=True)
         ]
         chart.alt = (
-            f"from {said(answers[0])} at {formats.number(values[0])} to {said(answers[-1])} at"
-            f" {formats.number(values[-1])}"
+            f"{what} from {said(answers[0])} at {formats.number(values[0])} to"
+            f" {said(answers[-1])} at {formats.number(values[-1])}"
         )
         if found.missing is not None:
             at = float(y(found.missing))
@@ -359,19 +369,17 @@ def _dependence(found: Dependence, place: int, y: Scale, *, is_share: bool) -> C
             chart.alt += f"; {said(found.missing)} where it is missing"
         return chart
     x = SMALL.across(-0.5, len(answers) - 0.5)
-    every = math.ceil(len(answers) / 4)
+    room = (SMALL.width - SMALL.left - SMALL.right) / len(answers) / _LETTER
     chart.x = Axis(
-        _short(found.column, 40),
-        [
-            Tick(float(x(at)), _short(level, _MOST_LETTERS if len(answers) <= 3 else 8))
-            for at, level in enumerate(found.levels)
-        ][::every],
+        "",
+        [Tick(float(x(at)), _short(level, _MOST_LETTERS)) for at, level in enumerate(found.levels)],
+        is_tilted=max(map(len, found.levels)) > room,
     )
     chart.dots = [
         Dot(float(x(at)), float(y(answer)), slot(place), f"{level}: {said(answer)}")
         for at, (level, answer) in enumerate(zip(found.levels, answers, strict=True))
     ]
-    chart.alt = "; ".join(dot.text for dot in chart.dots)
+    chart.alt = f"{what} of " + "; ".join(dot.text for dot in chart.dots)
     return chart
 
 

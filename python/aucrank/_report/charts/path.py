@@ -35,8 +35,8 @@ def drawn(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
     ends = np.append(starts[1:], len(x))
     # Sorted by column and height: each column begins with its lowest and ends with its highest.
     order = np.lexsort((y, column))
-    kept = np.unique(np.concatenate([starts, ends - 1, order[starts], order[ends - 1]]))
-    return _corners(x, y, kept)
+    four = [starts, ends - 1, order[starts], order[ends - 1]]
+    return _corners(x, y, np.unique(np.concatenate(four)))
 
 
 def _corners(
@@ -47,7 +47,9 @@ def _corners(
         return kept
     dx, dy = np.diff(x[kept]), np.diff(y[kept])
     turn = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1])
-    return kept[np.concatenate([[True], turn > 1e-9, [True]])]
+    stays: NDArray[np.bool_] = np.concatenate([[True], turn > 1e-9, [True]])
+    corners: NDArray[np.intp] = kept[stays]
+    return corners
 
 
 def line(x: ArrayLike, y: ArrayLike) -> str:
