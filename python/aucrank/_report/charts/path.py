@@ -46,8 +46,10 @@ def _corners(
     if len(kept) < 3:
         return kept
     dx, dy = np.diff(x[kept]), np.diff(y[kept])
-    turn = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1])
-    stays: NDArray[np.bool_] = np.concatenate([[True], turn > 1e-9, [True]])
+    turn = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-9
+    # A curve that goes up and down at one place turns, too.
+    turns_back = dx[:-1] * dx[1:] + dy[:-1] * dy[1:] < 0
+    stays: NDArray[np.bool_] = np.concatenate([[True], turn | turns_back, [True]])
     corners: NDArray[np.intp] = kept[stays]
     return corners
 

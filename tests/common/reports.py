@@ -1,0 +1,71 @@
+"""Models and rows to report on."""
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from aucrank import RIMARC, TreeRank
+from aucrank._report.rows import Rows
+from aucrank._report.subjects import Subject, Target
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from tests.common.loans import loans
+
+#: Names, levels and labels that a page must show as they are, and run nothing of.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"onload="alert(1)',
+    "</style></script><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }}",
+    "x" * 300,
+    "Größe 价格 \u202e",
+]
+
+
+def plain(frame):
+    """Columns of Python's own values, None where one is missing."""
+    return {
+        name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame
+    }
+
+
+def to_polars(frame):
+    return pl.DataFrame(plain(frame))
+
+
+def to_arrow(frame):
+    return pa.table(plain(frame))
+
+
+def target_of(positive, weight=None):
+    positive = np.asarray(positive, dtype=np.bool_)
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    return Target(positive, weight, ("0", "1"))
+
+
+def subject_of(scores, *, own_cut=0.0):
+    """A model of which nothing but the scores is known."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return Subject("model", None, Rows(np.zeros((len(scores), 1))), scores, None, None, own_cut)
+
+
+@cache
+def halves():
+    """Loans to fit to, and others to report on; 1 is the class that defaulted."""
+    X, labels = loans(900, seed=3)
+    y = (labels == "bad").astype(int)
+    return X[:500], y[:500], X[500:].reset_index(drop=True), y[500:]
+
+
+@cache
+def models():
+    X, y, *_ = halves()
+    numbers = X.select_dtypes("number")
+    boosted = HistGradientBoostingClassifier(random_state=0, max_iter=20)
+    return {
+        "table": RIMARC().fit(X, y),
+        "tree": TreeRank(random_state=0).fit(X, y),
+        "peer": boosted.fit(X.assign(trade=X["trade"].cat.codes), y),
+        "numbers": RIMARC().fit(numbers, y),
+    }
