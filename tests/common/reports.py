@@ -2,7 +2,9 @@
 
 from functools import cache
 
+import aucrank
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 from aucrank import RIMARC, TreeRank
@@ -69,3 +71,40 @@ def models():
         "peer": boosted.fit(X.assign(trade=X["trade"].cat.codes), y),
         "numbers": RIMARC().fit(numbers, y),
     }
+
+
+def hostile_rows(n=120):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=n) for name in HOSTILE[:3]})
+    for name in HOSTILE[3:]:
+        X[name] = pd.Categorical(rng.choice(HOSTILE, n))
+    y = np.where(X[HOSTILE[0]] + rng.normal(size=n) > 0, HOSTILE[0], HOSTILE[1])
+    return X, y
+
+
+@cache
+def page_of_one():
+    X, y = halves()[2:]
+    costs = {"false_positive": 1, "false_negative": 5}
+    return aucrank.report(models()["tree"], X, y, costs=costs).html
+
+
+@cache
+def page_of_two():
+    X_train, _, X, y = halves()
+    two = {name: models()[name] for name in ("table", "tree")}
+    return aucrank.report(two, X, y, X_train=X_train).html
+
+
+@cache
+def hostile_page():
+    X, y = hostile_rows()
+    fitted = [
+        kind(**params).fit(X, y) for kind, params in ((TreeRank, {"random_state": 0}), (RIMARC, {}))
+    ]
+    return aucrank.report(
+        dict(zip(HOSTILE, fitted, strict=False)), X, y, X_train=X, title=HOSTILE[2]
+    ).html
+
+
+PAGES = {"one": page_of_one, "two": page_of_two, "hostile": hostile_page}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank._report.columns import look_at_columns
+from aucrank._report.columns import check_same_columns, look_at_columns
 from aucrank._report.rows import Rows
 
 from tests.common.loans import loans
@@ -80,7 +80,7 @@ def test_rows_of_the_training_data_are_counted_by_all_their_values():
 
 def test_other_columns_than_in_training_are_refused():
     with pytest.raises(ValueError, match="X_train has other columns than X: it lacks 'b'"):
-        facts_by_name(pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"a": [1]}))
+        check_same_columns(Rows(pd.DataFrame({"a": [1], "b": [2]})), Rows(pd.DataFrame({"a": [1]})))
 
 
 def test_every_library_tells_the_same():

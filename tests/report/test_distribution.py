@@ -16,7 +16,7 @@ def test_shares_are_those_of_a_histogram():
         counts, _ = np.histogram(scores[rows], found.edges, weights=weight[rows])
         np.testing.assert_allclose(shares, counts / weight[rows].sum())
     assert (found.edges[0], found.edges[-1]) == (scores.min(), scores.max())
-    assert not (found.below or found.above)
+    assert (found.below, found.above) == (False, False)
 
 
 def test_few_distinct_scores_stand_apart():

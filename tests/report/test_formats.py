@@ -14,9 +14,9 @@ from aucrank._report import formats
         (0.1234, "12.3%"),
         (0.0001, "< 0.1%"),
         (0.9999, "> 99.9%"),
-        (-0.25, "−25.0%"),
-        (None, "–"),
-        (math.nan, "–"),
+        (-0.25, "\N{MINUS SIGN}25.0%"),
+        (None, formats.MISSING),
+        (math.nan, formats.MISSING),
     ],
 )
 def test_a_share_never_reads_as_none_or_all_unless_it_is(value, text):
@@ -25,7 +25,13 @@ def test_a_share_never_reads_as_none_or_all_unless_it_is(value, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.00004, "0.0000"), (-0.00004, "0.0000"), (0.5, "+0.5000"), (-0.5, "−0.5000"), (None, "–")],
+    [
+        (0.00004, "0.0000"),
+        (-0.00004, "0.0000"),
+        (0.5, "+0.5000"),
+        (-0.5, "\N{MINUS SIGN}0.5000"),
+        (None, formats.MISSING),
+    ],
 )
 def test_a_difference_has_a_sign_unless_it_reads_as_zero(value, text):
     assert formats.signed(value) == text
@@ -38,9 +44,9 @@ def test_a_difference_has_a_sign_unless_it_reads_as_zero(value, text):
         (12345.678, "12,346"),
         (1234.56, "1,235"),
         (0.000123456, "0.0001235"),
-        (-2.5, "−2.5"),
+        (-2.5, "\N{MINUS SIGN}2.5"),
         (math.inf, "∞"),
-        (-math.inf, "−∞"),
+        (-math.inf, "\N{MINUS SIGN}∞"),
         (1e12, "1e+12"),
     ],
 )

@@ -85,19 +85,9 @@ class Overlap:
 
 
 def look_at_columns(rows: Rows, training: Rows | None) -> tuple[list[ColumnFacts], Overlap | None]:
-    """Look at every column; beside that of the training data, if they are given.
-
-    Raises
-    ------
-    ValueError
-        If the training data have other columns.
-    """
+    """Look at every column; beside that of the training data, which have the same, if given."""
     if training is None:
         return [_facts(rows.column(index), None) for index in range(rows.n_columns)], None
-    if training.names != rows.names:
-        raise ValueError(
-            f"X_train has other columns than X: {_difference(training.names, rows.names)}"
-        )
     facts = []
     hashes = np.zeros(rows.n_rows, np.uint64), np.zeros(training.n_rows, np.uint64)
     for index in range(rows.n_columns):
@@ -106,6 +96,20 @@ def look_at_columns(rows: Rows, training: Rows | None) -> tuple[list[ColumnFacts
         for mixed, values in zip(hashes, _alike(now, then), strict=True):
             _mix(mixed, values)
     return facts, _overlap(*hashes)
+
+
+def check_same_columns(rows: Rows, training: Rows) -> None:
+    """Check that the training data have the same columns.
+
+    Raises
+    ------
+    ValueError
+        Naming one that they have not.
+    """
+    if training.names != rows.names:
+        raise ValueError(
+            f"X_train has other columns than X: {_difference(training.names, rows.names)}"
+        )
 
 
 def _difference(then: Sequence[str], now: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 from aucrank._data.table import Table
+from aucrank._report.columns import check_same_columns
 from aucrank._report.doubts import doubts_of
 from aucrank._report.facts import Facts, measure
 from aucrank._report.options import Options, read_options
@@ -259,6 +260,9 @@ def make_report(
     Report
         The page, and its main figures.
     """
+    if training is not None:
+        for name, (_, rows) in models.items():
+            check_same_columns(rows, training[name])
     kept: dict[int, Rows] = {}
     smaller = target
     for _, rows in models.values():

@@ -42,7 +42,9 @@ def drawn(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
 def _corners(
     x: NDArray[np.float64], y: NDArray[np.float64], kept: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Leave out points between two others of one straight line."""
+    """Leave out points between two others of one straight line, and points that are there twice."""
+    moves = np.append(True, (np.diff(x[kept]) != 0) | (np.diff(y[kept]) != 0))
+    kept = kept[moves]
     if len(kept) < 3:
         return kept
     dx, dy = np.diff(x[kept]), np.diff(y[kept])
