@@ -21,7 +21,9 @@ HOSTILE = [
     "</style></script><img src=x onerror=alert(1)>",
     "{{ 7 * 7 }}",
     "x" * 300,
-    "Größe 价格 \u202e",
+    "Größe 价格",
+    # A change of direction, a bell, and half of a character, which no file can hold.
+    "left\u202e\x07\ud800",
 ]
 
 

@@ -27,6 +27,7 @@ from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
 from aucrank._report.tables import Part, View
 from aucrank._report.words import summary_of
+from aucrank._utils.plain_text import escaped
 from aucrank._utils.words import listed, plural
 
 _TEMPLATES = "templates"
@@ -103,10 +104,13 @@ def import_jinja() -> Any:
 def write_page(facts: Facts) -> str:
     """Write the page."""
     jinja2 = import_jinja()
+    from markupsafe import Markup
+
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_read),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_plain,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -117,8 +121,8 @@ def write_page(facts: Facts) -> str:
         # What is written in the file itself, and no other program or picture.
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
         " base-uri 'none'; form-action 'none'",
-        style=jinja2.utils.markupsafe.Markup(_read("page.css")),
-        script=jinja2.utils.markupsafe.Markup(script),
+        style=Markup(_read("page.css")),
+        script=Markup(script),
         version=__version__,
         timestamp=facts.options.timestamp,
         summary=summary_of(facts),
@@ -128,6 +132,12 @@ def write_page(facts: Facts) -> str:
         limits=_limits(facts),
     )
     return page
+
+
+def _plain(value: Any) -> Any:
+    """Write what a page would act on as an escape: names and levels come from anywhere."""
+    # What the templates themselves have made is Markup.
+    return escaped(value) if type(value) is str else value
 
 
 def _read(name: str) -> str:

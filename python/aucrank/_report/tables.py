@@ -18,8 +18,9 @@ from aucrank._report.facts import Facts, ModelFacts
 _MOST_ROWS = 100
 _MOST_LINES = 150
 
-# Letters of a parameter that are shown.
-_MOST_LETTERS = 300
+# Letters of a parameter and of a level that are shown.
+_PARAMETER_LETTERS = 300
+_LEVEL_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +421,9 @@ def _values(column: ColumnFacts) -> str:
         return " / ".join(map(formats.number, (column.low, column.median, column.high)))
     if column.n_levels is None:
         return formats.MISSING
-    told = ", ".join(f"{level} {formats.share(share, 0)}" for level, share in column.common)
+    told = ", ".join(
+        f"{_cut(level, _LEVEL_LETTERS)} {formats.share(share, 0)}" for level, share in column.common
+    )
     more = column.n_levels - len(column.common)
     return told + (f", {more} more" if more > 0 else "")
 
@@ -464,7 +467,7 @@ def parameters(model: ModelFacts) -> View | None:
     rows: list[list[str | Bar]] = [
         [
             name,
-            _cut(repr(value)),
+            _cut(repr(value), _PARAMETER_LETTERS),
             "" if name in defaults and repr(value) == repr(defaults[name]) else "set",
         ]
         for name, value in params.items()
@@ -477,8 +480,8 @@ def parameters(model: ModelFacts) -> View | None:
     )
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)

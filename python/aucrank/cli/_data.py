@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import is_missing
 from aucrank._utils.files import write_atomically
+from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
-from aucrank.cli._text import shown
 
 FileKind = Literal["csv", "parquet"]
 Backend = Literal["pandas", "polars"]

@@ -2,9 +2,9 @@
 
 import argparse
 
+from aucrank._utils.plain_text import shown
 from aucrank.cli._data import need_column, text_of
 from aucrank.cli._model import features_for, load_ranker, positive_rows, read_for, scores_of
-from aucrank.cli._text import shown
 from aucrank.metrics import RocCurve
 
 FPRS = (0.01, 0.05, 0.10, 0.20)

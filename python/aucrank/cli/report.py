@@ -15,6 +15,7 @@ from aucrank._report.options import read_options
 from aucrank._report.page import import_jinja
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
+from aucrank._utils.plain_text import shown
 from aucrank.cli._data import need_column, read_data, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
@@ -24,7 +25,6 @@ from aucrank.cli._model import (
     positive_rows,
     text_columns,
 )
-from aucrank.cli._text import shown
 
 
 def run(args: argparse.Namespace) -> int:
