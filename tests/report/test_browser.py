@@ -158,14 +158,22 @@ def test_every_text_stands_out(browser, file, scheme):
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
 
 
-def test_what_a_screen_reader_is_told(browser, file):
-    open_page(browser, file)
+def told_of(browser):
+    """Roles and names of what is told of the page; none before that is known."""
     nodes = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     told = [
         (node["role"]["value"], node.get("name", {}).get("value", ""))
         for node in nodes
         if not node["ignored"]
     ]
+    return told if len(told) > 1 else []
+
+
+def test_what_a_screen_reader_is_told(browser, file):
+    open_page(browser, file)
+    # It is made beside the page, and empty before it is there.
+    wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait(browser, 30)
+    told = wait.until(told_of)
     roles = [role for role, _ in told]
     for landmark in ("banner", "navigation", "main", "contentinfo"):
         assert roles.count(landmark) == 1
