@@ -71,6 +71,15 @@ def models():
     return {"table": RIMARC().fit(X, y), "tree": TreeRank(random_state=0).fit(X, y)}
 
 
+def hostile_rows(n=120):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=n) for name in HOSTILE[:3]})
+    for name in HOSTILE[3:]:
+        X[name] = pd.Categorical(rng.choice(HOSTILE, n))
+    y = np.where(X[HOSTILE[0]] + rng.normal(size=n) > 0, HOSTILE[0], HOSTILE[1])
+    return X, y
+
+
 @cache
 def page_of_one():
     X, y = halves()[2:]

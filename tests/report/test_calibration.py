@@ -36,8 +36,14 @@ def test_figures_are_those_of_the_definitions():
 
 def test_groups_part_the_rows_by_probability_and_keep_ties_together():
     probability, positive = sample()
-    bins = measure_calibration(probability, target_of(positive), 0.95).bins
+    found = measure_calibration(probability, target_of(positive), 0.95)
+    bins = found.bins
     assert bins["size"].sum() == len(positive)
+    gaps = [
+        abs(p - o) * n
+        for p, o, n in zip(bins["predicted"], bins["observed"], bins["size"], strict=True)
+    ]
+    assert found.gap == pytest.approx(sum(gaps) / len(positive))
     assert (bins["low"][1:] > bins["high"][:-1]).all()
     for low, high, size, predicted, observed in zip(
         *(bins[name] for name in ("low", "high", "size", "predicted", "observed")), strict=True

@@ -30,6 +30,8 @@ class Calibration:
     p_value : float
         Chance of so large a difference of the two if every probability were right; NaN if all are 0
         or 1.
+    gap : float
+        Mean distance of the two in the groups, known as the expected calibration error.
     brier : float
         Mean squared error of the probabilities.
     brier_skill : float
@@ -41,6 +43,7 @@ class Calibration:
     expected: float
     observed: float
     p_value: float
+    gap: float
     brier: float
     brier_skill: float
 
@@ -68,13 +71,15 @@ def measure_calibration(
     brier = float((weights * (probability - positive) ** 2).sum() / total)
     rate = observed / total
     variance = float((weights**2 * probability * (1 - probability)).sum())
+    bins = _bins(probability, positive, weights, confidence)
     return Calibration(
-        bins=_bins(probability, positive, weights, confidence),
+        bins=bins,
         expected=expected,
         observed=observed,
         p_value=math.erfc(abs(observed - expected) / math.sqrt(2 * variance))
         if variance > 0
         else math.nan,
+        gap=float(np.average(np.abs(bins["predicted"] - bins["observed"]), weights=bins["size"])),
         brier=brier,
         brier_skill=1 - brier / float(rate * (1 - rate)),
     )

@@ -99,7 +99,8 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
         yield (
             f"{name}: in {calibration.bins.n_rows - calibration.n_within} of"
             f" {plural(calibration.bins.n_rows, 'group')} by probability, the mean probability is"
-            " outside of the interval of what was observed, more often than by chance."
+            " outside of the interval of what was observed, more often than by chance; the mean gap"
+            f" is {share(calibration.gap)}."
         )
     if model.shift is not None and model.shift.verdict != "stable":
         yield (

@@ -251,7 +251,7 @@ def calibration(facts: Facts) -> View:
     for model in facts.models:
         found = model.calibration
         if found is None:
-            rows.append([model.name, *["gives no probabilities"], *[formats.MISSING] * 5])
+            rows.append([model.name, *["gives no probabilities"], *[formats.MISSING] * 6])
             continue
         rows.append(
             [
@@ -262,6 +262,7 @@ def calibration(facts: Facts) -> View:
                 if found.expected
                 else formats.MISSING,
                 formats.p_value(found.p_value),
+                formats.share(found.gap),
                 formats.area(found.brier),
                 formats.share(found.brier_skill),
             ]
@@ -282,11 +283,13 @@ def calibration(facts: Facts) -> View:
             Head("Positives observed"),
             Head("Observed per expected"),
             Head("p"),
+            Head("Mean gap"),
             Head("Brier score"),
             Head("Brier skill"),
         ],
         rows,
-        "p is the chance of so large a difference if every probability were right. The skill is by"
+        "p is the chance of so large a difference if every probability were right. The mean gap is"
+        " that of predicted and observed shares in groups of equal size. The skill is by"
         " how much the squared error is below that of the share of positives alone."
         + ("" if sampled is None else f" Of {formats.count(sampled)} rows drawn at random."),
     )
