@@ -23,7 +23,13 @@ def values_of(X):
     return [[None if v != v else v for v in row.values()] for row in rows]
 
 
-@pytest.mark.parametrize("convert", [pd.DataFrame, to_polars, to_arrow, pd.DataFrame.to_numpy])
+def numbered(frame):
+    return frame.set_axis(range(frame.shape[1]), axis=1)
+
+
+@pytest.mark.parametrize(
+    "convert", [pd.DataFrame, numbered, to_polars, to_arrow, pd.DataFrame.to_numpy]
+)
 def test_one_column_is_exchanged_and_the_others_stay(convert):
     X, _ = loans(20)
     # Labels of rows that occur twice must not decide which row gets which value.

@@ -66,6 +66,8 @@ class Rows:
                 " frame first"
             )
         self._frame = frame if isinstance(frame, nw.DataFrame) else None
+        # By position: names need not be text, and a number would be taken for a row.
+        self._columns = [] if self._frame is None else list(self._frame.iter_columns())
         #: The rows as models take them.
         self.native: Any = X if self._frame is not None else _array(X)
         shape = self.native.shape
@@ -96,12 +98,8 @@ class Rows:
             For each of them, the row that the value comes from.
         """
         if self._frame is not None:
-            taken, name = self._frame[rows], self._frame.columns[index]
-            # By position, for a new column of pandas is put in by the labels of its rows.
-            donated = self._frame[donors][name]
-            if taken.implementation.is_pandas_like():
-                donated = nw.maybe_set_index(donated, index=taken.to_native().index)
-            return taken.with_columns(donated).to_native()
+            donated = self._columns[index][donors]
+            return self._frame[rows].with_columns(donated).to_native()
         taken = self.native[rows]
         taken[:, index] = self.native[donors, index]
         return taken
@@ -110,7 +108,7 @@ class Rows:
         """Look at one column."""
         name = self.names[index]
         if self._frame is not None:
-            series = self._frame[self._frame.columns[index]]
+            series = self._columns[index]
             if frames.is_categorical(series):
                 return _of_factors(name, frames.to_factors(series, repr(name)))
             try:
