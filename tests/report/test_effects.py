@@ -9,6 +9,7 @@ from aucrank._report.effects import measure_effects
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import score_subject
 from aucrank.metrics import roc_auc_score
+from sklearn.svm import LinearSVC
 
 from tests.common.loans import loans
 from tests.common.reports import target_of, to_arrow, to_polars
@@ -69,6 +70,18 @@ def test_columns_that_matter_come_first_and_noise_loses_nothing():
     after = roc_auc_score(target.positive, subject.estimator.decision_function(X))
     expected = roc_auc_score(target.positive, subject.scores) - after
     assert losses["x0"] == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("model", [GradientBoostingRanker(random_state=0), LinearSVC()])
+def test_of_many_columns_those_that_matter_are_found(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 60))
+    y = X[:, 50] + X[:, 7] + rng.normal(size=1200) > 0
+    model.fit(X[:600], y[:600])
+    subject = score_subject("model", model, Rows(X[600:]), 0)
+    found = measure_effects(subject, target_of(y[600:]), 0)
+    assert {one.column for one in found.importances[:2]} == {"x7", "x50"}
+    assert (len(found.importances), found.n_left_out) == (30, 30)
 
 
 def test_dependence_is_the_mean_answer_with_the_column_set():

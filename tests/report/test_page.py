@@ -126,7 +126,7 @@ def test_tables_have_captions_and_headings_and_scroll_by_the_keyboard(page):
     for box in page.elements:
         if "scroll" in box["attributes"].get("class", "").split():
             assert box["attributes"]["tabindex"] == "0"
-            assert box["attributes"]["role"] == "region"
+            assert box["attributes"]["role"] == "group"
     assert all("details" in e["within"] for e in page.all("summary"))
 
 

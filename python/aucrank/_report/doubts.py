@@ -9,7 +9,7 @@ from scipy.stats import binom
 from aucrank._report.calibration import Calibration
 from aucrank._report.columns import RARE_SHARE
 from aucrank._report.facts import Facts, ModelFacts
-from aucrank._report.formats import area, count, decimal, p_value, share
+from aucrank._report.formats import area, count, decimal, is_p, share
 from aucrank._utils.words import listed, plural
 
 #: With fewer rows of a class, intervals are wide and every curve is ragged.
@@ -92,7 +92,7 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
     if calibration is not None and calibration.p_value < UNLIKELY:
         yield (
             f"{name}: the probabilities add up to {count(round(calibration.expected))} positives,"
-            f" and there are {count(round(calibration.observed))} (p {_is(calibration.p_value)})."
+            f" and there are {count(round(calibration.observed))} (p {is_p(calibration.p_value)})."
             " They need to be calibrated before they are used as probabilities."
         )
     elif calibration is not None and is_often_outside(calibration, facts.options.confidence):
@@ -114,11 +114,6 @@ def is_often_outside(calibration: Calibration, confidence: float) -> bool:
     """Tell whether so many groups are outside of their intervals less often than `UNLIKELY`."""
     n_bins = calibration.bins.n_rows
     return bool(binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
-
-
-def _is(value: float) -> str:
-    text = p_value(value)
-    return text if text.startswith("<") else f"= {text}"
 
 
 def _of_columns(facts: Facts) -> Iterator[str]:

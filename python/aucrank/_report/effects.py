@@ -18,6 +18,9 @@ _ROWS_OF_CLASS = 1000
 _N_SHUFFLES = 3
 _MOST_COLUMNS = 30
 
+# Rows of each class by which these are chosen where the model itself does not tell.
+_FEW_OF_CLASS = 100
+
 # Columns whose dependence is shown, at how many of their values, as the mean over how many rows;
 # and of how many rows the values are looked at.
 _N_SHOWN = 6
@@ -106,19 +109,9 @@ def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
     not depend on their shares, and is known best so.
     """
     rng = np.random.default_rng(seed)
-    drawn = np.sort(
-        np.concatenate(
-            [
-                rng.choice(rows, min(len(rows), _ROWS_OF_CLASS), replace=False)
-                for rows in (np.flatnonzero(target.positive), np.flatnonzero(~target.positive))
-            ]
-        )
-    )
+    drawn = _of_both_classes(target, _ROWS_OF_CLASS, rng)
     own = _own_importances(subject)
-    columns = np.arange(subject.rows.n_columns)
-    if own is not None:
-        columns = columns[np.argsort(-own, kind="stable")]
-    shuffled = columns[:_MOST_COLUMNS].tolist()
+    shuffled = _columns_to_shuffle(subject, target, own, rng)
     importances = {
         index: _importance(subject, target, drawn, index, own, rng) for index in shuffled
     }
@@ -142,6 +135,29 @@ def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
     )
 
 
+def _of_both_classes(target: Target, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw so many rows of each class at most."""
+    classes = np.flatnonzero(target.positive), np.flatnonzero(~target.positive)
+    return np.sort(
+        np.concatenate([rng.choice(rows, min(len(rows), most), replace=False) for rows in classes])
+    )
+
+
+def _columns_to_shuffle(
+    subject: Subject, target: Target, own: NDArray[np.float64] | None, rng: np.random.Generator
+) -> list[int]:
+    """Return the columns that are worth most: to the model itself, else to a few rows."""
+    columns = list(range(subject.rows.n_columns))
+    if len(columns) <= _MOST_COLUMNS:
+        return columns
+    if own is not None:
+        worth = own
+    else:
+        few = _of_both_classes(target, _FEW_OF_CLASS, rng)
+        worth = np.array([_losses(subject, target, few, index, 1, rng)[0] for index in columns])
+    return sorted(columns, key=lambda index: -worth[index])[:_MOST_COLUMNS]
+
+
 def _own_importances(subject: Subject) -> NDArray[np.float64] | None:
     """Return what the model says of each column, if it says it of these very columns."""
     own = getattr(subject.estimator, "feature_importances_", None)
@@ -159,19 +175,31 @@ def _importance(
     own: NDArray[np.float64] | None,
     rng: np.random.Generator,
 ) -> Importance:
-    y = target.positive[drawn]
-    weight = None if target.weight is None else target.weight[drawn]
-    before = roc_auc_score(y, subject.scores[drawn], sample_weight=weight)
-    donors = np.concatenate([rng.permutation(drawn) for _ in range(_N_SHUFFLES)])
-    changed = subject.rows.exchanged(np.tile(drawn, _N_SHUFFLES), index, donors)
-    scores = known_scores(subject.estimator, changed).reshape(_N_SHUFFLES, len(drawn))
-    losses = [before - roc_auc_score(y, after, sample_weight=weight) for after in scores]
+    losses = _losses(subject, target, drawn, index, _N_SHUFFLES, rng)
     return Importance(
         subject.rows.names[index],
         None if own is None else float(own[index]),
         float(np.mean(losses)),
         float(np.std(losses, ddof=1)),
     )
+
+
+def _losses(
+    subject: Subject,
+    target: Target,
+    drawn: NDArray[np.intp],
+    index: int,
+    n_shuffles: int,
+    rng: np.random.Generator,
+) -> list[float]:
+    """Return by how much the AUC of some rows falls each time that a column is shuffled."""
+    y = target.positive[drawn]
+    weight = None if target.weight is None else target.weight[drawn]
+    before = roc_auc_score(y, subject.scores[drawn], sample_weight=weight)
+    donors = np.concatenate([rng.permutation(drawn) for _ in range(n_shuffles)])
+    changed = subject.rows.exchanged(np.tile(drawn, n_shuffles), index, donors)
+    scores = known_scores(subject.estimator, changed).reshape(n_shuffles, len(drawn))
+    return [before - roc_auc_score(y, after, sample_weight=weight) for after in scores]
 
 
 def _dependence(subject: Subject, index: int, rows: Rows) -> Dependence:

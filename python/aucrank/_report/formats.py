@@ -73,6 +73,12 @@ def p_value(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def is_p(value: float) -> str:
+    """Write what a p-value is, as in "= 0.031" and "< 0.001"."""
+    text = p_value(value)
+    return text if text.startswith("<") else f"= {text}"
+
+
 def threshold(value: float | None) -> str:
     """Write a threshold, which is infinite where no row is called positive."""
     return "no row" if value is not None and value == math.inf else number(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -67,7 +67,10 @@ class Rows:
             )
         self._frame = frame if isinstance(frame, nw.DataFrame) else None
         # By position: names need not be text, and a number would be taken for a row.
-        self._columns = [] if self._frame is None else list(self._frame.iter_columns())
+        self._columns = cast(
+            "list[nw.Series[Any]]",
+            [] if self._frame is None else list(self._frame.iter_columns()),
+        )
         #: The rows as models take them.
         self.native: Any = X if self._frame is not None else _array(X)
         shape = self.native.shape

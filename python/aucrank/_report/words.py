@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from aucrank._report.comparison import Comparison
 from aucrank._report.cutoffs import CutOff
 from aucrank._report.doubts import UNLIKELY
 from aucrank._report.facts import Facts, ModelFacts
-from aucrank._report.formats import area, count, decimal, p_value, share, signed
+from aucrank._report.formats import area, count, decimal, is_p, share, signed
 from aucrank._utils.words import listed, plural
 
 # Of the rows, those that score highest, of which the summary tells what they hold.
@@ -81,11 +83,11 @@ def _differences(facts: Facts, best: ModelFacts) -> str:
         if comparison.is_significant(level):
             clear.append(f"{other} by {_gap(comparison, best.name)}")
         else:
-            unclear.append(f"{other} ({_gap(comparison, best.name)})")
+            unclear.append(f"{other} (by {_gap(comparison, best.name)})")
     sentences = []
     if clear:
         sentences.append(
-            f"{best.name} is ahead of {listed(clear)}; chance would rarely explain it."
+            f"{best.name} is ahead of {listed(clear)}; chance would rarely explain that."
         )
     if unclear:
         sentences.append(
@@ -99,13 +101,9 @@ def _gap(comparison: Comparison, best: str) -> str:
     test = comparison.test
     sign = 1 if comparison.first == best else -1
     low, high = sorted((sign * test.low, sign * test.high))
-    adjusted = p_value(comparison.adjusted)
-    p = f"p {adjusted}" if adjusted.startswith("<") else f"p = {adjusted}"
-    return (
-        f"{signed(sign * test.difference)} ({signed(low)} to {signed(high)}, {p})"
-        if comparison.adjusted == comparison.adjusted
-        else f"{signed(sign * test.difference)} ({signed(low)} to {signed(high)})"
-    )
+    text = f"{signed(sign * test.difference)}, {signed(low)} to {signed(high)}"
+    # There is no p-value where neither AUC has any spread.
+    return text if math.isnan(comparison.adjusted) else f"{text}, p {is_p(comparison.adjusted)}"
 
 
 def _top(facts: Facts, best: ModelFacts) -> str:

@@ -177,7 +177,7 @@ WIDE = Frame(400, 300)
 SQUARE = Frame(400, 392)
 
 #: Of charts that stand beside many others.
-SMALL = Frame(300, 224, left=56, bottom=56)
+SMALL = Frame(300, 236, left=56, bottom=68)
 
 
 def model_keys(names: Sequence[str]) -> list[Key]:
