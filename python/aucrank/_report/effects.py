@@ -21,9 +21,10 @@ _MOST_COLUMNS = 30
 # Rows of each class by which these are chosen where the model itself does not tell.
 _FEW_OF_CLASS = 100
 
-# Columns whose dependence is shown, at how many of their values, as the mean over how many rows;
-# and of how many rows the values are looked at.
+# Columns whose dependence is shown, and by how many deviations their loss is above 0; at how many of
+# their values, as the mean over how many rows; and of how many rows the values are looked at.
 _N_SHOWN = 6
+_SPREADS = 2
 _N_VALUES = 11
 _MOST_LEVELS = 10
 _N_ROWS = 300
@@ -118,8 +119,8 @@ def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
     order = sorted(
         shuffled, key=lambda index: (-importances[index].loss, -(importances[index].own or 0.0))
     )
-    # A column whose loss is no greater than its own noise is no matter to show.
-    mattering = [i for i in order if importances[i].loss > importances[i].spread]
+    # A column of noise loses and gains by chance.
+    mattering = [i for i in order if importances[i].loss > _SPREADS * importances[i].spread]
     n_rows = subject.rows.n_rows
     some = Rows(subject.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
     return Effects(

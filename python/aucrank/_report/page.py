@@ -295,7 +295,7 @@ def _model(model: ModelFacts, place: int) -> Chapter:
         is_small=True,
     )
     if not effects.charts:
-        effects.text = "No column is worth more to the ranking than its own noise."
+        effects.text = "No column loses more than chance would explain when it is shuffled."
     inside = Chapter(f"{anchor}-inside", "The model itself", parts=tables.parts_of(model))
     if not inside.parts:
         inside.text = f"{kind} does not tell what is in it."
