@@ -21,8 +21,8 @@ _MOST_COLUMNS = 30
 # Rows of each class by which these are chosen where the model itself does not tell.
 _FEW_OF_CLASS = 100
 
-# Columns whose dependence is shown, and by how many deviations their loss is above 0; at how many of
-# their values, as the mean over how many rows; and of how many rows the values are looked at.
+# Columns whose dependence is shown, and by how many deviations their loss is above 0; at how many
+# of their values, as the mean over how many rows; of how many rows the values are looked at.
 _N_SHOWN = 6
 _SPREADS = 2
 _N_VALUES = 11

@@ -385,7 +385,7 @@ def columns(facts: Facts) -> View:
     heads.append(Head("Values", is_text=True))
     heads.append(Head("Rare levels"))
     if has_training:
-        heads += [Head("Strange levels"), Head("PSI"), Head("p"), Head("Verdict", is_text=True)]
+        heads += [Head("Unseen levels"), Head("PSI"), Head("p"), Head("Verdict", is_text=True)]
     found = facts.columns
     if has_training:
         found = sorted(found, key=lambda column: -(column.shift.psi if column.shift else -1.0))
