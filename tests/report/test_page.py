@@ -9,7 +9,7 @@ from itertools import pairwise
 import aucrank
 import numpy as np
 import pytest
-from aucrank import GradientBoostingRanker
+from aucrank import GradientBoostingRanker, Scorecard
 from aucrank._report import formats
 from aucrank._utils.plain_text import escaped
 from aucrank.metrics import auc_compare, auc_interval
@@ -159,6 +159,16 @@ def test_figures_of_the_tables_are_those_of_the_statistics():
     assert cells[start + 1] == formats.signed(found.difference)
     assert cells[start + 2] == f"{formats.signed(found.low)} to {formats.signed(found.high)}"
     assert cells[start + 3] == cells[start + 4] == formats.p_value(found.p_value)
+
+
+def test_a_long_card_is_there_whole_and_folded():
+    X_train, y_train, X, y = halves()
+    card = Scorecard().fit(X_train, y_train)
+    assert card.to_text().count("\n") > 40
+    page = Page(aucrank.report(card, X, y).html)
+    (text,) = page.all("pre")
+    assert text["text"].rstrip() == card.to_text().rstrip()
+    assert "details" in text["within"]
 
 
 def test_a_page_of_many_rows_is_small():

@@ -14,9 +14,11 @@ from aucrank._report import formats
 from aucrank._report.columns import ColumnFacts
 from aucrank._report.facts import Facts, ModelFacts
 
-# A longer table of a model shows as many rows; a longer text as many lines.
-_MOST_ROWS = 100
-_MOST_LINES = 150
+# A longer table of a model shows as many rows; a longer text as many lines. From fewer on, they are
+# shown when asked for.
+_MOST_ROWS = 500
+_MOST_LINES = 1000
+_FOLDED_FROM = 40
 
 # Letters of a parameter and of a level that are shown.
 _PARAMETER_LETTERS = 300
@@ -504,6 +506,12 @@ class Part:
     title: str
     text: str
     table: View | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is shown when asked for."""
+        n_rows = 0 if self.table is None else len(self.table.rows)
+        return max(n_rows, self.text.count("\n") + 1) >= _FOLDED_FROM
 
 
 def parts_of(model: ModelFacts) -> list[Part]:
