@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import brier_score_loss
 
 
 class Given(ClassifierMixin, BaseEstimator):
@@ -124,6 +125,19 @@ def test_training_rows_are_recognised():
     assert any(text.startswith("50.0% of the rows equal a training row") for text in made.warnings)
     made = given(0, X=X[200:], y=y[200:], X_train=X[:200])
     assert not any("equal a training row" in text for text in made.warnings)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_probabilities_of_very_many_rows_are_those_of_some(shift):
+    X, y = rows(250_000)
+    made = aucrank.report(Given(0, shift).fit(X, y), X[:, :1], y)
+    assert "Its probabilities of 200,000 rows drawn at random add up to" in made.summary
+    assert made.models["brier"][0] == pytest.approx(
+        brier_score_loss(y, Given(0, shift).fit(X, y).predict_proba(X)[:, 1]), abs=2e-3
+    )
+    assert [text for text in made.warnings if "of 200,000 rows drawn" in text] == (
+        made.warnings if shift else []
+    )
 
 
 def test_costs_are_told_for_rows_that_had_no_say():

@@ -17,7 +17,7 @@ _MOST_SINGLE = 30
 # What lies beyond these quantiles is counted in the outermost bins, if it is far away: by more than
 # so many times the distance of the two.
 _TAILS = (0.005, 0.995)
-_FAR = 0.25
+_FAR = 1.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)

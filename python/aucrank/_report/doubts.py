@@ -91,8 +91,9 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
     calibration = model.calibration
     if calibration is not None and calibration.p_value < UNLIKELY:
         yield (
-            f"{name}: the probabilities add up to {count(round(calibration.expected))} positives,"
-            f" and there are {count(round(calibration.observed))} (p {is_p(calibration.p_value)})."
+            f"{name}: the probabilities{_asked(model)} add up to"
+            f" {count(round(calibration.expected))} positives, and there are"
+            f" {count(round(calibration.observed))} (p {is_p(calibration.p_value)})."
             " They need to be calibrated before they are used as probabilities."
         )
     elif calibration is not None and is_often_outside(calibration, facts.options.confidence):
@@ -108,6 +109,12 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
             f" ({model.shift.verdict}). A model that fits its training rows closely shows that"
             " without any drift, too."
         )
+
+
+def _asked(model: ModelFacts) -> str:
+    """Say of how many rows the probabilities are known, if these are not all."""
+    n_rows = model.subject.n_asked
+    return "" if n_rows is None else f" of {plural(n_rows, 'row')} drawn at random"
 
 
 def is_often_outside(calibration: Calibration, confidence: float) -> bool:

@@ -15,7 +15,7 @@ from aucrank._report.subjects import Target
 from aucrank.metrics import AucInterval, RocBand, RocCurve, auc_interval, partial_auc, roc_band
 
 #: False positive rates at which the true positive rate is read from the curve.
-OPERATING_FPRS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
+OPERATING_FPRS = (0.01, 0.05, 0.1, 0.2, 0.3)
 
 # Rows of all resamples together, and how few resamples make no band.
 _RESAMPLED_ROWS = 40_000_000

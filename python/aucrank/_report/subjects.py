@@ -54,6 +54,11 @@ class Subject:
     probability_of: NDArray[np.intp] | None
     own_cut: float
 
+    @property
+    def n_asked(self) -> int | None:
+        """Number of rows that probabilities are known of, if these are not all."""
+        return None if self.probability_of is None else len(self.probability_of)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Target:
@@ -199,13 +204,15 @@ def score_subject(name: str, estimator: Any, rows: Rows, seed: int) -> Subject:
         If it does not give one score, and one probability, to each row.
     """
     scores = known_scores(estimator, rows.native)
+    asked = None
+    if rows.n_rows > _MOST_PROBABILITIES:
+        rng = np.random.default_rng(seed)
+        asked = np.sort(rng.choice(rows.n_rows, _MOST_PROBABILITIES, replace=False))
     if scoring_method(estimator) == "predict_proba":
-        return Subject(name, estimator, rows, scores, scores, None, own_cut=0.5)
-    probability = asked = None
+        of_asked = scores if asked is None else scores[asked]
+        return Subject(name, estimator, rows, scores, of_asked, asked, own_cut=0.5)
+    probability = None
     if hasattr(estimator, "predict_proba"):
-        if rows.n_rows > _MOST_PROBABILITIES:
-            rng = np.random.default_rng(seed)
-            asked = np.sort(rng.choice(rows.n_rows, _MOST_PROBABILITIES, replace=False))
         probability = probabilities(estimator, rows.native if asked is None else rows.take(asked))
     return Subject(name, estimator, rows, scores, probability, asked, own_cut=0.0)
 

@@ -269,14 +269,7 @@ def calibration(facts: Facts) -> View:
                 formats.share(found.brier_skill),
             ]
         )
-    sampled = max(
-        (
-            len(model.subject.probability_of)
-            for model in facts.models
-            if model.subject.probability_of is not None
-        ),
-        default=None,
-    )
+    asked = facts.models[0].subject.n_asked
     return View(
         "Probabilities against what happened",
         [
@@ -293,7 +286,7 @@ def calibration(facts: Facts) -> View:
         "p is the chance of so large a difference if every probability were right. The mean gap is"
         " that of predicted and observed shares in groups of equal size. The skill is by"
         " how much the squared error is below that of the share of positives alone."
-        + ("" if sampled is None else f" Of {formats.count(sampled)} rows drawn at random."),
+        + ("" if asked is None else f" Of {formats.count(asked)} rows drawn at random."),
     )
 
 

@@ -121,9 +121,11 @@ def _top(facts: Facts, best: ModelFacts) -> str:
 def _probabilities(best: ModelFacts) -> str:
     calibration = best.calibration
     assert calibration is not None
+    asked = best.subject.n_asked
+    of_rows = "" if asked is None else f" of {plural(asked, 'row')} drawn at random"
     text = (
-        f"Its probabilities add up to {count(round(calibration.expected))} positives, and there are"
-        f" {count(round(calibration.observed))}"
+        f"Its probabilities{of_rows} add up to {count(round(calibration.expected))} positives, and"
+        f" there are {count(round(calibration.observed))}"
     )
     if calibration.p_value >= UNLIKELY:
         text += ", no more apart than by chance"
