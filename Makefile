@@ -13,7 +13,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # Everything that ends up in the wheel.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find rust -type f \( -name '*.rs' -o -name Cargo.toml \)) \
-	$(shell find python -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \))
+	$(shell find python -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \)) \
+	$(shell find python -type f -path '*/templates/*')
 PY_FILES := $(filter %.py,$(SOURCES))
 
 # The environment of the caller must not decide what runs in .venv.

@@ -31,6 +31,8 @@ extlinks = {
 
 # Public names are those in `__all__`, re-exports included.
 autosummary_generate = True
+# Some file systems take the pages of a function and a class for one, which differ in case alone.
+autosummary_filename_map = {"aucrank.Report": "aucrank.Report-class"}
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 autodoc_member_order = "bysource"

@@ -18,6 +18,7 @@ from aucrank._base.registry import get_estimator, public_names
 if TYPE_CHECKING:
     from aucrank._base.persistence import load
     from aucrank._data.column_warnings import ColumnWarning
+    from aucrank._report.document import Report, report
     from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, LinearRanker, Scorecard
     from aucrank.boosting import (
@@ -46,6 +47,7 @@ __all__ = [
     "RankOpt",
     "RankingEnsemble",
     "RankingForest",
+    "Report",
     "SMartiRank",
     "Scorecard",
     "ThresholdBinarizer",
@@ -53,13 +55,16 @@ __all__ = [
     "TwoSidedClassifier",
     "__version__",
     "load",
+    "report",
     "show_versions",
 ]
 
 
 _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
+    "Report": "aucrank._report.document",
     "load": "aucrank._base.persistence",
+    "report": "aucrank._report.document",
     "show_versions": "aucrank._show_versions",
 }
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import is_missing
 from aucrank._utils.files import write_atomically
+from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
 from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
-from aucrank.cli._text import shown
 
 FileKind = Literal["csv", "parquet"]
 Backend = Literal["pandas", "polars"]
@@ -410,12 +410,13 @@ def read_labelled(
         X=X,
         is_positive=(frame[target] == first).to_numpy().astype(np.bool_),
         labels=labels,
-        weight=None if weight is None else _numbers(frame[weight], path),
+        weight=None if weight is None else weights_of(frame[weight], path),
         target=target,
     )
 
 
-def _numbers(series: nw.Series[Any], path: str) -> NDArray[np.float64]:
+def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:
+    """Read a column of weights."""
     if not series.dtype.is_numeric():
         raise DataError(f"weight column {series.name!r} of {path} does not hold numbers")
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from aucrank.cli._text import shown
+from aucrank._utils.plain_text import shown
 
 
 class CommandError(Exception):

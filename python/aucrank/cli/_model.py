@@ -16,7 +16,16 @@ from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_weight
-from aucrank.cli._data import Labelled, as_categories, read_data, rest, text_of
+from aucrank.cli._data import (
+    Labelled,
+    as_categories,
+    check_two,
+    pick_class,
+    read_data,
+    rest,
+    text_of,
+    values_of,
+)
 from aucrank.cli._errors import DataError, UsageError, content_of, did_you_mean, plain_errors
 
 
@@ -147,10 +156,10 @@ def save_model(estimator: Any, path: Path) -> int:
 
 def read_for(model: SavedModel, path: str) -> nw.DataFrame[Any]:
     """Read a data file whose columns the model is to score; the others are kept too."""
-    return read_data(path, text=_text_columns(model))
+    return read_data(path, text=text_columns(model))
 
 
-def _text_columns(model: SavedModel) -> list[str]:
+def text_columns(model: SavedModel) -> list[str]:
     """Names of the features whose categories are text."""
     return [
         feature.name
@@ -184,7 +193,7 @@ def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
                 f"column {column.name!r} of {path} holds text (such as {_a_text(column)!r}); "
                 "the model learned it as numbers"
             )
-    return as_categories(frame.select(names), _text_columns(model)).to_native()
+    return as_categories(frame.select(names), text_columns(model)).to_native()
 
 
 def _a_text(column: nw.Series[Any]) -> str:
@@ -201,3 +210,23 @@ def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
     """Score the rows; higher is more positive."""
     with plain_errors(f"cannot score {path}"):
         return score_rows(model.estimator, X)
+
+
+def positive_rows(
+    model: SavedModel, target: Any, positive: str | None, path: str
+) -> NDArray[np.bool_]:
+    """Which rows are positive: by the value named, else by the classes the model was fitted to."""
+    values = values_of(target, path)
+    if positive is None:
+        texts = [text_of(value) for value in values]
+        known = model.one_against_rest or set(texts) == {model.positive, model.negative}
+        if not known or model.positive not in texts:
+            check_two(target, values, path)
+            raise DataError(
+                f"target column {target.name!r} of {path} has the values {' and '.join(texts)}, "
+                f"and the model ranks {model.positive} above {model.negative}: say which value is "
+                "positive with --positive"
+            )
+        positive = model.positive
+    rows: NDArray[np.bool_] = (target == pick_class(positive, values, target.name)).to_numpy()
+    return rows

@@ -83,8 +83,8 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_seed_and_threads(parser: argparse.ArgumentParser) -> None:
-    """Seed and number of threads."""
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Seed."""
     parser.add_argument(
         "--seed",
         "--random-state",
@@ -94,6 +94,11 @@ def add_seed_and_threads(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of all that is drawn at random (default: 0)",
     )
+
+
+def add_seed_and_threads(parser: argparse.ArgumentParser) -> None:
+    """Seed and number of threads."""
+    add_seed(parser)
     parser.add_argument(
         "--n-jobs", type=int, metavar="N", help="threads; -1 for all cores (default: joblib's rule)"
     )

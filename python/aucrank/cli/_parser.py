@@ -19,6 +19,7 @@ from aucrank.cli._options import (
     add_columns,
     add_command,
     add_model_file,
+    add_seed,
     add_seed_and_threads,
     add_target,
     at_least,
@@ -48,6 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_fit,
         _add_score,
         _add_evaluate,
+        _add_report,
         _add_describe,
         _add_export,
     ):
@@ -208,6 +210,63 @@ def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_target(parser, "default: the one the model was fitted to rank first")
+
+
+def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(
+        commands,
+        "report",
+        "write a page about saved models and how they rank rows",
+        "One HTML file to hand over, which asks for nothing from any network: a summary in words,"
+        " ROC curves with bands, tests, gains, calibration, cut-offs, the data, and the models"
+        " themselves. The rows are best those that no model was fitted to.",
+    )
+    add_model_file(parser)
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_target(parser, "default: the one the model was fitted to rank first")
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="MODEL",
+        help="other saved models to compare with on the same rows",
+    )
+    parser.add_argument("--weight", metavar="COL", help="column of sample weights")
+    parser.add_argument(
+        "--train",
+        metavar="FILE",
+        help="data file that the models were fitted to: tells what has moved since",
+    )
+    parser.add_argument(
+        "--costs",
+        nargs=2,
+        type=above_zero,
+        metavar=("FP", "FN"),
+        help="what a false positive and a false negative cost (default: a few usual ratios)",
+    )
+    parser.add_argument(
+        "--max-fpr",
+        type=above_zero,
+        default=0.1,
+        metavar="F",
+        help="greatest false positive rate of the partial area (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--confidence",
+        type=above_zero,
+        default=0.95,
+        metavar="C",
+        help="level of intervals and bands (default: %(default)s)",
+    )
+    parser.add_argument("--title", metavar="TEXT", help="heading of the page")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE.html",
+        help="where to write the page (default: DATA's name with .report.html, in this folder)",
+    )
+    add_seed(parser)
 
 
 def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:

@@ -3,7 +3,6 @@
 import io
 import math
 import os
-import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,27 +11,14 @@ from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TextIO
 
+from aucrank._utils.plain_text import escaped, shown
+
 if TYPE_CHECKING:
     from aucrank._base.summary import Section
 
 WIDTH = 100
 # Below this width a wrapped column reads worse than a line that is too long.
 _NARROWEST = 24
-
-# What a terminal acts on, or shows as something else: control characters, breaks of lines and
-# paragraphs, changes of direction; and halves of characters, which no encoding has.
-_ACTIVE = "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
-_NOT_SHOWN = re.compile(f"[\n{_ACTIVE}]")
-_NOT_PRINTED = re.compile(f"[{_ACTIVE}]")
-
-
-def shown(value: object) -> str:
-    """Text of a value from a file, on one line: what a terminal would act on is an escape."""
-    return _NOT_SHOWN.sub(_escape, str(value))
-
-
-def _escape(found: re.Match[str]) -> str:
-    return ascii(found[0])[1:-1]
 
 
 class _PlainOutput(io.TextIOBase):
@@ -43,7 +29,7 @@ class _PlainOutput(io.TextIOBase):
 
     def write(self, text: str) -> int:
         encoding = self._stream.encoding or "utf-8"
-        plain = _NOT_PRINTED.sub(_escape, text)
+        plain = escaped(text)
         # A letter that the terminal does not have is no reason to stop either.
         data = plain.encode(encoding, "backslashreplace")
         unbuffered = getattr(self._stream, "buffer", None)

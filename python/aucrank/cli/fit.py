@@ -7,13 +7,14 @@ from time import perf_counter
 from typing import Any
 
 from aucrank._base.scoring import score_rows
+from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_MODEL
 from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
-from aucrank.cli._text import aligned, hanging, heading, progress, shown
+from aucrank.cli._text import aligned, hanging, heading, progress
 from aucrank.metrics import roc_auc_score
 
 # What readable models may take in any case: less than anyone notices.

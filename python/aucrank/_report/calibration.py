@@ -1,0 +1,134 @@
+"""Whether rows that a model gives a probability of 20 % are positive in one of five cases."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data.table import Table, whole
+from aucrank._report.subjects import Target
+
+_N_BINS = 10
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Calibration:
+    """How the probabilities of a model compare with what happened.
+
+    Attributes
+    ----------
+    bins : Table
+        Rows in about ten groups of equal size by probability: ``low`` and ``high``, its range;
+        ``size``, the weight of the group; ``predicted``, its mean probability; ``observed``, its
+        share of positives, with Wilson's interval ``observed_low`` to ``observed_high``.
+    expected, observed : float
+        Positives that the probabilities add up to, and those that there are.
+    p_value : float
+        Chance of so large a difference of the two if every probability were right; NaN if all are 0
+        or 1.
+    gap : float
+        Mean distance of the two in the groups, known as the expected calibration error.
+    brier : float
+        Mean squared error of the probabilities.
+    brier_skill : float
+        By how much that is below the error of the share of positives alone: 1 for perfect
+        probabilities, 0 or less for none better than that share.
+    """
+
+    bins: Table
+    expected: float
+    observed: float
+    p_value: float
+    gap: float
+    brier: float
+    brier_skill: float
+
+    @property
+    def n_within(self) -> int:
+        """Number of groups whose mean probability is within the interval of what was observed."""
+        bins = self.bins
+        within = (bins["observed_low"] <= bins["predicted"]) & (
+            bins["predicted"] <= bins["observed_high"]
+        )
+        return int(within.sum())
+
+
+def measure_calibration(
+    probability: NDArray[np.float64], target: Target, confidence: float
+) -> Calibration:
+    """Compare probabilities with what happened.
+
+    With weights, an interval is that of Kish's effective number of rows (Σw)² / Σw².
+    """
+    weights, positive = target.weights, target.positive
+    total = weights.sum()
+    expected = float((weights * probability).sum())
+    observed = float(weights[positive].sum())
+    brier = float((weights * (probability - positive) ** 2).sum() / total)
+    rate = observed / total
+    variance = float((weights**2 * probability * (1 - probability)).sum())
+    bins = _bins(probability, positive, weights, confidence)
+    return Calibration(
+        bins=bins,
+        expected=expected,
+        observed=observed,
+        p_value=math.erfc(abs(observed - expected) / math.sqrt(2 * variance))
+        if variance > 0
+        else math.nan,
+        gap=float(np.average(np.abs(bins["predicted"] - bins["observed"]), weights=bins["size"])),
+        brier=brier,
+        brier_skill=1 - brier / float(rate * (1 - rate)),
+    )
+
+
+def _bins(
+    probability: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    confidence: float,
+) -> Table:
+    distinct, group = np.unique(probability, return_inverse=True)
+    n = len(distinct)
+    size, squares, predicted, pos = (
+        np.bincount(group, values, minlength=n)
+        for values in (weights, weights**2, weights * probability, weights * positive)
+    )
+    # Rows of one probability stay together: they are where the middle one of them is.
+    middle = (np.cumsum(size) - size / 2) / size.sum()
+    band = np.minimum((middle * _N_BINS).astype(np.intp), _N_BINS - 1)
+    starts = np.flatnonzero(np.diff(band, prepend=-1))
+    ends = np.append(starts[1:], n) - 1
+    size, squares, predicted, pos = (
+        np.add.reduceat(values, starts) for values in (size, squares, predicted, pos)
+    )
+    low, high = wilson(pos / size, size**2 / squares, confidence)
+    return Table(
+        low=distinct[starts],
+        high=distinct[ends],
+        size=whole(np.asarray(size, dtype=np.float64)),
+        predicted=predicted / size,
+        observed=pos / size,
+        observed_low=low,
+        observed_high=high,
+    )
+
+
+def wilson(
+    share: NDArray[np.float64], rows: NDArray[np.float64], confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Wilson's interval [1]_ of shares of so many rows, which need not be whole numbers.
+
+    References
+    ----------
+    .. [1] Wilson, "Probable inference, the law of succession, and statistical inference", J. Am.
+       Stat. Assoc. 22(158), 1927. :doi:`10.1080/01621459.1927.10502953`
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    shrink = 1 + z**2 / rows
+    middle = (share + z**2 / (2 * rows)) / shrink
+    reach = z / shrink * np.sqrt(share * (1 - share) / rows + (z / (2 * rows)) ** 2)
+    return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)

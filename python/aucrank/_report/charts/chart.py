@@ -1,0 +1,185 @@
+"""A chart as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from aucrank._report.charts.scale import Scale, Tick
+
+#: Of the colours and dashes of the page, those of what is no model: chance, limits, hulls.
+QUIET = "quiet"
+
+
+def slot(place: int) -> str:
+    """Return the style of a model by its place among the models."""
+    return f"s{place + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A curve or an area.
+
+    Attributes
+    ----------
+    path : str
+        Its SVG path.
+    style : str
+        The class of its colours and dashes.
+    is_area : bool
+        Whether it is filled and not drawn.
+    is_thin : bool
+        Whether it stands back behind others.
+    """
+
+    path: str
+    style: str
+    is_area: bool = False
+    is_thin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point, perhaps with an interval.
+
+    Attributes
+    ----------
+    x, y : float
+        Its place.
+    style : str
+        The class of its colours.
+    text : str
+        What it is, for those who point at it.
+    low, high : float or None
+        Places of the ends of a vertical interval.
+    """
+
+    x: float
+    y: float
+    style: str
+    text: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A vertical line with a word.
+
+    Attributes
+    ----------
+    x : float
+        Where it is.
+    text : str
+        What it is.
+    """
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A line of the legend.
+
+    Attributes
+    ----------
+    text : str
+        What it is.
+    style : str
+        Class of its colours and dashes.
+    is_area : bool
+        Whether it is an area.
+    """
+
+    text: str
+    style: str
+    is_area: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One of the two axes.
+
+    Attributes
+    ----------
+    label : str
+        What is measured along it.
+    ticks : list of Tick
+        Marks with their texts.
+    is_tilted : bool
+        Whether the texts are, for want of room.
+    """
+
+    label: str
+    ticks: list[Tick]
+    is_tilted: bool = False
+
+
+@dataclass(slots=True)
+class Chart:
+    """A chart.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    alt : str
+        What it says, for those who do not see it.
+    x, y : Axis
+        The axes.
+    frame : Frame
+        Where they lie.
+    strokes, dots, marks, keys : list
+        What is drawn, and the legend.
+    """
+
+    title: str
+    alt: str
+    x: Axis
+    y: Axis
+    frame: Frame
+    strokes: list[Stroke] = field(default_factory=list)
+    dots: list[Dot] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The size of a picture, and the room in it for the texts of the axes."""
+
+    width: int
+    height: int
+    left: int = 58
+    right: int = 20
+    top: int = 12
+    bottom: int = 46
+
+    def across(self, low: float, high: float, *, is_share: bool = False) -> Scale:
+        """Return the scale of the horizontal axis."""
+        return Scale(low, high, self.left, self.width - self.right, is_share)
+
+    def up(self, low: float, high: float, *, is_share: bool = False) -> Scale:
+        """Return the scale of the vertical axis."""
+        return Scale(low, high, self.height - self.bottom, self.top, is_share)
+
+    @property
+    def base(self) -> int:
+        """Place of the horizontal axis."""
+        return self.height - self.bottom
+
+
+#: Of most charts; as wide as a telephone, so that texts keep their size there.
+WIDE = Frame(400, 300)
+
+#: Of charts whose axes have one scale.
+SQUARE = Frame(400, 392)
+
+#: Of charts that stand beside many others.
+SMALL = Frame(300, 236, left=56, bottom=68)
+
+
+def model_keys(names: Sequence[str]) -> list[Key]:
+    """Return the legend of one curve for each model."""
+    return [Key(name, slot(place)) for place, name in enumerate(names)]

@@ -1,0 +1,387 @@
+"""The pictures of a report, each made of measured facts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._report import formats
+from aucrank._report.charts.chart import (
+    QUIET,
+    SMALL,
+    SQUARE,
+    WIDE,
+    Axis,
+    Chart,
+    Dot,
+    Key,
+    Mark,
+    Stroke,
+    model_keys,
+    slot,
+)
+from aucrank._report.charts.path import area, line, steps
+from aucrank._report.charts.scale import Scale, Tick, padded
+from aucrank._report.cutoffs import mean_cost
+from aucrank._report.effects import Dependence
+from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.options import Costs
+from aucrank._report.ranking import flagged_share
+
+# Below this share of the rows, a lift is that of single rows.
+_LEAST_SHARE = 0.01
+
+_FPR, _TPR = "False positive rate", "True positive rate"
+
+# Letters of a category that an axis has room for, and the width of one.
+_MOST_LETTERS = 10
+_LETTER = 7.5
+
+
+def roc_of_all(facts: Facts) -> Chart:
+    """Draw the ROC curves of all models in one picture."""
+    x, y = (scale(0, 1, is_share=True) for scale in (SQUARE.across, SQUARE.up))
+    chart = Chart(
+        "ROC curves" if len(facts.models) > 1 else "ROC curve",
+        "; ".join(
+            f"{model.name}: AUC {formats.area(model.ranking.auc)}, true positive rate "
+            f"{formats.share(float(model.ranking.curve.tpr_at(0.1)))} at a false positive rate of "
+            "10%"
+            for model in facts.models
+        ),
+        Axis(_FPR, x.ticks(5)),
+        Axis(_TPR, y.ticks(5)),
+        SQUARE,
+        strokes=[_chance(x, y)],
+        keys=[*model_keys([model.name for model in facts.models]), Key("chance", QUIET)],
+    )
+    if len(facts.models) == 1:
+        _add_band(chart, facts.models[0], 0, x, y, facts.options.confidence)
+    for place, model in enumerate(facts.models):
+        curve = model.ranking.curve
+        chart.strokes.append(Stroke(line(x(curve.fpr), y(curve.tpr)), slot(place)))
+    return chart
+
+
+def roc_of_one(model: ModelFacts, place: int, confidence: float) -> Chart:
+    """Draw the ROC curve of a model with its band and its hull."""
+    x, y = (scale(0, 1, is_share=True) for scale in (SQUARE.across, SQUARE.up))
+    curve = model.ranking.curve
+    chart = Chart(
+        f"{model.name}: ROC curve, band and hull",
+        f"AUC {formats.area(curve.auc)}, of the hull {formats.area(model.ranking.hull.auc)}; the"
+        " table of operating points has the figures of the band",
+        Axis(_FPR, x.ticks(5)),
+        Axis(_TPR, y.ticks(5)),
+        SQUARE,
+        strokes=[_chance(x, y)],
+        keys=[Key("curve", slot(place)), Key("chance", QUIET)],
+    )
+    _add_band(chart, model, place, x, y, confidence)
+    chart.strokes.append(Stroke(line(x(curve.fpr), y(curve.tpr)), slot(place)))
+    return chart
+
+
+def _chance(x: Scale, y: Scale) -> Stroke:
+    return Stroke(line(x([0, 1]), y([0, 1])), QUIET)
+
+
+def _add_band(
+    chart: Chart, model: ModelFacts, place: int, x: Scale, y: Scale, confidence: float
+) -> None:
+    band, hull = model.ranking.band, model.ranking.hull
+    chart.strokes.append(
+        Stroke(area(x(band.fpr), y(band.low), y(band.high)), slot(place), is_area=True)
+    )
+    chart.strokes.append(Stroke(line(x(hull.fpr), y(hull.tpr)), "hull", is_thin=True))
+    chart.keys += [
+        Key(
+            f"{formats.share(confidence, 0)} band"
+            + (" of the whole curve" if band.method == "simultaneous" else " at each point"),
+            slot(place),
+            is_area=True,
+        ),
+        Key("concave hull", "hull"),
+    ]
+
+
+def gains_chart(facts: Facts) -> Chart:
+    """Draw which share of the positives is among the rows that score highest."""
+    x, y = (scale(0, 1, is_share=True) for scale in (WIDE.across, WIDE.up))
+    prevalence = facts.prevalence
+    perfect = line(x([0, prevalence, 1]), y([0, 1, 1]))
+    chart = Chart(
+        "Cumulative gains",
+        "; ".join(
+            f"{model.name}: the first tenth of the rows holds "
+            f"{formats.share(float(model.ranking.gains['captured'][3]))} of the positives"
+            for model in facts.models
+        ),
+        Axis("Share of all rows, highest scores first", x.ticks(5)),
+        Axis("Share of the positives", y.ticks(5)),
+        WIDE,
+        strokes=[_chance(x, y), Stroke(perfect, "hull", is_thin=True)],
+        keys=[
+            *model_keys([model.name for model in facts.models]),
+            Key("in random order", QUIET),
+            Key("perfect", "hull"),
+        ],
+    )
+    for place, model in enumerate(facts.models):
+        curve = model.ranking.curve
+        along = flagged_share(curve, prevalence)
+        chart.strokes.append(Stroke(line(x(along), y(curve.tpr)), slot(place)))
+    return chart
+
+
+def lift_chart(facts: Facts) -> Chart:
+    """Draw by which factor positives are more frequent among the rows that score highest."""
+    lifts = []
+    for model in facts.models:
+        curve = model.ranking.curve
+        along = flagged_share(curve, facts.prevalence)
+        grid = np.union1d(along[along >= _LEAST_SHARE], [_LEAST_SHARE])
+        lifts.append((grid, np.interp(grid, along, curve.tpr) / grid))
+    most = max(2.0, *(float(lift.max()) for _, lift in lifts))
+    x, y = WIDE.across(0, 1, is_share=True), WIDE.up(0, padded(0.0, most)[1])
+    return Chart(
+        "Lift",
+        "; ".join(
+            f"{model.name}: positives are {formats.decimal(float(model.ranking.gains['lift'][3]))}"
+            " times as frequent in the first tenth of the rows as in all"
+            for model in facts.models
+        ),
+        Axis("Share of all rows, highest scores first", x.ticks(5)),
+        Axis("Lift", y.ticks(5)),
+        WIDE,
+        strokes=[
+            Stroke(line(x([0, 1]), y([1, 1])), QUIET),
+            *(
+                Stroke(line(x(grid), y(lift)), slot(place))
+                for place, (grid, lift) in enumerate(lifts)
+            ),
+        ],
+        keys=[
+            *model_keys([model.name for model in facts.models]),
+            Key("in random order", QUIET),
+        ],
+    )
+
+
+def distribution_chart(model: ModelFacts, labels: tuple[str, str]) -> Chart:
+    """Draw how the scores of the two classes are spread."""
+    found = model.distribution
+    edges = found.edges
+    x = WIDE.across(float(edges[0]), float(edges[-1]))
+    top = float(max(found.negative.max(), found.positive.max()))
+    y = WIDE.up(0, padded(0.0, top, 0.14)[1], is_share=True)
+    if found.values is None:
+        ticks = x.ticks(6)
+    else:
+        every = math.ceil(len(found.values) / 8)
+        ticks = [
+            Tick(float(x(place)), formats.number(float(value)))
+            for place, value in enumerate(found.values)
+        ][::every]
+    beyond = [word for word, is_so in (("first", found.below), ("last", found.above)) if is_so]
+    label = "Score" + (f" (the {' and the '.join(beyond)} bin: and beyond)" if beyond else "")
+    own, ks = model.cut_offs[:2]
+    return Chart(
+        f"{model.name}: scores by class",
+        f"{_spread(found.edges, found.values, found.positive, labels[1])};"
+        f" {_spread(found.edges, found.values, found.negative, labels[0])}",
+        Axis(label, ticks),
+        Axis("Share of the class", y.ticks(5)),
+        WIDE,
+        strokes=[
+            Stroke(steps(x(edges), y(found.negative), WIDE.base), "negative", is_area=True),
+            Stroke(steps(x(edges), y(found.positive), WIDE.base), "positive"),
+        ],
+        marks=[
+            mark
+            for mark in (
+                _mark(x, found.values, own.threshold, "own cut"),
+                _mark(x, found.values, ks.threshold, "KS"),
+            )
+            if mark is not None
+        ],
+        keys=[
+            Key(f"class {labels[1]}", "positive"),
+            Key(f"class {labels[0]}", "negative", is_area=True),
+        ],
+    )
+
+
+def _spread(
+    edges: NDArray[np.float64],
+    values: NDArray[np.float64] | None,
+    shares: NDArray[np.float64],
+    label: str,
+) -> str:
+    """Say where the middle row of a class is."""
+    middle = int(np.searchsorted(np.cumsum(shares), 0.5))
+    middle = min(middle, len(shares) - 1)
+    at = (edges[middle] + edges[middle + 1]) / 2 if values is None else values[middle]
+    return f"the median score of class {label} is about {formats.number(float(at))}"
+
+
+def _mark(
+    x: Scale,
+    values: NDArray[np.float64] | None,
+    threshold: float,
+    text: str,
+) -> Mark | None:
+    """Mark where rows begin to be called positive, if that is in the picture."""
+    if not math.isfinite(threshold):
+        return None
+    # Where each score has a place of its own, they begin left of that of the threshold.
+    at = threshold if values is None else float(np.searchsorted(values, threshold)) - 0.5
+    return Mark(float(x(at)), text) if x.low <= at <= x.high else None
+
+
+def calibration_chart(model: ModelFacts, place: int) -> Chart:
+    """Draw what was observed against what was predicted."""
+    assert model.calibration is not None
+    bins = model.calibration.bins
+    top = min(1.0, 1.08 * float(max(bins["predicted"].max(), bins["observed_high"].max())))
+    x, y = (scale(0, top, is_share=True) for scale in (SQUARE.across, SQUARE.up))
+    return Chart(
+        f"{model.name}: calibration",
+        f"In {model.calibration.n_within} of {bins.n_rows} groups the mean probability is within"
+        " the interval of the share observed; the table of groups has the figures",
+        Axis("Predicted probability, mean of a group", x.ticks(5)),
+        Axis("Observed share of positives", y.ticks(5)),
+        SQUARE,
+        strokes=[
+            Stroke(line(x([0, top]), y([0, top])), QUIET),
+            Stroke(line(x(bins["predicted"]), y(bins["observed"])), slot(place), is_thin=True),
+        ],
+        dots=[
+            Dot(
+                float(x(predicted)),
+                float(y(observed)),
+                slot(place),
+                f"predicted {formats.share(predicted)}, observed {formats.share(observed)}"
+                f" ({formats.share(low)} to {formats.share(high)})",
+                float(y(low)),
+                float(y(high)),
+            )
+            for predicted, observed, low, high in zip(
+                *(
+                    bins[name].tolist()
+                    for name in ("predicted", "observed", "observed_low", "observed_high")
+                ),
+                strict=True,
+            )
+        ],
+        keys=[Key("group of rows with its interval", slot(place)), Key("as predicted", QUIET)],
+    )
+
+
+def cost_chart(facts: Facts, costs: Costs) -> Chart:
+    """Draw what errors cost by how many rows are called positive."""
+    curves = []
+    for model in facts.models:
+        curve = model.ranking.curve
+        cost = 1000 * mean_cost(curve, facts.prevalence, costs)
+        curves.append((flagged_share(curve, facts.prevalence), cost))
+    most = max(float(cost.max()) for _, cost in curves)
+    x, y = WIDE.across(0, 1, is_share=True), WIDE.up(0, padded(0.0, most)[1])
+    dots = []
+    for place, (model, (along, cost)) in enumerate(zip(facts.models, curves, strict=True)):
+        least = int(cost.argmin())
+        dots.append(
+            Dot(
+                float(x(along[least])),
+                float(y(cost[least])),
+                slot(place),
+                f"{model.name}: least cost {formats.decimal(float(cost[least]), 1)} where"
+                f" {formats.share(float(along[least]))} are called positive",
+            )
+        )
+    return Chart(
+        f"Cost of 1,000 rows, a false positive costing {formats.number(costs.false_positive)} and"
+        f" a false negative {formats.number(costs.false_negative)}",
+        "; ".join(dot.text for dot in dots),
+        Axis("Share of the rows called positive", x.ticks(5)),
+        Axis("Cost of 1,000 rows", y.ticks(5)),
+        WIDE,
+        strokes=[
+            Stroke(line(x(along), y(cost)), slot(place))
+            for place, (along, cost) in enumerate(curves)
+        ],
+        dots=dots,
+        keys=model_keys([model.name for model in facts.models]),
+    )
+
+
+def dependence_charts(model: ModelFacts, place: int) -> list[Chart]:
+    """Draw how the answer of a model depends on the columns that matter, all on one scale."""
+    found = model.effects.dependences
+    if not found:
+        return []
+    answers = [
+        answer
+        for one in found
+        for answer in (*one.answers, *(() if one.missing is None else (one.missing,)))
+    ]
+    is_share = model.effects.of_probability
+    y = SMALL.up(*padded(min(answers), max(answers), 0.08), is_share=is_share)
+    return [_dependence(one, place, y, is_share=is_share) for one in found]
+
+
+def _dependence(found: Dependence, place: int, y: Scale, *, is_share: bool) -> Chart:
+    said = formats.share if is_share else formats.number
+    what = "Mean probability" if is_share else "Mean score"
+    chart = Chart(
+        found.column,
+        "",
+        Axis("", []),
+        Axis(what, y.ticks(4)),
+        SMALL,
+    )
+    answers = found.answers.tolist()
+    if found.numbers is not None:
+        values = found.numbers.tolist()
+        x = SMALL.across(*padded(values[0], values[-1]))
+        chart.x = Axis("", x.ticks(4))
+        chart.strokes.append(Stroke(line(x(values), y(answers)), slot(place)))
+        chart.dots += [
+            Dot(
+                float(x(value)),
+                float(y(answer)),
+                slot(place),
+                f"{formats.number(value)}: {said(answer)}",
+            )
+            for value, answer in zip(values, answers, strict=True)
+        ]
+        chart.alt = (
+            f"{what} from {said(answers[0])} at {formats.number(values[0])} to"
+            f" {said(answers[-1])} at {formats.number(values[-1])}"
+        )
+        if found.missing is not None:
+            at = float(y(found.missing))
+            ends = SMALL.left, SMALL.width - SMALL.right
+            chart.strokes.append(Stroke(line(ends, [at, at]), QUIET))
+            chart.keys = [Key(f"missing: {said(found.missing)}", QUIET)]
+            chart.alt += f"; {said(found.missing)} where it is missing"
+        return chart
+    x = SMALL.across(-0.5, len(answers) - 0.5)
+    room = (SMALL.width - SMALL.left - SMALL.right) / len(answers) / _LETTER
+    chart.x = Axis(
+        "",
+        [Tick(float(x(at)), _short(level, _MOST_LETTERS)) for at, level in enumerate(found.levels)],
+        is_tilted=max(map(len, found.levels)) > room,
+    )
+    chart.dots = [
+        Dot(float(x(at)), float(y(answer)), slot(place), f"{level}: {said(answer)}")
+        for at, (level, answer) in enumerate(zip(found.levels, answers, strict=True))
+    ]
+    chart.alt = f"{what} of " + "; ".join(dot.text for dot in chart.dots)
+    return chart
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,165 @@
+"""Where to cut a score in two, for what errors cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from aucrank._report.options import Costs, Options
+from aucrank._report.ranking import flagged_share
+from aucrank._report.subjects import Subject, Target
+from aucrank.metrics import RocCurve
+
+_N_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """A threshold of a score, and what becomes of the rows.
+
+    Attributes
+    ----------
+    purpose : {"own", "ks", "cost"}
+        Whether it is the model's own, that of the greatest difference of the two rates, or the
+        cheapest one.
+    costs : Costs or None
+        What errors cost, where that was asked.
+    threshold : float
+        Rows that score at least this are called positive; infinity for none.
+    flagged : float
+        Share of the rows that are called positive.
+    tpr, fpr : float
+        Shares of the positive and of the negative rows that are.
+    precision : float
+        Share of positives among the rows that are; NaN for no row.
+    cost : float or None
+        Mean cost of a row.
+    cost_of_others : float or None
+        The same of rows that had no say in the choice of the threshold: each fifth of the rows is
+        cut where the others are cheapest to cut. None where a class has too few rows for that.
+    trivial_cost : float or None
+        Mean cost of a row if all rows are treated alike, in the cheaper of the two ways.
+    """
+
+    purpose: str
+    costs: Costs | None
+    threshold: float
+    flagged: float
+    tpr: float
+    fpr: float
+    precision: float
+    cost: float | None = None
+    cost_of_others: float | None = None
+    trivial_cost: float | None = None
+
+
+def find_cut_offs(
+    subject: Subject, curve: RocCurve, ks_knot: int, target: Target, options: Options
+) -> list[CutOff]:
+    """Return the model's own cut-off, that of KS, and the cheapest one for all costs.
+
+    The curve has a knot for each distinct score.
+    """
+    prevalence = target.prevalence
+    own = int(np.searchsorted(-curve.thresholds, -subject.own_cut, side="left")) - 1
+    elsewhere = costs_of_others(subject.scores, target, options.costs, options.seed)
+    cut_offs = [_at(curve, own, prevalence, "own"), _at(curve, ks_knot, prevalence, "ks")]
+    for costs, of_others in zip(options.costs, elsewhere, strict=True):
+        cost = mean_cost(curve, prevalence, costs)
+        knot = int(cost.argmin())
+        cut_offs.append(
+            _at(
+                curve,
+                knot,
+                prevalence,
+                "cost",
+                costs=costs,
+                cost=float(cost[knot]),
+                cost_of_others=of_others,
+                trivial_cost=float(min(cost[0], cost[-1])),
+            )
+        )
+    return cut_offs
+
+
+def mean_cost(curve: RocCurve, prevalence: float, costs: Costs) -> NDArray[np.float64]:
+    """Return the mean cost of a row at each threshold of a curve."""
+    missed = costs.false_negative * prevalence * (1 - curve.tpr)
+    return costs.false_positive * (1 - prevalence) * curve.fpr + missed
+
+
+def _at(
+    curve: RocCurve,
+    knot: int,
+    prevalence: float,
+    purpose: str,
+    *,
+    costs: Costs | None = None,
+    cost: float | None = None,
+    cost_of_others: float | None = None,
+    trivial_cost: float | None = None,
+) -> CutOff:
+    flagged = float(flagged_share(curve, prevalence)[knot])
+    tpr = float(curve.tpr[knot])
+    return CutOff(
+        purpose,
+        costs,
+        float(curve.thresholds[knot]),
+        flagged,
+        tpr,
+        float(curve.fpr[knot]),
+        prevalence * tpr / flagged if flagged > 0 else float("nan"),
+        cost,
+        cost_of_others,
+        trivial_cost,
+    )
+
+
+def costs_of_others(
+    scores: NDArray[np.float64], target: Target, all_costs: Sequence[Costs], seed: int
+) -> list[float | None]:
+    """Return the mean cost of rows that are cut where other rows are cheapest to cut.
+
+    A threshold looks better on the rows that it was chosen on than it is. So the rows are dealt
+    into five folds, stratified; the threshold of each fold is the cheapest of the other four.
+
+    Parameters
+    ----------
+    scores : ndarray of float64
+        Score of each row.
+    target : Target
+        Labels and weights.
+    all_costs : sequence of Costs
+        What errors cost, for each of which there is one answer.
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    list of float or None
+        None where a class has fewer than five rows.
+    """
+    positive, weights = target.positive, target.weights
+    if min(positive.sum(), (~positive).sum()) < _N_FOLDS:
+        return [None] * len(all_costs)
+    spent = np.zeros(len(all_costs))
+    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed)
+    for others, fold in folds.split(np.zeros(len(positive)), positive):
+        curve = RocCurve.from_scores(
+            positive[others],
+            scores[others],
+            sample_weight=None if target.weight is None else weights[others],
+        )
+        of_others = weights[others]
+        prevalence = float(of_others[positive[others]].sum() / of_others.sum())
+        for place, costs in enumerate(all_costs):
+            threshold = curve.thresholds[mean_cost(curve, prevalence, costs).argmin()]
+            called = scores[fold] >= threshold
+            wrong_calls = weights[fold][called & ~positive[fold]].sum()
+            misses = weights[fold][~called & positive[fold]].sum()
+            spent[place] += costs.false_positive * wrong_calls + costs.false_negative * misses
+    return [float(cost) for cost in spent / weights.sum()]

@@ -1,0 +1,296 @@
+"""The report as what a user asks for and gets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+
+from aucrank._data.table import Table
+from aucrank._report.columns import check_same_columns
+from aucrank._report.doubts import doubts_of
+from aucrank._report.facts import Facts, measure
+from aucrank._report.options import Options, read_options
+from aucrank._report.page import import_jinja, write_page
+from aucrank._report.rows import Rows
+from aucrank._report.subjects import (
+    Target,
+    counted,
+    name_models,
+    read_target,
+    score_subject,
+)
+from aucrank._report.words import one_line, summary_of
+from aucrank._utils.files import write_atomically
+
+
+class Report:
+    """What :func:`report` returns: a page about models, and its main figures.
+
+    In a notebook it shows the page.
+
+    Parameters
+    ----------
+    facts : Facts
+        All that it says.
+
+    Attributes
+    ----------
+    html : str
+        The page: a whole HTML file that asks for nothing from any network.
+    models : Table
+        One row for each model: ``model``; ``auc`` with its interval ``low`` to ``high``; ``gini``,
+        ``ks``, ``hull_auc``; ``partial_auc``, standardised, over the false positive rates up to
+        ``max_fpr``; ``brier``, NaN for a model without probabilities.
+    one_line : str
+        The gist: how many rows, and the best model with its AUC and interval.
+    summary : str
+        What the page says in words, a paragraph a line.
+    warnings : list of str
+        What it says should be looked at first.
+
+    Examples
+    --------
+    >>> from aucrank import RIMARC, report
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RIMARC().fit(X[:300], y[:300])
+    >>> found = report(model, X[300:], y[300:])
+    >>> print(found.summary.split(". ")[0])
+    One model is judged by 269 rows: 66 of class 1, the positive one, and 203 of class 0
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.one_line = one_line(facts)
+        self.html = write_page(facts)
+        self.models = _models_table(facts)
+        self.summary = "\n".join(summary_of(facts))
+        self.warnings = doubts_of(facts)
+
+    def __repr__(self) -> str:
+        return f"<Report of {self.one_line}>"
+
+    def _repr_html_(self) -> str:
+        # The styles of a page are for a page, so it has a frame of its own.
+        return (
+            '<iframe title="Report of models" sandbox="allow-scripts allow-modals"'
+            ' style="width: 100%; height: 80vh; border: 1px solid #888"'
+            f' srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write; an older file of that name is replaced.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        write_atomically(path, self.html)
+
+
+def report(
+    models: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    X_train: Any = None,
+    costs: Mapping[str, float] | None = None,
+    max_fpr: float = 0.1,
+    confidence: float = 0.95,
+    title: str | None = None,
+    timestamp: datetime | None = None,
+    random_state: int | RandomState | None = 0,
+) -> Report:
+    """Report how well fitted models rank labelled rows, as one HTML page to hand over.
+
+    The page has a summary in words; the ROC curve with a band and its hull, the AUC with its
+    interval, partial areas, and paired tests of the models; gains, lift and KS; the scores by
+    class; calibration; the cheapest cut-offs; what the columns hold and how far they have moved
+    from the training data; and the models themselves: what the columns are worth, partial
+    dependence, and what each model tells of itself, such as strata or points. What is doubtful
+    stands first. It asks for nothing from any network, prints on A4, and can be read on a phone,
+    with a keyboard and by a screen reader.
+
+    Parameters
+    ----------
+    models : estimator, list of estimators or dict of str to estimator
+        One to eight fitted models: rankers of this package, or classifiers of any other that score
+        rows by ``decision_function`` or ``predict_proba``.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows, best those that no model was fitted to, as the models take them.
+    y : array-like of shape (n_samples,)
+        Their labels, of two classes; the greater one is positive, as for the models.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row. A row of weight 0 is no row.
+    names : list of str, default=None
+        What to call the models; ``None`` for their classes, or the keys of a dict.
+    path : str or path-like, default=None
+        Where to write the page, too.
+    X_train : array-like or data frame of shape (n_samples_train, n_features), default=None
+        Rows that the models were fitted to. With them, the page tells what has moved since, and
+        whether rows of ``X`` are among them.
+    costs : dict, default=None
+        What errors cost: ``{"false_positive": 1, "false_negative": 5}``. ``None`` shows a few usual
+        ratios.
+    max_fpr : float, default=0.1
+        Greatest false positive rate of the partial area, in (0, 1]; the other one is over the
+        true positive rates from ``1 - max_fpr`` on.
+    confidence : float, default=0.95
+        Level of intervals and bands, in (0, 1).
+    title : str, default=None
+        Heading; ``None`` makes one of the names.
+    timestamp : datetime, default=None
+        When the report is said to be written. None leaves it out, so that equal models and rows
+        make equal pages.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the rows that are drawn to shuffle columns of, and of the folds in which cut-offs
+        are judged.
+
+    Returns
+    -------
+    Report
+        With ``html``, ``save(path)``, and the main figures as a table.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 is not installed.
+    TypeError
+        If something is no model that scores rows, or of a type that is not valid.
+    ValueError
+        If ``y`` does not hold the two classes of the models, a model scores a row NaN, ``X_train``
+        has other columns, or a parameter is out of bounds.
+
+    See Also
+    --------
+    aucrank.metrics : The statistics of the page as functions.
+
+    Notes
+    -----
+    Every figure is the value of a documented function: :func:`~aucrank.metrics.auc_interval` with
+    ``method="logit"``, :func:`~aucrank.metrics.auc_compare` with p-values adjusted by Holm's method
+    [1]_, :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
+    :func:`~aucrank.metrics.partial_auc`. Shares in groups of probabilities have Wilson's interval
+    [2]_. The cost of the cheapest cut-off is also told for rows that had no say in choosing it: a
+    threshold looks better on the rows that it was chosen on. The importance of a column is by how
+    much the AUC falls when its values are shuffled [3]_, on at most 1,000 rows of each class.
+
+    References
+    ----------
+    .. [1] Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+       Statistics 6(2), 1979.
+    .. [2] Wilson, "Probable inference, the law of succession, and statistical inference", J. Am.
+       Stat. Assoc. 22(158), 1927. :doi:`10.1080/01621459.1927.10502953`
+    .. [3] Breiman, "Random forests", Machine Learning 45(1), 2001.
+       :doi:`10.1023/A:1010933404324`
+
+    Examples
+    --------
+    >>> from aucrank import RIMARC, TreeRank, report
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> models = [RIMARC().fit(X[:300], y[:300]), TreeRank(random_state=0).fit(X[:300], y[:300])]
+    >>> found = report(models, X[300:], y[300:], costs={"false_positive": 1, "false_negative": 5})
+    >>> found.models.to_frame()[["model", "auc", "low", "high"]].round(3)
+          model    auc    low   high
+    0    RIMARC  0.996  0.989  0.999
+    1  TreeRank  0.983  0.964  0.992
+    >>> found.save("report.html")  # doctest: +SKIP
+    """
+    import_jinja()
+    options = read_options(
+        confidence=confidence,
+        max_fpr=max_fpr,
+        costs=costs,
+        random_state=random_state,
+        title=title,
+        timestamp=timestamp,
+    )
+    named = name_models(models, names)
+    rows = Rows(X)
+    target = read_target(named, y, sample_weight, rows.n_rows)
+    training = None if X_train is None else Rows(X_train)
+    made = make_report(
+        {name: (model, rows) for name, model in named.items()},
+        target,
+        options,
+        None if training is None else dict.fromkeys(named, training),
+    )
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def make_report(
+    models: Mapping[str, tuple[Any, Rows]],
+    target: Target,
+    options: Options,
+    training: Mapping[str, Rows] | None = None,
+) -> Report:
+    """Report on models that may each take columns of their own.
+
+    Parameters
+    ----------
+    models : mapping of str to tuple of estimator and Rows
+        The models by name, with the rows as each takes them.
+    target : Target
+        Labels and weights of the rows.
+    options : Options
+        What is asked for.
+    training : mapping of str to Rows, default=None
+        Training rows as each model takes them.
+
+    Returns
+    -------
+    Report
+        The page, and its main figures.
+    """
+    if training is not None:
+        for name, (_, rows) in models.items():
+            check_same_columns(rows, training[name])
+    kept: dict[int, Rows] = {}
+    smaller = target
+    for _, rows in models.values():
+        if id(rows) not in kept:
+            kept[id(rows)], smaller = counted(rows, target)
+    subjects = [
+        score_subject(name, model, kept[id(rows)], options.seed)
+        for name, (model, rows) in models.items()
+    ]
+    facts = measure(
+        subjects, smaller, options, None if training is None else [training[n] for n in models]
+    )
+    return Report(facts)
+
+
+def _models_table(facts: Facts) -> Table:
+    rankings = [model.ranking for model in facts.models]
+    return Table(
+        model=[model.name for model in facts.models],
+        auc=[ranking.auc for ranking in rankings],
+        low=[ranking.interval.low for ranking in rankings],
+        high=[ranking.interval.high for ranking in rankings],
+        gini=[ranking.gini for ranking in rankings],
+        ks=[ranking.ks for ranking in rankings],
+        hull_auc=[ranking.hull.auc for ranking in rankings],
+        partial_auc=[ranking.partial[0].standardized for ranking in rankings],
+        brier=[
+            np.nan if model.calibration is None else model.calibration.brier
+            for model in facts.models
+        ],
+    )

@@ -1,0 +1,176 @@
+"""What a reader of a report should be told before believing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scipy.stats import binom
+
+from aucrank._report.calibration import Calibration
+from aucrank._report.columns import RARE_SHARE
+from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.formats import area, count, decimal, is_p, share
+from aucrank._utils.words import listed, plural
+
+#: With fewer rows of a class, intervals are wide and every curve is ragged.
+FEW_OF_CLASS = 100
+
+#: An AUC from here on is often that of a column that knows the outcome.
+TOO_GOOD = 0.99
+
+#: By so much the AUC is below that of the hull where the score is in the wrong order somewhere.
+BELOW_HULL = 0.01
+
+#: Chance below which the sum of the probabilities is said to be off.
+UNLIKELY = 0.01
+
+#: A share of missing values or of strange categories that is told.
+TOLD_SHARE = 0.01
+
+#: A share of rows that are training rows, too, beyond what is to be expected.
+TOLD_OVERLAP = 0.01
+
+# Columns of a kind that are named.
+_SHOWN = 5
+
+
+def doubts_of(facts: Facts) -> list[str]:
+    """Return what is doubtful, a sentence or two each, the gravest first."""
+    return [
+        *_of_rows(facts),
+        *(text for model in facts.models for text in _of_model(model, facts)),
+        *_of_columns(facts),
+    ]
+
+
+def _of_rows(facts: Facts) -> Iterator[str]:
+    overlap = facts.overlap
+    if overlap is not None and overlap.share > max(TOLD_OVERLAP, 2 * overlap.share_by_chance):
+        yield (
+            f"{share(overlap.share)} of the rows equal a training row in every column, where"
+            f" {share(overlap.share_by_chance)} of the training rows equal another one. If they are"
+            " the same cases, all figures here are too good."
+        )
+    for n_rows, label in zip((facts.n_negative, facts.n_positive), facts.labels, strict=True):
+        if n_rows < FEW_OF_CLASS:
+            yield (
+                f"Class {label} has {plural(n_rows, 'row')}, fewer than {FEW_OF_CLASS}: the figures"
+                " may be far off, and their intervals are approximate."
+            )
+
+
+def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
+    ranking, name = model.ranking, model.name
+    interval = ranking.interval
+    if interval.method == "exact":
+        yield (
+            f"{name}: the AUC of {area(ranking.auc)} has no spread on these rows, so its interval"
+            " is an exact one of independent pairs."
+        )
+    elif interval.method == "hanley-mcneil":
+        yield f"{name}: a class has one row, so the interval of the AUC follows from a model of it."
+    if interval.high < 0.5:
+        yield (
+            f"{name} ranks worse than chance. Is the positive class the one that it was fitted to"
+            " rank first?"
+        )
+    elif ranking.auc >= TOO_GOOD:
+        yield (
+            f"{name}: an AUC of {area(ranking.auc)} is rare. Does a column tell what is known only"
+            " after the outcome, or are these the training rows?"
+        )
+    gap = ranking.hull.auc - ranking.auc
+    # The hull of few rows is above the curve by chance.
+    if gap > BELOW_HULL and gap > interval.standard_error:
+        yield (
+            f"{name}: the concave hull has an AUC that is {decimal(gap)} higher than the curve."
+            " Some range of scores is in the wrong order."
+        )
+    if ranking.n_scores == 1:
+        yield f"{name} gives all rows the same score."
+    calibration = model.calibration
+    if calibration is not None and calibration.p_value < UNLIKELY:
+        yield (
+            f"{name}: the probabilities{_asked(model)} add up to"
+            f" {count(round(calibration.expected))} positives, and there are"
+            f" {count(round(calibration.observed))} (p {is_p(calibration.p_value)})."
+            " They need to be calibrated before they are used as probabilities."
+        )
+    elif calibration is not None and is_often_outside(calibration, facts.options.confidence):
+        yield (
+            f"{name}: in {calibration.bins.n_rows - calibration.n_within} of"
+            f" {plural(calibration.bins.n_rows, 'group')} by probability, the mean probability is"
+            " outside of the interval of what was observed, more often than by chance; the mean gap"
+            f" is {share(calibration.gap)}."
+        )
+    if model.shift is not None and model.shift.verdict != "stable":
+        yield (
+            f"{name}: the scores have moved since training, PSI {decimal(model.shift.psi)}"
+            f" ({model.shift.verdict}). A model that fits its training rows closely shows that"
+            " without any drift, too."
+        )
+
+
+def _asked(model: ModelFacts) -> str:
+    """Say of how many rows the probabilities are known, if these are not all."""
+    n_rows = model.subject.n_asked
+    return "" if n_rows is None else f" of {plural(n_rows, 'row')} drawn at random"
+
+
+def is_often_outside(calibration: Calibration, confidence: float) -> bool:
+    """Tell whether so many groups are outside of their intervals less often than `UNLIKELY`."""
+    n_bins = calibration.bins.n_rows
+    return bool(binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
+
+
+def _of_columns(facts: Facts) -> Iterator[str]:
+    for verdict, said in (("shifted", "have shifted"), ("watch", "should be watched")):
+        moved = [
+            column
+            for column in facts.columns
+            if column.shift is not None
+            and column.shift.verdict == verdict
+            and column.shift.p_value < UNLIKELY
+        ]
+        moved.sort(key=lambda column: -(column.shift.psi if column.shift else 0.0))
+        if moved:
+            told = [
+                f"{column.name} (PSI {decimal(column.shift.psi)})"
+                for column in moved
+                if column.shift is not None
+            ]
+            yield f"Columns that {said} since training: {_some(told)}."
+    strange = [c for c in facts.columns if c.unseen is not None and c.unseen >= TOLD_SHARE]
+    if strange:
+        told = [f"{column.name} ({share(column.unseen)} of the rows)" for column in strange]
+        yield f"Categories that are not in the training data: {_some(told)}."
+    emptied = [
+        column
+        for column in facts.columns
+        if column.missing_then is not None and column.missing - column.missing_then >= TOLD_SHARE
+    ]
+    if emptied:
+        told = [
+            f"{column.name} ({share(column.missing)}, {share(column.missing_then)} in training)"
+            for column in emptied
+        ]
+        yield f"Values are missing more often than in training: {_some(told)}."
+    empty = [column.name for column in facts.columns if column.missing == 1]
+    if empty:
+        yield f"Columns without any value: {_some(empty)}."
+    many = [
+        f"{column.name} ({plural(column.n_rare, 'rare level')} of {column.n_levels})"
+        for column in facts.columns
+        if column.n_levels and column.n_rare > column.n_levels / 2 and column.n_rare > 10
+    ]
+    if many:
+        yield (
+            f"Columns where most levels are rare, below {share(RARE_SHARE)} of the rows:"
+            f" {_some(many)}."
+        )
+
+
+def _some(told: list[str]) -> str:
+    """Write the first few."""
+    more = len(told) - _SHOWN
+    return listed(told) if more <= 0 else f"{', '.join(told[:_SHOWN])} and {more} more"

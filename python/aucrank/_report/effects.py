@@ -1,0 +1,260 @@
+"""What a model makes of each column: what the ranking loses without it, and how the score moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._base.external import known_scores
+from aucrank._report.rows import Column, Rows
+from aucrank._report.subjects import Subject, Target, probabilities
+from aucrank.metrics import roc_auc_score
+
+# Rows of each class that are drawn, how often a column is shuffled, and of how many columns.
+_ROWS_OF_CLASS = 1000
+_N_SHUFFLES = 3
+_MOST_COLUMNS = 30
+
+# Rows of each class by which these are chosen where the model itself does not tell.
+_FEW_OF_CLASS = 100
+
+# Columns whose dependence is shown, and by how many deviations their loss is above 0; at how many
+# of their values, as the mean over how many rows; of how many rows the values are looked at.
+_N_SHOWN = 6
+_SPREADS = 2
+_N_VALUES = 11
+_MOST_LEVELS = 10
+_N_ROWS = 300
+_N_LOOKED_AT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """What a column is worth to a model.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    own : float or None
+        What the model says itself (``feature_importances_``), if it does.
+    loss : float
+        By how much the AUC falls when the values of the column are shuffled, on the mean.
+    spread : float
+        Standard deviation of that fall over the shuffles.
+    """
+
+    column: str
+    own: float | None
+    loss: float
+    spread: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Dependence:
+    """How the answer of a model depends on one column: its partial dependence.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    numbers : ndarray of float64 or None
+        Values that the column was set to, rising; None for categories.
+    levels : list of str
+        Categories that it was set to, the most frequent first; "missing" is one of them.
+    answers : ndarray of float64
+        Mean answer over the rows for each of them.
+    missing : float or None
+        Mean answer where a number is missing; None where none is.
+    """
+
+    column: str
+    numbers: NDArray[np.float64] | None
+    levels: list[str]
+    answers: NDArray[np.float64]
+    missing: float | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Effects:
+    """What a model makes of the columns.
+
+    Attributes
+    ----------
+    importances : list of Importance
+        The greatest loss first.
+    dependences : list of Dependence
+        Of the first columns among them that matter.
+    n_rows : int
+        Number of rows that the losses were measured on.
+    n_left_out : int
+        Number of columns that were not shuffled, for being too many.
+    of_probability : bool
+        Whether the answers are probabilities; else scores.
+    """
+
+    importances: list[Importance]
+    dependences: list[Dependence]
+    n_rows: int
+    n_left_out: int
+    of_probability: bool
+
+
+def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
+    """Shuffle columns, and set them to one value for all rows.
+
+    The rows are a random sample with equally many of both classes as far as they go: the AUC does
+    not depend on their shares, and is known best so.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = _of_both_classes(target, _ROWS_OF_CLASS, rng)
+    own = _own_importances(subject)
+    shuffled = _columns_to_shuffle(subject, target, own, rng)
+    importances = {
+        index: _importance(subject, target, drawn, index, own, rng) for index in shuffled
+    }
+    order = sorted(
+        shuffled, key=lambda index: (-importances[index].loss, -(importances[index].own or 0.0))
+    )
+    # A column of noise loses and gains by chance.
+    mattering = [i for i in order if importances[i].loss > _SPREADS * importances[i].spread]
+    n_rows = subject.rows.n_rows
+    some = Rows(subject.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
+    return Effects(
+        importances=[importances[index] for index in order],
+        dependences=[
+            found
+            for index in mattering[:_N_SHOWN]
+            if len((found := _dependence(subject, index, some)).answers)
+        ],
+        n_rows=len(drawn),
+        n_left_out=subject.rows.n_columns - len(shuffled),
+        of_probability=subject.probability is not None,
+    )
+
+
+def _of_both_classes(target: Target, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw so many rows of each class at most."""
+    classes = np.flatnonzero(target.positive), np.flatnonzero(~target.positive)
+    return np.sort(
+        np.concatenate([rng.choice(rows, min(len(rows), most), replace=False) for rows in classes])
+    )
+
+
+def _columns_to_shuffle(
+    subject: Subject, target: Target, own: NDArray[np.float64] | None, rng: np.random.Generator
+) -> list[int]:
+    """Return the columns that are worth most: to the model itself, else to a few rows."""
+    columns = list(range(subject.rows.n_columns))
+    if len(columns) <= _MOST_COLUMNS:
+        return columns
+    if own is not None:
+        worth = own
+    else:
+        few = _of_both_classes(target, _FEW_OF_CLASS, rng)
+        worth = np.array([_losses(subject, target, few, index, 1, rng)[0] for index in columns])
+    return sorted(columns, key=lambda index: -worth[index])[:_MOST_COLUMNS]
+
+
+def _own_importances(subject: Subject) -> NDArray[np.float64] | None:
+    """Return what the model says of each column, if it says it of these very columns."""
+    own = getattr(subject.estimator, "feature_importances_", None)
+    if own is None:
+        return None
+    values = np.asarray(own, dtype=np.float64)
+    return values if values.shape == (subject.rows.n_columns,) else None
+
+
+def _importance(
+    subject: Subject,
+    target: Target,
+    drawn: NDArray[np.intp],
+    index: int,
+    own: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> Importance:
+    losses = _losses(subject, target, drawn, index, _N_SHUFFLES, rng)
+    return Importance(
+        subject.rows.names[index],
+        None if own is None else float(own[index]),
+        float(np.mean(losses)),
+        float(np.std(losses, ddof=1)),
+    )
+
+
+def _losses(
+    subject: Subject,
+    target: Target,
+    drawn: NDArray[np.intp],
+    index: int,
+    n_shuffles: int,
+    rng: np.random.Generator,
+) -> list[float]:
+    """Return by how much the AUC of some rows falls each time that a column is shuffled."""
+    y = target.positive[drawn]
+    weight = None if target.weight is None else target.weight[drawn]
+    before = roc_auc_score(y, subject.scores[drawn], sample_weight=weight)
+    donors = np.concatenate([rng.permutation(drawn) for _ in range(n_shuffles)])
+    changed = subject.rows.exchanged(np.tile(drawn, n_shuffles), index, donors)
+    scores = known_scores(subject.estimator, changed).reshape(n_shuffles, len(drawn))
+    return [before - roc_auc_score(y, after, sample_weight=weight) for after in scores]
+
+
+def _dependence(subject: Subject, index: int, rows: Rows) -> Dependence:
+    """Set a column of the first rows, which are in random order, to some of its values."""
+    column = rows.column(index)
+    listed, levels = _values_to_set(column)
+    donors = np.array(listed, dtype=np.intp)
+    averaged = np.arange(min(rows.n_rows, _N_ROWS))
+    if not listed:
+        return Dependence(column.name, None, [], np.zeros(0), None)
+    changed = rows.exchanged(
+        np.tile(averaged, len(donors)), index, np.repeat(donors, len(averaged))
+    )
+    answers = _answers(subject, changed).reshape(len(donors), len(averaged)).mean(axis=1)
+    if column.numbers is None:
+        return Dependence(column.name, None, levels, answers, None)
+    values = column.numbers[donors]
+    known = ~np.isnan(values)
+    return Dependence(
+        column.name,
+        values[known],
+        [],
+        answers[known],
+        None if known.all() else float(answers[~known][0]),
+    )
+
+
+def _answers(subject: Subject, X: Any) -> NDArray[np.float64]:
+    if subject.probability is None:
+        return known_scores(subject.estimator, X)
+    return probabilities(subject.estimator, X)
+
+
+def _values_to_set(column: Column) -> tuple[list[int], list[str]]:
+    """Return rows that have the values to set a column to, and what categories are called."""
+    if column.numbers is not None:
+        known = np.flatnonzero(~np.isnan(column.numbers))
+        order = known[np.argsort(column.numbers[known], kind="stable")]
+        # From the 2nd to the 98th hundredth: what lies beyond is single rows.
+        places = np.linspace(0.02, 0.98, _N_VALUES) * (len(order) - 1)
+        rows = order[places.round().astype(np.intp)] if len(order) else order
+        _, first = np.unique(column.numbers[rows], return_index=True)
+        donors = rows[first].tolist()
+        levels = []
+    elif column.codes is not None:
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
+        codes = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+        donors = [int(np.argmax(column.codes == code)) for code in codes]
+        levels = [str(column.levels[code]) for code in codes]
+    else:
+        # Dates and the like have no few values to choose from.
+        return [], []
+    if column.n_missing:
+        missing = np.isnan(column.numbers) if column.numbers is not None else column.codes == -1
+        donors.append(int(np.argmax(missing)))
+        levels.append("missing")
+    return donors, levels

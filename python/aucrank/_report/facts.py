@@ -1,0 +1,192 @@
+"""All that a report says, as plain numbers: what is measured of models on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucrank._base.external import known_scores
+from aucrank._report.calibration import Calibration, measure_calibration
+from aucrank._report.columns import (
+    ColumnFacts,
+    Overlap,
+    look_at_columns,
+    number_bins,
+    tenths,
+)
+from aucrank._report.comparison import Comparison, compare_all
+from aucrank._report.cutoffs import CutOff, find_cut_offs
+from aucrank._report.distribution import Distribution, measure_distribution
+from aucrank._report.effects import Effects, measure_effects
+from aucrank._report.options import Options
+from aucrank._report.ranking import Ranking, measure_ranking
+from aucrank._report.rows import Rows
+from aucrank._report.subjects import Subject, Target
+from aucrank.additive._scorecard.drift import Shift, measure_shift
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ModelFacts:
+    """What is measured of one model.
+
+    Attributes
+    ----------
+    subject : Subject
+        The model, with its scores.
+    ranking : Ranking
+        How well they rank.
+    distribution : Distribution
+        How those of the two classes are spread.
+    calibration : Calibration or None
+        Whether its probabilities are right; None for a model that gives none.
+    cut_offs : list of CutOff
+        Where to cut its score in two.
+    effects : Effects
+        What it makes of the columns.
+    shift : Shift or None
+        How far its scores have moved from those of the training data; None without them.
+    """
+
+    subject: Subject
+    ranking: Ranking
+    distribution: Distribution
+    calibration: Calibration | None
+    cut_offs: list[CutOff]
+    effects: Effects
+    shift: Shift | None
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self.subject.name
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Facts:
+    """All that a report says.
+
+    Attributes
+    ----------
+    options : Options
+        What it was asked for.
+    n_rows, n_positive : int
+        Number of rows, and of positive ones.
+    prevalence : float
+        Share of the positive class in the weight of all rows.
+    is_weighted : bool
+        Whether rows have weights.
+    labels : tuple of two str
+        What the negative and the positive class are called.
+    models : list of ModelFacts
+        One for each model, in the order in which they were passed.
+    comparisons : list of Comparison or None
+        One for each pair of models; None where a class has one row.
+    columns : list of ColumnFacts
+        What the columns hold.
+    overlap : Overlap or None
+        Rows that are training rows, too; None without training data.
+    n_training : int or None
+        Number of training rows.
+    """
+
+    options: Options
+    n_rows: int
+    n_positive: int
+    prevalence: float
+    is_weighted: bool
+    labels: tuple[str, str]
+    models: list[ModelFacts]
+    comparisons: list[Comparison] | None
+    columns: list[ColumnFacts]
+    overlap: Overlap | None
+    n_training: int | None
+
+    @property
+    def n_negative(self) -> int:
+        """Number of rows of the negative class."""
+        return self.n_rows - self.n_positive
+
+
+def measure(
+    subjects: Sequence[Subject],
+    target: Target,
+    options: Options,
+    training: Sequence[Rows] | None = None,
+) -> Facts:
+    """Measure all that a report says.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        The models. Where they take other columns, those of all of them are looked at.
+    target : Target
+        Labels and weights of the rows.
+    options : Options
+        What is asked for.
+    training : sequence of Rows, default=None
+        Training rows of each model, as it takes them.
+    """
+    models = [
+        _measure_model(subject, target, options, None if training is None else training[place])
+        for place, subject in enumerate(subjects)
+    ]
+    columns: dict[str, ColumnFacts] = {}
+    overlap = None
+    seen: list[Any] = []
+    for place, subject in enumerate(subjects):
+        # Models that were given the same rows are looked at once.
+        if any(subject.rows is rows for rows in seen):
+            continue
+        seen.append(subject.rows)
+        found, of_rows = look_at_columns(
+            subject.rows, None if training is None else training[place]
+        )
+        columns |= {column.name: column for column in found if column.name not in columns}
+        overlap = overlap or of_rows
+    return Facts(
+        options=options,
+        n_rows=len(target.positive),
+        n_positive=int(target.positive.sum()),
+        prevalence=target.prevalence,
+        is_weighted=target.weight is not None,
+        labels=target.labels,
+        models=models,
+        comparisons=compare_all(subjects, target, options),
+        columns=list(columns.values()),
+        overlap=overlap,
+        n_training=None if training is None else training[0].n_rows,
+    )
+
+
+def _measure_model(
+    subject: Subject, target: Target, options: Options, training: Rows | None
+) -> ModelFacts:
+    ranking = measure_ranking(subject.scores, target, options)
+    calibration = None
+    if subject.probability is not None:
+        calibration = measure_calibration(
+            subject.probability, target.take(subject.probability_of), options.confidence
+        )
+    return ModelFacts(
+        subject=subject,
+        ranking=ranking,
+        distribution=measure_distribution(subject.scores, target),
+        calibration=calibration,
+        cut_offs=find_cut_offs(subject, ranking.curve, ranking.ks_knot, target, options),
+        effects=measure_effects(subject, target, options.seed),
+        shift=None if training is None else _score_shift(subject, training),
+    )
+
+
+def _score_shift(subject: Subject, training: Rows) -> Shift:
+    """Compare the scores with those of the training rows, in tenths of the latter."""
+    then = known_scores(subject.estimator, training.native)
+    inner = tenths(then)
+    counts = [
+        np.bincount(number_bins(scores, inner), minlength=len(inner) + 2).astype(np.float64)
+        for scores in (then, subject.scores)
+    ]
+    return measure_shift(counts[0], counts[1], training.n_rows, subject.rows.n_rows)

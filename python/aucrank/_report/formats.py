@@ -1,0 +1,88 @@
+"""Figures as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+MISSING = "\N{EN DASH}"
+
+_MINUS = "\N{MINUS SIGN}"
+
+
+def share(value: float | None, decimals: int = 1) -> str:
+    """Write a share as a percentage; one that is not 0 never reads as 0, nor one below 1 as all."""
+    if value is None or math.isnan(value):
+        return MISSING
+    least = 10.0**-decimals
+    percent = 100 * value
+    if 0 < percent < least / 2:
+        return f"< {least:.{decimals}f}%"
+    if 100 - least / 2 < percent < 100:
+        return f"> {100 - least:.{decimals}f}%"
+    return f"{percent:.{decimals}f}%".replace("-", _MINUS)
+
+
+def area(value: float | None) -> str:
+    """Write an area under a curve to four decimals."""
+    return decimal(value, 4)
+
+
+def decimal(value: float | None, decimals: int = 3) -> str:
+    """Write a number to so many decimals."""
+    if value is None or math.isnan(value):
+        return MISSING
+    text = f"{value:,.{decimals}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else _minus(text)
+
+
+def signed(value: float | None, decimals: int = 4) -> str:
+    """Write a difference with its sign."""
+    text = decimal(value, decimals)
+    return text if text == MISSING or value is None or value <= 0 or is_zero(text) else f"+{text}"
+
+
+def is_zero(text: str) -> bool:
+    """Tell whether a written number reads as 0."""
+    return not any(digit in text for digit in "123456789")
+
+
+def number(value: float | None) -> str:
+    """Write a value of any size to four digits."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "\N{INFINITY}" if value > 0 else f"{_MINUS}\N{INFINITY}"
+    if value == int(value) and abs(value) < 1e9:
+        return _minus(f"{int(value):,}")
+    if 1e3 <= abs(value) < 1e9:
+        return _minus(f"{value:,.{max(0, 3 - int(math.log10(abs(value))))}f}")
+    return _minus(f"{value:.4g}")
+
+
+def count(value: float | None) -> str:
+    """Write a number of rows; a sum of weights to one decimal."""
+    if value is None or math.isnan(value):
+        return MISSING
+    return f"{int(value):,}" if value == int(value) else f"{value:,.1f}"
+
+
+def p_value(value: float | None) -> str:
+    """Write the chance of so large a difference."""
+    if value is None or math.isnan(value):
+        return MISSING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def is_p(value: float) -> str:
+    """Write what a p-value is, as in "= 0.031" and "< 0.001"."""
+    text = p_value(value)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def threshold(value: float | None) -> str:
+    """Write a threshold, which is infinite where no row is called positive."""
+    return "no row" if value is not None and value == math.inf else number(value)
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", _MINUS) if text.startswith("-") else text

@@ -1,0 +1,333 @@
+"""The report as one HTML file that asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from aucrank._core import __version__
+from aucrank._report import formats, tables
+from aucrank._report.charts import figures
+from aucrank._report.charts.chart import Chart
+from aucrank._report.columns import RARE_SHARE
+from aucrank._report.doubts import (
+    BELOW_HULL,
+    FEW_OF_CLASS,
+    TOLD_OVERLAP,
+    TOLD_SHARE,
+    TOO_GOOD,
+    UNLIKELY,
+    doubts_of,
+)
+from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.options import Costs
+from aucrank._report.tables import Part, View
+from aucrank._report.words import summary_of
+from aucrank._utils.plain_text import escaped
+from aucrank._utils.words import listed, plural
+
+_TEMPLATES = "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Tables that are shown when asked for.
+
+    Attributes
+    ----------
+    title : str
+        What they are.
+    tables : list of View
+        The tables.
+    """
+
+    title: str
+    tables: list[View]
+
+
+@dataclass(slots=True)
+class Chapter:
+    """A part of the page with a heading.
+
+    Attributes
+    ----------
+    anchor : str
+        Its name in links.
+    title : str
+        The heading.
+    text : str
+        A sentence or two on how to read it.
+    charts : list of Chart
+        Pictures, side by side where there is room.
+    tables : list of View
+        Tables.
+    folds : list of Fold
+        Tables that are shown when asked for.
+    parts : list of Part
+        What a model tells of itself.
+    subchapters : list of Chapter
+        Parts with a heading below.
+    is_small : bool
+        Whether its pictures are small.
+    """
+
+    anchor: str
+    title: str
+    text: str = ""
+    charts: list[Chart] = field(default_factory=list)
+    tables: list[View] = field(default_factory=list)
+    folds: list[Fold] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    subchapters: list[Chapter] = field(default_factory=list)
+    is_small: bool = False
+
+
+def import_jinja() -> Any:
+    """Return ``jinja2``.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed.
+    """
+    try:
+        import jinja2
+    except ImportError as err:
+        raise ImportError("report needs jinja2: run `pip install 'aucrank[report]'`") from err
+    return jinja2
+
+
+def write_page(facts: Facts) -> str:
+    """Write the page."""
+    jinja2 = import_jinja()
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_read),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = _read("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page: str = environment.get_template("page.html.j2").render(
+        title=title_of(facts),
+        # What is written in the file itself, and no other program or picture.
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
+        " base-uri 'none'; form-action 'none'",
+        style=Markup(_read("page.css")),
+        script=Markup(script),
+        version=__version__,
+        timestamp=facts.options.timestamp,
+        summary=summary_of(facts),
+        doubts=doubts_of(facts),
+        headline=tables.areas(facts),
+        chapters=chapters_of(facts),
+        limits=_limits(facts),
+    )
+    return page
+
+
+def _plain(value: Any) -> Any:
+    """Write what a page would act on as an escape: names and levels come from anywhere."""
+    # What the templates themselves have made is Markup.
+    return escaped(value) if type(value) is str else value
+
+
+def _read(name: str) -> str:
+    return files("aucrank._report").joinpath(_TEMPLATES, name).read_text(encoding="utf-8")
+
+
+def title_of(facts: Facts) -> str:
+    """Return the heading of the page."""
+    if facts.options.title is not None:
+        return facts.options.title
+    return (
+        f"How {listed([model.name for model in facts.models])} ranks"
+        if len(facts.models) == 1
+        else f"How {listed([model.name for model in facts.models])} rank"
+    )
+
+
+def chapters_of(facts: Facts) -> list[Chapter]:
+    """Return the parts of the page, in order."""
+    chapters = [_ranking(facts)]
+    if facts.comparisons:
+        chapters.append(_comparison(facts))
+    chapters += [_gains(facts), _distribution(facts)]
+    if any(model.calibration is not None for model in facts.models):
+        chapters.append(_calibration(facts))
+    chapters += [_cut_offs(facts), _columns(facts)]
+    chapters += [_model(model, place) for place, model in enumerate(facts.models)]
+    return chapters
+
+
+def _ranking(facts: Facts) -> Chapter:
+    charts = [figures.roc_of_all(facts)]
+    if len(facts.models) > 1:
+        charts += [
+            figures.roc_of_one(model, place, facts.options.confidence)
+            for place, model in enumerate(facts.models)
+        ]
+    return Chapter(
+        "ranking",
+        "Ranking",
+        "Each point of the curve is a threshold: how many of the positives score at least so much,"
+        " and how many of the negatives. The area is the share of pairs that are in order. The hull"
+        " is the curve of the scores after the best monotone change.",
+        charts,
+        [tables.operating_points(facts), tables.partial_areas(facts)],
+    )
+
+
+def _comparison(facts: Facts) -> Chapter:
+    return Chapter(
+        "comparison",
+        "Comparison",
+        "The models scored the same rows, so their errors go together, and differences are known"
+        " better than the areas themselves: intervals of two models may overlap where the"
+        " difference is clear.",
+        tables=[tables.comparisons(facts)],
+    )
+
+
+def _gains(facts: Facts) -> Chapter:
+    return Chapter(
+        "gains",
+        "Gains and lift",
+        "If only the rows that score highest can be looked at: which share of the positives is"
+        " among them, and how much more frequent they are there.",
+        [figures.gains_chart(facts), figures.lift_chart(facts)],
+        **_tables_or_folds([tables.gains(model) for model in facts.models], "gains"),
+    )
+
+
+def _distribution(facts: Facts) -> Chapter:
+    return Chapter(
+        "scores",
+        "Scores of the two classes",
+        "The better the ranking, the less the two overlap. KS is where they are furthest apart:"
+        + "; ".join(f" {model.name} {formats.decimal(model.ranking.ks)}" for model in facts.models)
+        + ".",
+        [figures.distribution_chart(model, facts.labels) for model in facts.models],
+    )
+
+
+def _calibration(facts: Facts) -> Chapter:
+    known = [
+        (place, model) for place, model in enumerate(facts.models) if model.calibration is not None
+    ]
+    return Chapter(
+        "calibration",
+        "Calibration",
+        "Whether rows that are given a probability of 20% are positive in one of five cases. A"
+        " ranking does not need it; a decision by cost or a price does.",
+        [figures.calibration_chart(model, place) for place, model in known],
+        [tables.calibration(facts)],
+        [Fold("Groups of rows", [tables.calibration_groups(model) for _, model in known])],
+    )
+
+
+def _cut_offs(facts: Facts) -> Chapter:
+    costs: Costs = facts.options.costs[len(facts.options.costs) // 2]
+    text = (
+        "Where to cut the score in two. Costs are those that were given."
+        if facts.options.costs_given
+        else "Where to cut the score in two. Costs were not given, so the table has a few usual"
+        " ratios; what is right depends on what the two errors cost."
+    )
+    return Chapter(
+        "cut-offs",
+        "Cut-offs and costs",
+        text,
+        [figures.cost_chart(facts, costs)],
+        **_tables_or_folds([tables.cut_offs(model) for model in facts.models], "cut-offs"),
+    )
+
+
+def _tables_or_folds(views: Sequence[View], what: str) -> dict[str, Any]:
+    """Show the table of the first model, and those of the others when asked for."""
+    first, *others = views
+    return {
+        "tables": [first],
+        "folds": [Fold(f"The {what} of the other models", others)] if others else [],
+    }
+
+
+def _columns(facts: Facts) -> Chapter:
+    text = (
+        f"{plural(len(facts.columns), 'column')} in {plural(facts.n_rows, 'row')}."
+        if facts.n_training is None
+        else f"{plural(len(facts.columns), 'column')} in {plural(facts.n_rows, 'row')}, beside"
+        f" {plural(facts.n_training, 'row')} of training data."
+    )
+    if facts.n_training is None:
+        text += " No training data were given, so it is not known what has moved since."
+    if facts.overlap is not None:
+        text += (
+            f" {formats.share(facts.overlap.share)} of the rows equal a training row in every"
+            f" column; {formats.share(facts.overlap.share_by_chance)} of the training rows equal"
+            " another one."
+        )
+    return Chapter("data", "Data", text, tables=[tables.columns(facts)])
+
+
+def _model(model: ModelFacts, place: int) -> Chapter:
+    anchor = f"model-{place + 1}"
+    estimator = model.subject.estimator
+    kind = type(estimator).__name__
+    size = getattr(estimator, "_size", None)
+    told = size() if callable(size) else ""
+    effects = Chapter(
+        f"{anchor}-effects",
+        "What the columns do",
+        "How the mean answer moves when one column is set to a value in all rows and the others are"
+        " left as they are (partial dependence). Points of a number stand at equal steps of the"
+        " share of rows, from the 2nd to the 98th hundredth.",
+        figures.dependence_charts(model, place),
+        [tables.importances(model)],
+        is_small=True,
+    )
+    if not effects.charts:
+        effects.text = "No column loses more than chance would explain when it is shuffled."
+    inside = Chapter(f"{anchor}-inside", "The model itself", parts=tables.parts_of(model))
+    if not inside.parts:
+        inside.text = f"{kind} does not tell what is in it."
+    parameters = tables.parameters(model)
+    if parameters is not None:
+        inside.folds.append(Fold("Parameters", [parameters]))
+    return Chapter(
+        anchor,
+        f"Model: {model.name}",
+        f"A fitted {kind}: {told}." if told else f"A fitted {kind}.",
+        subchapters=[effects, inside],
+    )
+
+
+def _limits(facts: Facts) -> list[str]:
+    """Return by which limits the page speaks of what is doubtful."""
+    level = facts.options.confidence
+    return [
+        f"Intervals and bands have {formats.share(level, 0)} confidence. Models are told apart"
+        " where the p-value, adjusted for the number of pairs, is below"
+        f" {formats.decimal(1 - level, 3).rstrip('0')}.",
+        f"A class of fewer than {FEW_OF_CLASS} rows is few; an AUC from {TOO_GOOD} on is asked"
+        " about.",
+        f"A score is called out of order where the hull is more than {BELOW_HULL} and more than a"
+        " standard error of the AUC above the curve.",
+        "Probabilities are called off where chance would explain the difference of their sum, or so"
+        f" many groups outside of their intervals, less often than {formats.share(UNLIKELY, 0)}.",
+        "A population stability index (PSI) below 0.1 is stable, from 0.25 on shifted, in between"
+        f" to be watched; it is told where chance explains it less often than"
+        f" {formats.share(UNLIKELY, 0)}.",
+        f"Missing values and levels that are not in the training data are told from"
+        f" {formats.share(TOLD_SHARE, 0)} of the rows on, rows of the training data from"
+        f" {formats.share(TOLD_OVERLAP, 0)} on where they are twice as many as by chance; a level"
+        f" is rare below {formats.share(RARE_SHARE)}.",
+    ]

@@ -1,0 +1,191 @@
+"""How well scores rank: the curve with its band and hull, the areas, and what the top rows hold."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from aucrank._data.table import Table
+from aucrank._report.options import Options
+from aucrank._report.subjects import Target
+from aucrank.metrics import AucInterval, RocBand, RocCurve, auc_interval, partial_auc, roc_band
+
+#: False positive rates at which the true positive rate is read from the curve.
+OPERATING_FPRS = (0.01, 0.05, 0.1, 0.2, 0.3)
+
+# Rows of all resamples together, and how few resamples make no band.
+_RESAMPLED_ROWS = 40_000_000
+_RESAMPLES = 400, 1000
+
+#: Shares of the rows, those that score highest, of which it is told what they hold.
+TOP_SHARES = (0.01, 0.02, 0.05, *(tenth / 10 for tenth in range(1, 11)))
+
+
+@dataclass(frozen=True, slots=True)
+class PartialArea:
+    """Area under a part of the curve.
+
+    Attributes
+    ----------
+    fpr, tpr : tuple of two float
+        The rates that it is taken over.
+    area : float
+        The area itself.
+    share : float
+        Share of the area that a perfect curve has there.
+    standardized : float
+        0.5 for scores that tell nothing, 1 for perfect ones.
+    """
+
+    fpr: tuple[float, float]
+    tpr: tuple[float, float]
+    area: float
+    share: float
+    standardized: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ranking:
+    """How well the scores of a model rank.
+
+    Attributes
+    ----------
+    curve, hull : RocCurve
+        The ROC curve, and the least concave curve above it.
+    interval : AucInterval
+        AUC with its interval, normal on the logit scale.
+    band : RocBand
+        Band of the curve: pointwise by the bootstrap, or simultaneous for rows so many that
+        resamples would take minutes; there, it is narrow, too.
+    operating_points : Table
+        The curve and its band at some false positive rates: ``fpr``, ``tpr``, ``low``, ``high``.
+    partial : list of PartialArea
+        Over low false positive rates, and over high true positive rates.
+    ks : float
+        Greatest difference of the two rates, the statistic of Kolmogorov and Smirnov.
+    ks_knot : int
+        The knot of the curve where it is; the one that calls fewest rows positive.
+    gains : Table
+        What the rows that score highest hold, see `gains_of`.
+    n_scores : int
+        Number of distinct scores.
+    """
+
+    curve: RocCurve
+    hull: RocCurve
+    interval: AucInterval
+    band: RocBand
+    operating_points: Table
+    partial: list[PartialArea]
+    ks: float
+    ks_knot: int
+    gains: Table
+    n_scores: int
+
+    @property
+    def auc(self) -> float:
+        """Area under the curve."""
+        return self.curve.auc
+
+    @property
+    def gini(self) -> float:
+        """Gini coefficient, or accuracy ratio: the area above chance, 1 for a perfect ranking."""
+        return 2 * self.auc - 1
+
+
+def measure_ranking(scores: NDArray[np.float64], target: Target, options: Options) -> Ranking:
+    """Measure how well scores rank."""
+    y, weight = target.positive, target.weight
+    curve = RocCurve.from_scores(y, scores, sample_weight=weight)
+    with warnings.catch_warnings():
+        # That a variance says nothing is told by the method of the interval, and shown.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        interval = auc_interval(
+            y, scores, sample_weight=weight, confidence=options.confidence, method="logit"
+        )
+    grid = np.union1d(np.linspace(0, 1, 101), OPERATING_FPRS)
+    least, most = _RESAMPLES
+    n_resamples = min(_RESAMPLED_ROWS // len(y), most)
+    band = roc_band(
+        y,
+        scores,
+        sample_weight=weight,
+        confidence=options.confidence,
+        method="pointwise" if n_resamples >= least else "simultaneous",
+        fpr=grid,
+        n_resamples=max(n_resamples, least),
+        random_state=options.seed,
+    )
+    points = np.searchsorted(grid, OPERATING_FPRS)
+    gap = curve.tpr - curve.fpr
+    return Ranking(
+        curve=curve,
+        hull=curve.hull(),
+        interval=interval,
+        band=band,
+        operating_points=Table(
+            fpr=band.fpr[points], tpr=band.tpr[points], low=band.low[points], high=band.high[points]
+        ),
+        partial=[
+            _partial(scores, target, fpr=(0.0, options.max_fpr), tpr=(0.0, 1.0)),
+            _partial(scores, target, fpr=(0.0, 1.0), tpr=(1 - options.max_fpr, 1.0)),
+        ],
+        ks=float(gap.max()),
+        ks_knot=int(gap.argmax()),
+        gains=gains_of(curve, target.prevalence),
+        n_scores=curve.thresholds.size - 1,
+    )
+
+
+def _partial(
+    scores: NDArray[np.float64],
+    target: Target,
+    *,
+    fpr: tuple[float, float],
+    tpr: tuple[float, float],
+) -> PartialArea:
+    area, standardized = (
+        partial_auc(
+            target.positive,
+            scores,
+            sample_weight=target.weight,
+            fpr=fpr,
+            tpr=tpr,
+            standardize=standardize,
+        )
+        for standardize in (False, True)
+    )
+    return PartialArea(fpr, tpr, area, area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0])), standardized)
+
+
+def flagged_share(curve: RocCurve, prevalence: float) -> NDArray[np.float64]:
+    """Return the share of all rows that each threshold of a curve calls positive."""
+    return prevalence * curve.tpr + (1 - prevalence) * curve.fpr
+
+
+def gains_of(curve: RocCurve, prevalence: float) -> Table:
+    """Return what the rows that score highest hold.
+
+    Parameters
+    ----------
+    curve : RocCurve
+        Of the scores.
+    prevalence : float
+        Share of the positive class.
+
+    Returns
+    -------
+    Table
+        A row for each of `TOP_SHARES`: ``share`` of all rows; ``captured``, the share of the
+        positives that is among them; ``rate``, their own share of positives; and ``lift``, by which
+        factor that is above the share in all rows. Where a share ends within rows of one score, it
+        holds them in proportion, which is the mean over all orders of these rows.
+    """
+    share = np.array(TOP_SHARES)
+    captured = np.interp(share, flagged_share(curve, prevalence), curve.tpr)
+    lift = captured / share
+    return Table(share=share, captured=captured, rate=lift * prevalence, lift=lift)

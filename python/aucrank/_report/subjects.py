@@ -1,0 +1,234 @@
+"""What a report is about: models with a name each, and the labelled rows that they score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank._base.external import check_has_methods, known_scores
+from aucrank._base.scoring import scoring_method
+from aucrank._data.labels import encode_binary, match_labels, plain_label
+from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._report.rows import Rows
+
+#: More lines in one picture nobody can tell apart.
+MOST_MODELS = 8
+
+# Probabilities are looked at in about ten groups, which more rows would not tell more of.
+_MOST_PROBABILITIES = 200_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Subject:
+    """A model, and what it makes of the rows.
+
+    Attributes
+    ----------
+    name : str
+        What to call it.
+    estimator : estimator
+        The model itself.
+    rows : Rows
+        The rows, with the columns that it takes.
+    scores : ndarray of float64
+        Score of each row.
+    probability : ndarray of float64 or None
+        Probability of the positive class that it gives to each of ``probability_of``; None if it
+        gives none.
+    probability_of : ndarray of int or None
+        The rows that it was asked about, drawn at random; None for all.
+    own_cut : float
+        It calls rows positive that score more than this.
+    """
+
+    name: str
+    estimator: Any
+    rows: Rows
+    scores: NDArray[np.float64]
+    probability: NDArray[np.float64] | None
+    probability_of: NDArray[np.intp] | None
+    own_cut: float
+
+    @property
+    def n_asked(self) -> int | None:
+        """Number of rows that probabilities are known of, if these are not all."""
+        return None if self.probability_of is None else len(self.probability_of)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Target:
+    """Which rows are positive, and how much each of them counts.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+        Rows of the positive class.
+    weight : ndarray of float64 or None
+        Weight of each row; None where all count once.
+    labels : tuple of two str
+        What the negative and the positive class are called.
+    """
+
+    positive: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None
+    labels: tuple[str, str]
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weight of each row, 1 where all count once."""
+        return np.ones(len(self.positive)) if self.weight is None else self.weight
+
+    @property
+    def prevalence(self) -> float:
+        """Share of the positive class in the weight of all rows."""
+        weights = self.weights
+        return float(weights[self.positive].sum() / weights.sum())
+
+    def take(self, rows: NDArray[np.intp] | None) -> Target:
+        """Return the target of some rows; None for all of them."""
+        if rows is None:
+            return self
+        weight = None if self.weight is None else self.weight[rows]
+        return Target(self.positive[rows], weight, self.labels)
+
+
+def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
+    """Return models by name.
+
+    Parameters
+    ----------
+    models : estimator, sequence of estimators or mapping of str to estimator
+        As the user passed them.
+    names : sequence of str or None
+        What to call them; None for the names of their classes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is no fitted model that scores rows, there are none or too many, or names repeat.
+    """
+    if isinstance(models, Mapping):
+        if names is not None:
+            raise ValueError("models has names of its own, so leave names out")
+        listed, called = list(models.values()), list(models)
+    else:
+        single = not isinstance(models, Iterable) or scoring_method(models) is not None
+        listed = [models] if single else list(models)
+        called = _class_names(listed) if names is None else _given_names(names, len(listed))
+    if not 1 <= len(listed) <= MOST_MODELS:
+        raise ValueError(f"a report is about 1 to {MOST_MODELS} models, got {len(listed)}")
+    for name, model in zip(called, listed, strict=True):
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"the name of a model must be a text, got {name!r}")
+        check_has_methods(model, f"model {name!r}", ("fit",))
+        if scoring_method(model) is None:
+            raise TypeError(
+                f"model {name!r} must score rows, but {type(model).__name__} has neither"
+                " decision_function() nor predict_proba()"
+            )
+        check_is_fitted(model)
+    if len(set(called)) < len(called):
+        twice = next(name for name in called if called.count(name) > 1)
+        raise ValueError(f"two models are called {twice!r}; tell them apart by names")
+    return dict(zip(called, listed, strict=True))
+
+
+def _given_names(names: Any, n_models: int) -> list[str]:
+    called = [names] if isinstance(names, str) else list(names)
+    if len(called) != n_models:
+        raise ValueError(f"there are {n_models} models but {len(called)} names")
+    return called
+
+
+def _class_names(models: list[Any]) -> list[str]:
+    """Return the names of the classes, numbered where one occurs again."""
+    kinds = [type(model).__name__ for model in models]
+    return [
+        kind if kinds.count(kind) == 1 else f"{kind} {kinds[: place + 1].count(kind)}"
+        for place, kind in enumerate(kinds)
+    ]
+
+
+def read_target(
+    models: Mapping[str, Any], y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> Target:
+    """Read labels, of which the models know which one is positive.
+
+    Raises
+    ------
+    ValueError
+        If they are not those of the models, or one class is absent or without weight.
+    """
+    labels, positive = encode_binary(y)
+    for name, model in models.items():
+        classes = getattr(model, "classes_", None)
+        if classes is None:
+            continue
+        if len(classes) != 2:
+            raise ValueError(
+                f"a report is about two classes, but model {name!r} knows {len(classes)}"
+            )
+        found = match_labels(y, np.asarray(classes))
+        if not np.array_equal(found, positive):
+            raise ValueError(
+                f"model {name!r} ranks {plain_label(classes[1])!r} first, and the greater label of"
+                f" y is {plain_label(labels[1])!r}"
+            )
+    if len(positive) != n_rows:
+        raise ValueError(f"X has {n_rows} rows but y has {len(positive)} labels")
+    weight = check_weight(sample_weight, len(positive))
+    check_class_weight(weight, positive, labels)
+    negative_text, positive_text = (str(plain_label(label)) for label in labels)
+    return Target(positive, weight, (negative_text, positive_text))
+
+
+def counted(rows: Rows, target: Target) -> tuple[Rows, Target]:
+    """Leave out the rows of weight 0, which are no rows."""
+    if target.weight is None or (target.weight > 0).all():
+        return rows, target
+    kept = np.flatnonzero(target.weight > 0)
+    return Rows(rows.take(kept)), target.take(kept)
+
+
+def score_subject(name: str, estimator: Any, rows: Rows, seed: int) -> Subject:
+    """Let a model score the rows, and give probabilities to 200,000 of them at most.
+
+    Raises
+    ------
+    ValueError
+        If it does not give one score, and one probability, to each row.
+    """
+    scores = known_scores(estimator, rows.native)
+    asked = None
+    if rows.n_rows > _MOST_PROBABILITIES:
+        rng = np.random.default_rng(seed)
+        asked = np.sort(rng.choice(rows.n_rows, _MOST_PROBABILITIES, replace=False))
+    if scoring_method(estimator) == "predict_proba":
+        of_asked = scores if asked is None else scores[asked]
+        return Subject(name, estimator, rows, scores, of_asked, asked, own_cut=0.5)
+    probability = None
+    if hasattr(estimator, "predict_proba"):
+        probability = probabilities(estimator, rows.native if asked is None else rows.take(asked))
+    return Subject(name, estimator, rows, scores, probability, asked, own_cut=0.0)
+
+
+def probabilities(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Ask a model for the probability of the positive class.
+
+    Raises
+    ------
+    ValueError
+        If it does not give one from 0 to 1 to each row.
+    """
+    table = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    if table.shape != (X.shape[0], 2) or not ((table >= 0) & (table <= 1)).all():
+        raise ValueError(
+            f"predict_proba of {type(estimator).__name__} returned an array of shape {table.shape}"
+            f" for {X.shape[0]} rows, or values that are no probabilities"
+        )
+    return np.ascontiguousarray(table[:, 1])

@@ -1,0 +1,575 @@
+"""The tables of a report, their figures written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from aucrank._base.summary import Section
+from aucrank._report import formats
+from aucrank._report.columns import ColumnFacts
+from aucrank._report.facts import Facts, ModelFacts
+
+# A longer table of a model shows as many rows; a longer text as many lines. From fewer on, they are
+# shown when asked for.
+_MOST_ROWS = 500
+_MOST_LINES = 1000
+_FOLDED_FROM = 40
+
+# Letters of a parameter and of a level that are shown.
+_PARAMETER_LETTERS = 300
+_LEVEL_LETTERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A cell that is a figure with a bar as long.
+
+    Attributes
+    ----------
+    text : str
+        The figure.
+    start, end : float
+        Where the bar begins and ends, from 0 to 1.
+    dot : float or None
+        Where a point stands on it, which makes it an interval.
+    """
+
+    text: str
+    start: float
+    end: float
+    dot: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The heading of a column.
+
+    Attributes
+    ----------
+    text : str
+        What it says.
+    is_text : bool
+        Whether the cells are words, which stand to the left.
+    """
+
+    text: str
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table as it is shown; the first cell of a row is its heading.
+
+    Attributes
+    ----------
+    caption : str
+        What it holds.
+    heads : list of Head
+        Of the columns.
+    rows : list of lists of str or Bar
+        The cells.
+    note : str
+        What stands below it.
+    """
+
+    caption: str
+    heads: list[Head]
+    rows: list[list[str | Bar]]
+    note: str = ""
+
+
+def areas(facts: Facts) -> View:
+    """Show the AUC of every model, with its interval."""
+    intervals = [model.ranking.interval for model in facts.models]
+    low, high = min(i.low for i in intervals), max(i.high for i in intervals)
+    extent = (high - low) or 1.0
+
+    def along(value: float) -> float:
+        return (value - low) / extent
+
+    return View(
+        "Area under the ROC curve",
+        [
+            Head("Model", is_text=True),
+            Head("AUC"),
+            Head(f"Interval, {formats.share(facts.options.confidence, 0)}"),
+            Head("Standard error"),
+            Head("Gini"),
+            Head("KS"),
+            Head("AUC of the hull"),
+        ],
+        [
+            [
+                model.name,
+                formats.area(interval.auc),
+                Bar(
+                    f"{formats.area(interval.low)} to {formats.area(interval.high)}",
+                    along(interval.low),
+                    along(interval.high),
+                    along(interval.auc),
+                ),
+                formats.area(interval.standard_error),
+                formats.area(model.ranking.gini),
+                formats.area(model.ranking.ks),
+                formats.area(model.ranking.hull.auc),
+            ]
+            for model, interval in zip(facts.models, intervals, strict=True)
+        ],
+        "Intervals are DeLong's, on the logit scale"
+        + (
+            "; with weights, for a stratified sample of unequal weights."
+            if facts.is_weighted
+            else "."
+        ),
+    )
+
+
+def partial_areas(facts: Facts) -> View:
+    """Show the areas over low false positive rates, and over high true positive rates."""
+    most = formats.share(facts.options.max_fpr, 0)
+    least = formats.share(1 - facts.options.max_fpr, 0)
+    return View(
+        "Partial areas",
+        [
+            Head("Model", is_text=True),
+            Head(f"False positive rates up to {most}: share of the area"),
+            Head("standardised"),
+            Head(f"True positive rates from {least}: share of the area"),
+            Head("standardised"),
+        ],
+        [
+            [
+                model.name,
+                *(
+                    text
+                    for part in model.ranking.partial
+                    for text in (formats.share(part.share), formats.area(part.standardized))
+                ),
+            ]
+            for model in facts.models
+        ],
+        "The share is that of the area which a perfect ranking has there. Standardised, 0.5 is"
+        " chance and 1 is perfect (McClish, 1989).",
+    )
+
+
+def operating_points(facts: Facts) -> View:
+    """Show the true positive rates at some false positive rates."""
+    points = facts.models[0].ranking.operating_points["fpr"].tolist()
+    return View(
+        "True positive rate at a false positive rate",
+        [
+            Head("Model", is_text=True),
+            *(Head(formats.share(fpr, 0)) for fpr in points),
+        ],
+        [
+            [
+                model.name,
+                *(
+                    f"{formats.share(tpr)} ({formats.share(low, 0)} to {formats.share(high, 0)})"
+                    for tpr, low, high in zip(
+                        *(
+                            model.ranking.operating_points[name].tolist()
+                            for name in ("tpr", "low", "high")
+                        ),
+                        strict=True,
+                    )
+                ),
+            ]
+            for model in facts.models
+        ],
+        f"In brackets, {band_in_words(facts.models[0], facts.options.confidence)}.",
+    )
+
+
+def band_in_words(model: ModelFacts, confidence: float) -> str:
+    """Say what the band of a curve holds."""
+    level = formats.share(confidence, 0)
+    if model.ranking.band.method == "pointwise":
+        return f"the interval of {level} confidence at that point, by the bootstrap"
+    return f"the band that holds the whole curve with {level} confidence (Campbell, 1994)"
+
+
+def comparisons(facts: Facts) -> View:
+    """Show the paired tests."""
+    level = facts.options.confidence
+    return View(
+        "Paired differences of the AUC",
+        [
+            Head("Models", is_text=True),
+            Head("Difference"),
+            Head(f"Interval, {formats.share(level, 0)}"),
+            Head("p"),
+            Head("p, adjusted"),
+            Head("Told apart", is_text=True),
+        ],
+        [
+            [
+                f"{found.first} less {found.second}",
+                formats.signed(found.test.difference),
+                f"{formats.signed(found.test.low)} to {formats.signed(found.test.high)}",
+                formats.p_value(found.test.p_value),
+                formats.p_value(found.adjusted),
+                "yes" if found.is_significant(level) else "no",
+            ]
+            for found in facts.comparisons or []
+        ],
+        "DeLong's test on the same rows. Intervals are of each pair alone; p-values are adjusted"
+        " for the number of pairs by Holm's method, and models are told apart where the adjusted"
+        f" one is below {formats.decimal(1 - level, 3).rstrip('0')}.",
+    )
+
+
+def gains(model: ModelFacts) -> View:
+    """Show what the rows that score highest hold."""
+    table = model.ranking.gains
+    return View(
+        f"{model.name}: what the highest scores hold",
+        [Head("First rows"), Head("Positives found"), Head("Share of positives"), Head("Lift")],
+        [
+            [
+                formats.share(of_all, 0),
+                Bar(formats.share(captured), 0.0, captured),
+                formats.share(rate),
+                formats.decimal(lift, 2),
+            ]
+            for of_all, captured, rate, lift in zip(
+                *(table[name].tolist() for name in ("share", "captured", "rate", "lift")),
+                strict=True,
+            )
+        ],
+        "Where a share ends among rows of one score, it holds them in proportion.",
+    )
+
+
+def calibration(facts: Facts) -> View:
+    """Show how probabilities compare with what happened."""
+    rows: list[list[str | Bar]] = []
+    for model in facts.models:
+        found = model.calibration
+        if found is None:
+            rows.append([model.name, *["gives no probabilities"], *[formats.MISSING] * 6])
+            continue
+        rows.append(
+            [
+                model.name,
+                formats.count(round(found.expected)),
+                formats.count(round(found.observed)),
+                formats.decimal(found.observed / found.expected, 3)
+                if found.expected
+                else formats.MISSING,
+                formats.p_value(found.p_value),
+                formats.share(found.gap),
+                formats.area(found.brier),
+                formats.share(found.brier_skill),
+            ]
+        )
+    asked = facts.models[0].subject.n_asked
+    return View(
+        "Probabilities against what happened",
+        [
+            Head("Model", is_text=True),
+            Head("Positives expected"),
+            Head("Positives observed"),
+            Head("Observed per expected"),
+            Head("p"),
+            Head("Mean gap"),
+            Head("Brier score"),
+            Head("Brier skill"),
+        ],
+        rows,
+        "p is the chance of so large a difference if every probability were right. The mean gap is"
+        " that of predicted and observed shares in groups of equal size. The skill is by"
+        " how much the squared error is below that of the share of positives alone."
+        + ("" if asked is None else f" Of {formats.count(asked)} rows drawn at random."),
+    )
+
+
+def calibration_groups(model: ModelFacts) -> View:
+    """Show the groups of a calibration."""
+    assert model.calibration is not None
+    bins = model.calibration.bins
+    names = ("low", "high", "size", "predicted", "observed", "observed_low", "observed_high")
+    return View(
+        f"{model.name}: groups of rows by probability",
+        [
+            Head("Probabilities", is_text=True),
+            Head("Rows"),
+            Head("Predicted, mean"),
+            Head("Observed"),
+            Head("Interval of the observed"),
+        ],
+        [
+            [
+                f"{formats.share(low)} to {formats.share(high)}",
+                formats.count(size),
+                formats.share(predicted),
+                formats.share(observed),
+                f"{formats.share(observed_low)} to {formats.share(observed_high)}",
+            ]
+            for low, high, size, predicted, observed, observed_low, observed_high in zip(
+                *(bins[name].tolist() for name in names), strict=True
+            )
+        ],
+    )
+
+
+_PURPOSES = {
+    "own": "the model's own",
+    "ks": "largest difference of the rates (KS)",
+}
+
+
+def cut_offs(model: ModelFacts) -> View:
+    """Show where to cut a score, and what that costs."""
+    rows: list[list[str | Bar]] = []
+    for cut in model.cut_offs:
+        costs = cut.costs
+        purpose = (
+            _PURPOSES[cut.purpose]
+            if costs is None
+            else f"least cost, {formats.number(costs.false_positive)} to"
+            f" {formats.number(costs.false_negative)}"
+        )
+        rows.append(
+            [
+                purpose,
+                formats.threshold(cut.threshold),
+                formats.share(cut.flagged),
+                formats.share(cut.tpr),
+                formats.share(cut.fpr),
+                formats.share(cut.precision),
+                *(
+                    formats.MISSING if cost is None else formats.decimal(1000 * cost, 1)
+                    for cost in (cut.cost, cut.cost_of_others, cut.trivial_cost)
+                ),
+            ]
+        )
+    return View(
+        f"{model.name}: cut-offs",
+        [
+            Head("Purpose", is_text=True),
+            Head("Score from"),
+            Head("Called positive"),
+            Head("True positive rate"),
+            Head("False positive rate"),
+            Head("Precision"),
+            Head("Cost on these rows"),
+            Head("Cost on other rows"),
+            Head("Cost without a model"),
+        ],
+        rows,
+        "Costs are of 1,000 rows, and are given as that of a false positive to that of a false"
+        " negative. The cost on other rows is that of each fifth of the rows where the other four"
+        " are cheapest to cut: a cut-off looks better on the rows that it was chosen on. Without a"
+        " model, all rows are called what is cheaper.",
+    )
+
+
+def columns(facts: Facts) -> View:
+    """Show what the columns hold."""
+    has_training = facts.n_training is not None
+    heads = [Head("Column", is_text=True), Head("Kind", is_text=True), Head("Missing")]
+    if has_training:
+        heads.append(Head("Missing in training"))
+    heads.append(Head("Values", is_text=True))
+    heads.append(Head("Rare levels"))
+    if has_training:
+        heads += [Head("Unseen levels"), Head("PSI"), Head("p"), Head("Verdict", is_text=True)]
+    found = facts.columns
+    if has_training:
+        found = sorted(found, key=lambda column: -(column.shift.psi if column.shift else -1.0))
+    rows: list[list[str | Bar]] = []
+    for column in found:
+        row: list[str | Bar] = [column.name, column.kind, formats.share(column.missing)]
+        if has_training:
+            row.append(formats.share(column.missing_then))
+        row += [_values(column), str(column.n_rare) if column.n_levels else formats.MISSING]
+        if has_training:
+            shift = column.shift
+            row += [
+                formats.share(column.unseen),
+                formats.MISSING if shift is None else formats.decimal(shift.psi),
+                formats.MISSING if shift is None else formats.p_value(shift.p_value),
+                formats.MISSING if shift is None else shift.verdict,
+            ]
+        rows.append(row)
+    return View(
+        f"Columns ({len(found)})",
+        heads,
+        rows,
+        "Of the rows as they are, without weights. A number has its least, median and greatest"
+        " value; a category its most frequent levels."
+        + (
+            " PSI: the population stability index over tenths of the training rows, or over levels;"
+            " p: the chance of one as high if nothing had moved."
+            if has_training
+            else ""
+        ),
+    )
+
+
+def _values(column: ColumnFacts) -> str:
+    if column.low is not None:
+        return " / ".join(map(formats.number, (column.low, column.median, column.high)))
+    if column.n_levels is None:
+        return formats.MISSING
+    told = ", ".join(
+        f"{_cut(level, _LEVEL_LETTERS)} {formats.share(share, 0)}" for level, share in column.common
+    )
+    more = column.n_levels - len(column.common)
+    return told + (f", {more} more" if more > 0 else "")
+
+
+def importances(model: ModelFacts) -> View:
+    """Show what each column is worth to a model."""
+    found = model.effects.importances
+    most = max((one.loss for one in found), default=0.0)
+    has_own = any(one.own is not None for one in found)
+    heads = [Head("Column", is_text=True), Head("AUC lost when shuffled"), Head("± deviation")]
+    rows: list[list[str | Bar]] = []
+    for one in found:
+        row: list[str | Bar] = [
+            one.column,
+            Bar(formats.signed(one.loss), 0.0, max(0.0, one.loss / most) if most > 0 else 0.0),
+            formats.area(one.spread),
+        ]
+        rows.append([*row, formats.area(one.own)] if has_own else row)
+    left_out = model.effects.n_left_out
+    return View(
+        f"{model.name}: importance of the columns",
+        [*heads, Head("Importance, by the model")] if has_own else heads,
+        rows,
+        f"The loss is measured on {formats.count(model.effects.n_rows)} of the rows, shuffled three"
+        " times. Columns that tell the same share their worth: the loss of each alone is small."
+        + (f" {left_out} columns of less importance are left out." if left_out else ""),
+    )
+
+
+def parameters(model: ModelFacts) -> View | None:
+    """Show the parameters of a model; None where it does not tell them."""
+    estimator = model.subject.estimator
+    if not hasattr(estimator, "get_params"):
+        return None
+    params = estimator.get_params(deep=False)
+    try:
+        defaults = type(estimator)().get_params(deep=False)
+    except TypeError:
+        # A model that is made of another one has no defaults.
+        defaults = {}
+    rows: list[list[str | Bar]] = [
+        [
+            name,
+            _cut(repr(value), _PARAMETER_LETTERS),
+            "" if name in defaults and repr(value) == repr(defaults[name]) else "set",
+        ]
+        for name, value in params.items()
+    ]
+    return View(
+        f"{model.name}: parameters",
+        [Head("Parameter", is_text=True), Head("Value", is_text=True), Head("", is_text=True)],
+        rows,
+        'What is not the default is marked "set".',
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a model tells of itself.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    text : str
+        What it says, line by line.
+    table : View or None
+        A table that follows.
+    """
+
+    title: str
+    text: str
+    table: View | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is shown when asked for."""
+        n_rows = 0 if self.table is None else len(self.table.rows)
+        return max(n_rows, self.text.count("\n") + 1) >= _FOLDED_FROM
+
+
+def parts_of(model: ModelFacts) -> list[Part]:
+    """Return what a model of this package tells of itself; nothing of any other."""
+    tell = getattr(model.subject.estimator, "_summary", None)
+    sections: list[Section] = tell() if callable(tell) else []
+    return [
+        Part(
+            section.title,
+            _first_lines(section.text),
+            _table_of(section) if section.table else None,
+        )
+        for section in sections
+        if isinstance(section, Section)
+    ]
+
+
+def _first_lines(text: str) -> str:
+    lines = text.split("\n")
+    more = len(lines) - _MOST_LINES
+    if more <= 0:
+        return text
+    return "\n".join([*lines[:_MOST_LINES], f"… {formats.count(more)} more lines"])
+
+
+def _table_of(section: Section) -> View:
+    names = list(section.table)
+    columns = [list(values) for values in section.table.values()]
+    n_rows = len(columns[0]) if columns else 0
+    more = n_rows - _MOST_ROWS
+    is_text = [not all(_is_number(value) for value in column) for column in columns]
+    cells = [
+        _cells(column[:_MOST_ROWS], is_text=words)
+        for column, words in zip(columns, is_text, strict=True)
+    ]
+    return View(
+        section.title,
+        [
+            Head(str(name).replace("_", " "), is_text=words)
+            for name, words in zip(names, is_text, strict=True)
+        ],
+        [list(row) for row in zip(*cells, strict=True)],
+        f"{formats.count(more)} more rows are left out." if more > 0 else "",
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, Real)
+
+
+def _cells(values: Sequence[Any], *, is_text: bool) -> list[str]:
+    if is_text:
+        return [str(value) for value in values]
+    whole = all(value is None or isinstance(value, Integral) for value in values)
+    finite = [abs(float(v)) for v in values if v is not None and np.isfinite(float(v))]
+    largest = max(finite, default=0.0)
+    decimals = 4 if largest < 10 else 2
+    return [_cell(value, whole=whole, decimals=decimals) for value in values]
+
+
+def _cell(value: Any, *, whole: bool, decimals: int) -> str:
+    if value is None:
+        return formats.MISSING
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if whole:
+        return formats.count(value) if value >= 0 else formats.number(value)
+    return formats.decimal(float(value), decimals) if np.isfinite(value) else formats.number(value)

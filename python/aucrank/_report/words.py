@@ -1,0 +1,169 @@
+"""The summary of a report in words, each figure of it a fact."""
+
+from __future__ import annotations
+
+import math
+
+from aucrank._report.comparison import Comparison
+from aucrank._report.cutoffs import CutOff
+from aucrank._report.doubts import UNLIKELY
+from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.formats import area, count, decimal, is_p, share, signed
+from aucrank._utils.words import listed, plural
+
+# Of the rows, those that score highest, of which the summary tells what they hold.
+_TOP_SHARE = 0.1
+
+
+def summary_of(facts: Facts) -> list[str]:
+    """Return the sentences, grouped in paragraphs."""
+    best = best_model(facts)
+    return [
+        _rows(facts),
+        _areas(facts, best),
+        *([_differences(facts, best)] if len(facts.models) > 1 else []),
+        _top(facts, best),
+        *([_probabilities(best)] if best.calibration is not None else []),
+        _cut(facts, best),
+    ]
+
+
+def one_line(facts: Facts) -> str:
+    """Return the gist, for a terminal."""
+    best = best_model(facts)
+    return f"{plural(facts.n_rows, 'row')}, {best.name}: AUC {_interval(best)}"
+
+
+def best_model(facts: Facts) -> ModelFacts:
+    """Return the model of the highest AUC, the first of equals."""
+    return max(facts.models, key=lambda model: model.ranking.auc)
+
+
+def _rows(facts: Facts) -> str:
+    positives = f"{count(facts.n_positive)} of class {facts.labels[1]}, the positive one"
+    text = (
+        f"{'One model is' if len(facts.models) == 1 else f'{len(facts.models)} models are'} judged"
+        f" by {plural(facts.n_rows, 'row')}: {positives}, and {count(facts.n_negative)} of class"
+        f" {facts.labels[0]}."
+    )
+    if facts.is_weighted:
+        text += f" Rows have weights; by weight, {share(facts.prevalence)} is positive."
+    else:
+        text += f" That is {share(facts.prevalence)} positive."
+    return text
+
+
+def _interval(model: ModelFacts) -> str:
+    interval = model.ranking.interval
+    return f"{area(interval.auc)} ({area(interval.low)} to {area(interval.high)})"
+
+
+def _areas(facts: Facts, best: ModelFacts) -> str:
+    level = share(facts.options.confidence, 0)
+    text = (
+        f"{best.name} ranks a random positive row above a random negative one in"
+        f" {share(best.ranking.auc)} of pairs: its AUC is {_interval(best)}, an interval of"
+        f" {level} confidence."
+    )
+    if best.ranking.interval.low <= 0.5:
+        text += " That interval holds 0.5, so it is not shown to rank better than chance."
+    others = [f"{model.name} has {_interval(model)}" for model in facts.models if model is not best]
+    return f"{text} {listed(others)}." if others else text
+
+
+def _differences(facts: Facts, best: ModelFacts) -> str:
+    if facts.comparisons is None:
+        return "A class has one row, so the models cannot be compared."
+    level = facts.options.confidence
+    clear, unclear = [], []
+    for comparison in facts.comparisons:
+        if best.name not in (comparison.first, comparison.second):
+            continue
+        other = comparison.second if comparison.first == best.name else comparison.first
+        if comparison.is_significant(level):
+            clear.append(f"{other} by {_gap(comparison, best.name)}")
+        else:
+            unclear.append(f"{other} (by {_gap(comparison, best.name)})")
+    sentences = []
+    if clear:
+        sentences.append(
+            f"{best.name} is ahead of {listed(clear)}; chance would rarely explain that."
+        )
+    if unclear:
+        sentences.append(
+            f"These rows do not tell {best.name} apart from {listed(unclear)}: that is no proof"
+            " that they are equal."
+        )
+    return " ".join(sentences)
+
+
+def _gap(comparison: Comparison, best: str) -> str:
+    test = comparison.test
+    sign = 1 if comparison.first == best else -1
+    low, high = sorted((sign * test.low, sign * test.high))
+    text = f"{signed(sign * test.difference)}, {signed(low)} to {signed(high)}"
+    # There is no p-value where neither AUC has any spread.
+    return text if math.isnan(comparison.adjusted) else f"{text}, p {is_p(comparison.adjusted)}"
+
+
+def _top(facts: Facts, best: ModelFacts) -> str:
+    gains = best.ranking.gains
+    place = gains["share"].tolist().index(_TOP_SHARE)
+    captured, rate, lift = (float(gains[name][place]) for name in ("captured", "rate", "lift"))
+    return (
+        f"Of the rows that {best.name} ranks in the first {share(_TOP_SHARE, 0)}, {share(rate)} are"
+        f" positive, {decimal(lift, 1)} times the share in all rows; they hold {share(captured)} of"
+        f" all positives. A false positive rate of {share(facts.options.max_fpr, 0)} finds"
+        f" {share(float(best.ranking.curve.tpr_at(facts.options.max_fpr)))} of them."
+    )
+
+
+def _probabilities(best: ModelFacts) -> str:
+    calibration = best.calibration
+    assert calibration is not None
+    asked = best.subject.n_asked
+    of_rows = "" if asked is None else f" of {plural(asked, 'row')} drawn at random"
+    text = (
+        f"Its probabilities{of_rows} add up to {count(round(calibration.expected))} positives, and"
+        f" there are {count(round(calibration.observed))}"
+    )
+    if calibration.p_value >= UNLIKELY:
+        text += ", no more apart than by chance"
+    elif calibration.p_value < UNLIKELY:
+        text += ", further apart than by chance"
+    n_bins = calibration.bins.n_rows
+    return (
+        f"{text}. In {calibration.n_within} of {plural(n_bins, 'group')} by probability, the mean"
+        " probability is within the interval of what was observed."
+    )
+
+
+def _cut(facts: Facts, best: ModelFacts) -> str:
+    own, ks, *cheapest = best.cut_offs
+    if not facts.options.costs_given:
+        return (
+            f"The two classes are furthest apart where {share(ks.flagged)} of the rows are called"
+            f" positive: {share(ks.tpr)} of the positives against {share(ks.fpr)} of the negatives"
+            f" (KS {decimal(best.ranking.ks)}). Its own cut-off finds {share(own.tpr)} at a false"
+            f" positive rate of {share(own.fpr)}."
+        )
+    return _cheapest(cheapest[0], best.name)
+
+
+def _cheapest(cut: CutOff, name: str) -> str:
+    assert cut.costs is not None
+    text = (
+        f"If a false positive costs {decimal(cut.costs.false_positive, 2)} and a false negative"
+        f" {decimal(cut.costs.false_negative, 2)}, {name} is cheapest where it calls"
+        f" {share(cut.flagged)} of the rows positive"
+    )
+    if cut.cost_of_others is None:
+        return text + "; there are too few rows to tell what that costs on others."
+    trivial = cut.trivial_cost or 0.0
+    text += (
+        f": {decimal(1000 * cut.cost_of_others, 1)} per 1,000 rows that had no say in the choice,"
+        f" and {decimal(1000 * trivial, 1)} if all rows are treated alike"
+    )
+    if cut.cost_of_others >= trivial:
+        text += ". At these costs the score saves nothing"
+    return text + "."

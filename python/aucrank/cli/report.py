@@ -1,0 +1,145 @@
+"""`aucrank report`: a page about saved models and how they rank labelled rows."""
+
+import argparse
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._report.document import make_report
+from aucrank._report.options import read_options
+from aucrank._report.page import import_jinja
+from aucrank._report.rows import Rows
+from aucrank._report.subjects import MOST_MODELS, Target
+from aucrank._utils.plain_text import shown
+from aucrank.cli._data import need_column, read_data, weights_of
+from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
+from aucrank.cli._model import (
+    SavedModel,
+    features_for,
+    load_ranker,
+    positive_rows,
+    text_columns,
+)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, and write the page."""
+    try:
+        import_jinja()
+    except ImportError as error:
+        raise DataError(str(error)) from error
+    try:
+        options = read_options(
+            confidence=args.confidence,
+            max_fpr=args.max_fpr,
+            costs=args.costs
+            and dict(zip(("false_positive", "false_negative"), args.costs, strict=True)),
+            random_state=args.random_state,
+            title=args.title,
+            timestamp=datetime.now().astimezone(),
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    out = writable(args.out if args.out is not None else _default_out(args.data))
+    paths = [args.model, *args.against]
+    if len(paths) > MOST_MODELS:
+        raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")
+    models = [load_ranker(path) for path in paths]
+    names = _names(paths)
+    data = _Files(args.data)
+    target = _target(models, data, args)
+    rows = [data.rows(model) for model in models]
+    training = None
+    if args.train is not None:
+        file = _Files(args.train)
+        training = {name: file.rows(model) for name, model in zip(names, models, strict=True)}
+    with plain_errors(f"cannot report on {args.data}"):
+        made = make_report(
+            {
+                name: (model.estimator, of_model)
+                for name, model, of_model in zip(names, models, rows, strict=True)
+            },
+            target,
+            options,
+            training,
+        )
+    with plain_errors(f"cannot write {out}"):
+        made.save(out)
+    print(shown(made.one_line))
+    print(f"wrote {shown(out)} ({len(made.html.encode()):,} bytes)")
+    return 0
+
+
+class _Files:
+    """A data file as each of several models reads it, no more often than they differ."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._frames: dict[frozenset[str], nw.DataFrame[Any]] = {}
+        self._rows: dict[tuple[Any, ...], Rows] = {}
+
+    def frame(self, model: SavedModel) -> nw.DataFrame[Any]:
+        """Read the file with the columns as text that are text to the model."""
+        text = frozenset(text_columns(model))
+        if text not in self._frames:
+            self._frames[text] = read_data(self.path, text=text)
+        return self._frames[text]
+
+    def rows(self, model: SavedModel) -> Rows:
+        """Pick the features of the model."""
+        kinds = tuple((feature.name, feature.levels is None) for feature in model.features)
+        key = (kinds, frozenset(text_columns(model)))
+        if key not in self._rows:
+            X = features_for(model, self.frame(model), self.path)
+            with plain_errors(f"cannot report on {self.path}"):
+                self._rows[key] = Rows(X)
+        return self._rows[key]
+
+
+def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace) -> Target:
+    """Read labels, in which all models must see the same positives."""
+    first, *others = models
+    frame = data.frame(first)
+    need_column(frame, args.target, args.data, "--target")
+    positive = positive_rows(first, frame[args.target], args.positive, args.data)
+    for model in others:
+        of_model = positive_rows(model, data.frame(model)[args.target], args.positive, args.data)
+        if not np.array_equal(of_model, positive):
+            raise DataError(
+                f"{first.path} ranks {first.positive} first, and {model.path} {model.positive}: say"
+                " which value is positive with --positive"
+            )
+    weight = None
+    if args.weight is not None:
+        need_column(frame, args.weight, args.data, "--weight")
+        weight = weights_of(frame[args.weight], args.data)
+    said = first.positive if args.positive is None else args.positive
+    labels = (f"{args.target} other than {said}", f"{args.target} = {said}")
+    with plain_errors(f"weight column {args.weight!r} of {args.data}"):
+        weight = check_weight(weight, len(positive))
+        check_class_weight(weight, positive, np.array(labels))
+    if positive.all():
+        raise DataError(
+            f"every row of {args.data} has {args.target} = {said}: a report needs rows of both"
+            " classes"
+        )
+    return Target(positive, weight, labels)
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Call models by their files, with the folders where the names alone are equal."""
+    short = [Path(path).name.removesuffix(".json").removesuffix(".model") for path in paths]
+    names = short if len(set(short)) == len(short) else list(paths)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{twice} is named twice")
+    return names
+
+
+def _default_out(data: str) -> str:
+    return Path(data).name.split(".")[0] + ".report.html"

@@ -1,0 +1,108 @@
+"""Models and rows to report on."""
+
+from functools import cache
+
+import aucrank
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from aucrank import RIMARC, TreeRank
+from aucrank._report.rows import Rows
+from aucrank._report.subjects import Subject, Target
+
+from tests.common.loans import loans
+
+#: Names, levels and labels that a page must show as they are, and run nothing of.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"onload="alert(1)',
+    "</style></script><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }}",
+    "x" * 300,
+    "Größe 价格",
+    # A change of direction, and a bell.
+    "left\u202e\x07",
+]
+
+
+#: With half of a character, which no file can hold.
+HOSTILE_TITLE = f"{HOSTILE[2]}\ud800"
+
+
+def plain(frame):
+    """Columns of Python's own values, None where one is missing."""
+    return {
+        name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame
+    }
+
+
+def to_polars(frame):
+    return pl.DataFrame(plain(frame))
+
+
+def to_arrow(frame):
+    return pa.table(plain(frame))
+
+
+def target_of(positive, weight=None):
+    positive = np.asarray(positive, dtype=np.bool_)
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    return Target(positive, weight, ("0", "1"))
+
+
+def subject_of(scores, *, own_cut=0.0):
+    """A model of which nothing but the scores is known."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return Subject("model", None, Rows(np.zeros((len(scores), 1))), scores, None, None, own_cut)
+
+
+@cache
+def halves():
+    """Loans to fit to, and others to report on; 1 is the class that defaulted."""
+    X, labels = loans(900, seed=3)
+    y = (labels == "bad").astype(int)
+    return X[:500], y[:500], X[500:].reset_index(drop=True), y[500:]
+
+
+@cache
+def models():
+    X, y, *_ = halves()
+    return {"table": RIMARC().fit(X, y), "tree": TreeRank(random_state=0).fit(X, y)}
+
+
+def hostile_rows(n=120):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=n) for name in HOSTILE[:3]})
+    for name in HOSTILE[3:]:
+        X[name] = pd.Categorical(rng.choice(HOSTILE, n))
+    y = np.where(X[HOSTILE[0]] + rng.normal(size=n) > 0, HOSTILE[0], HOSTILE[1])
+    return X, y
+
+
+@cache
+def page_of_one():
+    X, y = halves()[2:]
+    costs = {"false_positive": 1, "false_negative": 5}
+    return aucrank.report(models()["tree"], X, y, costs=costs).html
+
+
+@cache
+def page_of_two():
+    X_train, _, X, y = halves()
+    two = {name: models()[name] for name in ("table", "tree")}
+    return aucrank.report(two, X, y, X_train=X_train).html
+
+
+@cache
+def hostile_page():
+    X, y = hostile_rows()
+    fitted = [
+        kind(**params).fit(X, y) for kind, params in ((TreeRank, {"random_state": 0}), (RIMARC, {}))
+    ]
+    return aucrank.report(
+        dict(zip(HOSTILE, fitted, strict=False)), X, y, X_train=X, title=HOSTILE_TITLE
+    ).html
+
+
+PAGES = {"one": page_of_one, "two": page_of_two, "hostile": hostile_page}

@@ -1,0 +1,62 @@
+"""Figures as they are written."""
+
+import math
+
+import pytest
+from aucrank._report import formats
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0.0%"),
+        (1, "100.0%"),
+        (0.1234, "12.3%"),
+        (0.0001, "< 0.1%"),
+        (0.9999, "> 99.9%"),
+        (-0.25, "\N{MINUS SIGN}25.0%"),
+        (None, formats.MISSING),
+        (math.nan, formats.MISSING),
+    ],
+)
+def test_a_share_never_reads_as_none_or_all_unless_it_is(value, text):
+    assert formats.share(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.00004, "0.0000"),
+        (-0.00004, "0.0000"),
+        (0.5, "+0.5000"),
+        (-0.5, "\N{MINUS SIGN}0.5000"),
+        (None, formats.MISSING),
+    ],
+)
+def test_a_difference_has_a_sign_unless_it_reads_as_zero(value, text):
+    assert formats.signed(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3.0, "3"),
+        (12345.678, "12,346"),
+        (1234.56, "1,235"),
+        (0.000123456, "0.0001235"),
+        (-2.5, "\N{MINUS SIGN}2.5"),
+        (math.inf, "∞"),
+        (-math.inf, "\N{MINUS SIGN}∞"),
+        (1e12, "1e+12"),
+    ],
+)
+def test_a_number_has_four_digits(value, text):
+    assert formats.number(value) == text
+
+
+def test_small_chances_are_not_zero():
+    assert (formats.p_value(1e-9), formats.p_value(0.0312)) == ("< 0.001", "0.031")
+
+
+def test_a_threshold_that_calls_nothing_positive_says_so():
+    assert (formats.threshold(math.inf), formats.threshold(1.5)) == ("no row", "1.5")
