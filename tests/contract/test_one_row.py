@@ -69,6 +69,35 @@ def test_a_row_of_numbers_alone_is_told_what_it_is_told_among_others(fitted, dty
     assert_says_the_same_of_each_row(model, wide, lambda X, row: X[row : row + 1])
 
 
+def test_a_row_of_a_frame_of_numbers_is_told_what_an_array_is():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(with_holes(X), columns=list("abcd")).astype({"b": np.float32})
+    model = clone(RANKERS["GradientBoostingRanker"]).fit(frame, Y)
+    expected = model.decision_function(pd.concat([frame] * 3, ignore_index=True))[: len(frame)]
+    for rows in (frame, frame.set_index(frame.index + 7)):
+        for row in range(len(rows)):
+            assert model.decision_function(rows.iloc[[row]]) == expected[row]
+    others = {
+        "The feature names should match": frame.rename(columns={"a": "z"}),
+        "Feature names must be in the same order": frame[list("bacd")],
+        "column 'a' is inf": frame.assign(a=np.inf),
+        "Found array with 0 sample": frame.iloc[:0],
+    }
+    for message, rows in others.items():
+        for n_rows in (1, 500):
+            many = pd.concat([rows] * n_rows, ignore_index=True)
+            with pytest.raises(ValueError, match=message):
+                model.decision_function(many if n_rows > 1 else rows.head(1))
+    kinds = {
+        "whole": frame.assign(a=3),
+        "nullable": frame.astype({"a": "Float64"}),
+        "truth": frame.assign(a=True),
+    }
+    for rows in kinds.values():
+        found = model.decision_function(rows.head(1))
+        assert found == model.decision_function(pd.concat([rows] * 3, ignore_index=True))[0]
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_row_with_categories_alone_is_told_what_it_is_told_among_others(name):

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 import sklearn
+from narwhals.stable.v2.dependencies import is_pandas_dataframe
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
@@ -24,6 +25,9 @@ Matrix = NDArray[np.float64] | NDArray[np.float32]
 
 #: One 2-D array, or one vector a column: what the core takes.
 Columns = Matrix | list[NDArray[Any]]
+
+#: Up to so many rows of a frame are copied into a matrix.
+_FEW_ROWS = 100
 
 #: Picks columns, given their names, if they have any, and their number.
 KindsByColumn = Callable[[list[str] | None, int], set[int]]
@@ -126,6 +130,8 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
     """
     if _is_as_in_fit(X, schema):
         return _contiguous(X)
+    if (matrix := _few_rows_of_numbers(X, schema)) is not None:
+        return matrix
     table = _open(estimator, X, reset=False, as_it_is=schema.has_categories)
     vectors = {
         index: feature.encode(table.factors(index))
@@ -149,6 +155,22 @@ def _is_as_in_fit(X: Any, schema: Schema) -> bool:
         and X.shape[1] == len(schema.features)
         and schema.is_plain
     )
+
+
+def _few_rows_of_numbers(X: Any, schema: Schema) -> Matrix | None:
+    """Return a few rows of a frame of pandas as a matrix, if no check could refuse them.
+
+    Column by column, a row would take longer to read than to score.
+    """
+    if (
+        not is_pandas_dataframe(X)
+        or not 0 < len(X) <= _FEW_ROWS
+        or schema.has_categories
+        or X.columns.tolist() != schema.names
+        or not all(isinstance(dtype, np.dtype) and dtype.char in "fd" for dtype in X.dtypes)
+    ):
+        return None
+    return _contiguous(X.to_numpy(dtype=np.float64))
 
 
 def count_rows(columns: Columns) -> int:
