@@ -283,15 +283,15 @@ fn growth_stops_when_the_auc_out_of_bag_no_longer_rises() {
 
 /// The size whose 60 trees have the largest AUC out of bag, the smallest of equals.
 fn best_size(rows: &Rows, weights: Option<&[f64]>, params: &ForestParams, sizes: &[u64]) -> u64 {
-    let aucs: Vec<f64> = sizes
-        .iter()
-        .map(|&size| {
-            let params = ForestParams { out_of_bag: true, n_trees: 60, ..of_size(params, size) };
-            rows.try_fit(&params, weights, None).unwrap().out_of_bag().unwrap().auc
-        })
-        .collect();
-    let best = aucs.iter().copied().fold(0.0, f64::max);
-    sizes[aucs.iter().position(|&auc| auc == best).unwrap()]
+    let (mut best, mut chosen) = (0.0, 0);
+    for &size in sizes {
+        let params = ForestParams { out_of_bag: true, n_trees: 60, ..of_size(params, size) };
+        let auc = rows.try_fit(&params, weights, None).unwrap().out_of_bag().unwrap().auc;
+        if auc > best {
+            (best, chosen) = (auc, size);
+        }
+    }
+    chosen
 }
 
 fn of_size(params: &ForestParams, size: u64) -> ForestParams {
