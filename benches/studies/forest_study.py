@@ -66,6 +66,7 @@ def forest(**setting):
 MODELS = {
     RIVAL: lambda: of_columns(RandomForestClassifier(500, n_jobs=1, random_state=0)),
     AUTO: forest(),
+    "auto, 300 trees": forest(n_estimators=300),
     **{label: forest(min_samples_leaf=size) for label, size in FIXED.items()},
     "leaves 1, 5, 20, 300 trees": Blend,
     "rank_mean, auto": forest(aggregation="rank_mean"),
