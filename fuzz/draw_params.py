@@ -112,6 +112,7 @@ PARAMS: dict[str, dict[str, Values]] = {
     | {
         "n_estimators": [1, 5, 12],
         "max_depth": [None, 1, 4],
+        "min_samples_leaf": ["auto", 1, 5, 20],
         "cuts": ["best", "random"],
         "bootstrap": [True, False],
         "max_samples": [None, 0.5],

@@ -38,8 +38,8 @@ def main():
     models = {
         "orthogonal": TreeRank(split="orthogonal", pruning=None, **settings),
         "leafrank": TreeRank(split="leafrank", pruning=None, **settings),
-        "forest": RankingForest(**settings),
-        "forest, depth 6": RankingForest(max_depth=6, **settings),
+        "forest": RankingForest(min_samples_leaf=3, **settings),
+        "forest, depth 6": RankingForest(max_depth=6, min_samples_leaf=3, **settings),
     }
     for name, model in models.items():
         model.fit(X, y)

@@ -37,7 +37,11 @@ def make_data(n_rows, n_levels):
 def measure(options):
     """Fit, score and save; print the figures."""
     forest = RankingForest(
-        n_estimators=options.trees, max_depth=10, random_state=0, n_jobs=options.threads
+        n_estimators=options.trees,
+        max_depth=10,
+        min_samples_leaf=3,
+        random_state=0,
+        n_jobs=options.threads,
     )
     forest.fit(*make_data(1000, 10))
     X, y = make_data(options.rows, options.levels)

@@ -155,6 +155,7 @@ OWN = {
     ],
     ("RankingForest", "split"): SPLITS,
     ("RankingForest", "max_depth"): [*ints(2), None],
+    ("RankingForest", "min_samples_leaf"): [*texts("auto"), *ints(3)],
     ("RankingForest", "aggregation"): texts("eta", "rank_mean", "rank_median", "kendall"),
     ("RankingForest", "n_iter_no_change"): [*ints(2), None],
     ("AUCBoost", "criterion"): texts("sum", "error"),

@@ -211,6 +211,74 @@ def test_trees_are_as_deep_and_as_fine_as_asked_for():
     assert any((np.diff(tree.strata["eta"]) > 0).any() for tree in unordered)
 
 
+def turned(n, share, seed=0):
+    """Rows on both sides of a slanting plane, with a share of the labels turned over."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, (X[:, 0] + X[:, 1] > 0) ^ (rng.random(n) < share)
+
+
+@pytest.mark.parametrize("aggregation", ["eta", "rank_mean"])
+@pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_rows_out_of_bag_choose_the_size_of_leaves(share, split, aggregation):
+    X, y = turned(400, share)
+    params = {"split": split, "aggregation": aggregation}
+    aucs = {
+        size: fit(X, y, n_estimators=60, oob_score=True, min_samples_leaf=size, **params).oob_score_
+        for size in (1, 5, 20)
+    }
+    best = max(aucs, key=aucs.get)
+    for n_estimators in (4, 70):
+        params["n_estimators"] = n_estimators
+        model = fit(X, y, min_samples_leaf="auto", **params)
+        assert model.min_samples_leaf_ == best
+        assert len(model.estimators_) == n_estimators
+        alone = fit(X, y, min_samples_leaf=best, **params)
+        assert alone.min_samples_leaf_ == best
+        assert_array_equal(model.decision_function(X), alone.decision_function(X))
+
+
+def test_noise_in_the_labels_calls_for_larger_leaves():
+    sizes = [
+        fit(*turned(400, share), min_samples_leaf="auto").min_samples_leaf_ for share in (0, 0.3)
+    ]
+    assert sizes == [1, 20]
+
+
+def test_the_size_of_leaves_is_three_where_no_row_is_out_of_bag():
+    X, y = sample(100)
+    model = fit(X, y, min_samples_leaf="auto", bootstrap=False)
+    alone = fit(X, y, min_samples_leaf=3, bootstrap=False)
+    assert model.min_samples_leaf_ == 3
+    assert_array_equal(model.decision_function(X), alone.decision_function(X))
+
+
+def test_the_size_of_leaves_that_was_chosen_is_kept_in_files_and_by_fits_that_go_on(tmp_path):
+    X, y = turned(400, 0.3)
+    whole = fit(X, y, min_samples_leaf="auto", n_estimators=70)
+    model = fit(X, y, min_samples_leaf="auto", n_estimators=5, warm_start=True)
+    model.save(tmp_path / "forest.json")
+    model = aucrank.load(tmp_path / "forest.json")
+    assert model.min_samples_leaf_ == whole.min_samples_leaf_ == 20
+    assert pickle.loads(pickle.dumps(model)).min_samples_leaf_ == 20
+    model.set_params(n_estimators=70).fit(X, y)
+    assert model.min_samples_leaf_ == 20
+    assert_array_equal(model.decision_function(X), whole.decision_function(X))
+    # Other rows, which alone would choose otherwise.
+    X, y = turned(400, 0.0)
+    assert model.set_params(n_estimators=80).fit(X, y).min_samples_leaf_ == 20
+    assert model.set_params(warm_start=False).fit(X, y).min_samples_leaf_ == 1
+
+
+def test_the_choice_of_the_size_of_leaves_does_not_depend_on_the_number_of_threads():
+    X, y = applicants(3000)
+    models = [fit(X, y, n_jobs=n, min_samples_leaf="auto") for n in (1, 2, 5)]
+    for model in models[1:]:
+        assert model.min_samples_leaf_ == models[0].min_samples_leaf_
+        assert_array_equal(model.decision_function(X), models[0].decision_function(X))
+
+
 def test_split_rules_are_those_of_one_tree():
     X, y = sample(300)
     text = [tree.to_text() for tree in fit(X, y, split="orthogonal").estimators_]
@@ -278,6 +346,8 @@ def test_the_number_of_threads_does_not_matter(aggregation):
         ({"max_depth": 0}, ValueError, "max_depth must be at least 1"),
         ({"min_samples_split": 1}, ValueError, "min_samples_split must be at least 2"),
         ({"min_samples_leaf": 0}, ValueError, "min_samples_leaf must be at least 1"),
+        ({"min_samples_leaf": 0.5}, TypeError, "min_samples_leaf must be an int, got 0.5"),
+        ({"min_samples_leaf": "best"}, ValueError, "min_samples_leaf must be one of 'auto'"),
         ({"min_gain": -0.1}, ValueError, "min_gain must be in"),
         ({"max_features": 0}, ValueError, "max_features must be at least 1"),
         ({"max_features": 1.5}, ValueError, "max_features must be in"),
@@ -554,6 +624,9 @@ def test_verbose_says_how_many_trees_and_how_good(capfd):
     assert capfd.readouterr().out == f"{under_way}[RankingForest] 12 trees\n"
     model = fit(X, y, verbose=1, oob_score=True)
     expected = f"[RankingForest] 12 trees, out-of-bag AUC {model.oob_score_:.4f}\n"
+    assert capfd.readouterr().out == under_way + expected
+    model = fit(X, y, verbose=1, min_samples_leaf="auto")
+    expected = f"[RankingForest] 12 trees, min_samples_leaf {model.min_samples_leaf_}\n"
     assert capfd.readouterr().out == under_way + expected
 
 

@@ -25,6 +25,12 @@ from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMi
 from aucrank.tree._ranking_tree import RankingTree
 from aucrank.tree._tree_rank import TreeRank
 
+#: Sizes of leaf that "auto" chooses among by the rows out of bag.
+_LEAF_SIZES = (1, 5, 20)
+
+#: What "auto" is where no row is out of bag.
+_LEAF_SIZE_WITHOUT_BOOTSTRAP = 3
+
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
 
 
@@ -45,8 +51,11 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Most splits between the root and a leaf of a tree; None for no bound.
     min_samples_split : int, default=2
         Rows that a node needs to be split, a row drawn twice counting twice.
-    min_samples_leaf : int, default=3
-        Rows that each side of a split keeps, a row drawn twice counting twice.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows that each side of a split keeps, a row drawn twice counting twice. "auto" takes 1, 5 or
+        20, whichever ranks best the rows that trees have not seen; for this 60 trees of each size
+        are grown, whatever ``n_estimators`` is, and those of the size taken are the first of the
+        forest. Without ``bootstrap`` there are no such rows, and "auto" is 3.
     min_gain : float, default=0.0
         A split must raise the AUC of its tree by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
@@ -70,6 +79,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         no effect on the mean of shares.
     oob_score : bool, default=False
         Whether to estimate the AUC by the rows that trees have not seen; it needs ``bootstrap``.
+        With ``min_samples_leaf="auto"`` these rows have chosen one of three sizes as well.
     n_iter_no_change : int or None, default=None
         Stop when the out-of-bag AUC has not risen by more than ``tol`` for so many trees; looked
         at every ten trees. None to grow all trees.
@@ -78,7 +88,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     warm_start : bool, default=False
         Keep the trees of the last fit and add those that are missing to ``n_estimators``. On the
         same rows, 10 trees and 10 more are the 20 trees of one fit, bit for bit, also without a
-        ``random_state``: the forest keeps its seed.
+        ``random_state``: the forest keeps its seed, and with ``min_samples_leaf="auto"`` the size
+        of its leaves.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Features that the score may only rise (1) or only fall (-1) with, as in `TreeRank`; it
         holds for every aggregation.
@@ -107,6 +118,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     ----------
     estimators_ : sequence of RankingTree
         The trees.
+    min_samples_leaf_ : int
+        Rows that each side of a split keeps in the trees: ``min_samples_leaf``, or what was chosen.
     oob_score_ : float
         AUC of the rows that trees have not seen, each scored by those trees. Only with
         ``oob_score`` or ``n_iter_no_change``.
@@ -134,9 +147,11 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     Notes
     -----
-    Three rows a leaf is the least size of largest mean 5-fold AUC over 16 real data sets of at most
-    20,000 rows (``benches/studies/forest_study.py``): 0.9037 with 100 trees, against 0.9017 with
-    one row a leaf; 0.9052 with 500 trees, a random forest of 500 trees 0.9041.
+    No single size of leaves suits all data: over 16 real data sets of at most 5,000 rows, as they
+    are and with columns of noise, labels turned over, few rows and few positives
+    (``benches/studies/forest_study.py``), 100 trees of 1, 3, 5, 10 or 20 rows a leaf are -0.39 to
+    0.65 points of AUC (hundredths) from scikit-learn's random forest of 500 trees. The choice by
+    the rows out of bag is 0.80 points above it, and 1.14 with 300 trees.
 
     `predict_proba` is the mean share of positives in the leaves. Of the other aggregations it is
     the share of positives among training rows of about the same score, those out of bag where
@@ -180,7 +195,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         split: Any = "orthogonal",
         max_depth: int | None = None,
         min_samples_split: int = 2,
-        min_samples_leaf: int = 3,
+        min_samples_leaf: Any = "auto",
         min_gain: float = 0.0,
         max_features: Any = "sqrt",
         cuts: str = "best",
@@ -258,11 +273,13 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         check_bool(self.warm_start, "warm_start")
         n_estimators = check_int(self.n_estimators, "n_estimators", low=1)
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
+        bootstrap = check_bool(self.bootstrap, "bootstrap")
+        leaf_sizes = self._leaf_sizes(bootstrap)
         tree = TreeRank(
             split=self.split,
             max_depth=2**31 if max_depth is None else max_depth,
             min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=leaf_sizes[0],
             min_gain=self.min_gain,
             max_features=self.max_features,
             pruning=None,
@@ -273,7 +290,6 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             level_rates=self.level_rates,
         )
         cuts = check_choice(self.cuts, "cuts", ("best", "random"))
-        bootstrap = check_bool(self.bootstrap, "bootstrap")
         share = self._share(scope.n_rows)
         if not bootstrap and self.max_samples is not None:
             raise ValueError("max_samples needs bootstrap=True: without it a tree sees all rows")
@@ -292,12 +308,23 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         stopping = None if patience is None else {"n_iter_no_change": patience, "tol": tol}
         return {
             "tree": tree._core_params(replace(scope, cuts=cuts)),
+            "leaf_sizes": leaf_sizes if len(leaf_sizes) > 1 else [],
             "n_trees": n_estimators,
             "bootstrap": {"share": share} if bootstrap else None,
             "aggregation": aggregation,
             "out_of_bag": oob_score,
             "early_stopping": stopping,
         }
+
+    def _leaf_sizes(self, bootstrap: bool) -> tuple[int, ...]:
+        """Return the sizes of leaf to choose among, one where there is no choice."""
+        size = self.min_samples_leaf
+        if isinstance(size, str):
+            check_choice(size, "min_samples_leaf", ("auto",))
+            return _LEAF_SIZES if bootstrap else (_LEAF_SIZE_WITHOUT_BOOTSTRAP,)
+        number = check_int(size, "min_samples_leaf", low=1)
+        assert number is not None
+        return (number,)
 
     def _share(self, n_rows: int) -> float:
         """Return the rows drawn for a tree as a share of all."""
@@ -336,7 +363,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             )
         if self.verbose > 0:
             oob = f", out-of-bag AUC {found['auc']:.4f}" if found else ""
-            print(f"[RankingForest] {model.n_trees} trees{oob}")
+            chosen = self.min_samples_leaf == "auto"
+            leaves = f", min_samples_leaf {model.min_samples_leaf}" if chosen else ""
+            print(f"[RankingForest] {model.n_trees} trees{leaves}{oob}")
         return model
 
     @property
@@ -354,6 +383,20 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             As many as were grown.
         """
         return _Trees(self._fitted_model, self._schema)
+
+    @property
+    def min_samples_leaf_(self) -> int:
+        """Return how many rows each side of a split keeps.
+
+        Returns
+        -------
+        int
+            At least 1; of a forest grown in several fits, in the trees of the last.
+        """
+        size = self._fitted_model.min_samples_leaf
+        if size is None:
+            raise AttributeError("a file of an earlier version does not tell min_samples_leaf_")
+        return size
 
     @property
     def oob_score_(self) -> float:

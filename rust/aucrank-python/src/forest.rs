@@ -29,6 +29,12 @@ impl PyRankingForest {
         self.0.seed()
     }
 
+    /// Rows that each side of a split keeps, or `None` if the file of the forest does not tell.
+    #[getter]
+    fn min_samples_leaf(&self) -> Option<u64> {
+        self.0.min_samples_leaf()
+    }
+
     fn tree(&self, number: usize) -> PyRankingTree {
         PyRankingTree(self.0.trees()[number].clone())
     }

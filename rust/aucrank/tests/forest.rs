@@ -1,5 +1,7 @@
 //! Forests of ranking trees through the public API, against their definitions written plainly.
 
+use std::collections::HashSet;
+
 use aucrank::data::{Column, Columns, Labels, MISSING_CODE};
 use aucrank::tree::{
     Aggregation, BootstrapParams, DyadicParams, EarlyStopping, ForestParams, GrowParams,
@@ -24,6 +26,7 @@ fn params(n_trees: usize, aggregation: Aggregation) -> ForestParams {
     };
     ForestParams {
         tree,
+        leaf_sizes: Vec::new(),
         n_trees,
         bootstrap: Some(BootstrapParams { share: 1.0 }),
         aggregation,
@@ -278,6 +281,103 @@ fn growth_stops_when_the_auc_out_of_bag_no_longer_rises() {
     assert_eq!(forest.out_of_bag().unwrap().path_trees, [10, 20, 24]);
 }
 
+/// The size whose 60 trees have the largest AUC out of bag, the smallest of equals.
+fn best_size(rows: &Rows, weights: Option<&[f64]>, params: &ForestParams, sizes: &[u64]) -> u64 {
+    let (mut best, mut chosen) = (0.0, 0);
+    for &size in sizes {
+        let params = ForestParams { out_of_bag: true, n_trees: 60, ..of_size(params, size) };
+        let auc = rows.try_fit(&params, weights, None).unwrap().out_of_bag().unwrap().auc;
+        if auc > best {
+            (best, chosen) = (auc, size);
+        }
+    }
+    chosen
+}
+
+fn of_size(params: &ForestParams, size: u64) -> ForestParams {
+    let mut params = ForestParams { leaf_sizes: Vec::new(), ..params.clone() };
+    params.tree.grow.min_samples_leaf = size;
+    if let SplitRule::Stumps(stumps) = &mut params.tree.split
+        && stumps.max_depth == 1
+    {
+        stumps.min_samples_leaf = size;
+    }
+    params
+}
+
+#[test]
+fn the_rows_out_of_bag_choose_the_size_of_leaves() {
+    let mut chosen = HashSet::new();
+    let sizes = [1, 4, 15, 40];
+    for (n_rows, seed, noise, depth) in [(300, 7, 0, 1), (300, 7, 3, 1), (500, 5, 2, 2)] {
+        let mut rows = Rows::new(n_rows, seed);
+        // Some labels are turned over, so that large leaves are needed.
+        for row in (0..n_rows).filter(|row| row % 7 < noise) {
+            rows.positive[row] = !rows.positive[row];
+        }
+        let weights: Vec<f64> = (0..n_rows).map(|row| 1.0 + (row % 3) as f64).collect();
+        for weights in [None, Some(&weights[..])] {
+            for aggregation in [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian] {
+                // Fewer trees than the choice grows, and more.
+                for n_trees in [7, 64] {
+                    let mut params =
+                        ForestParams { leaf_sizes: sizes.to_vec(), ..params(n_trees, aggregation) };
+                    params.tree.grow.max_depth = 20;
+                    if depth == 1 {
+                        params.tree.split = SplitRule::Stumps(LeafRankParams::orthogonal(1));
+                    }
+                    let size = best_size(&rows, weights, &params, &sizes);
+                    let forest = rows.try_fit(&params, weights, None).unwrap();
+                    assert_eq!(forest.min_samples_leaf(), Some(size));
+                    let alone = rows.try_fit(&of_size(&params, size), weights, None).unwrap();
+                    assert!(json(&forest) == json(&alone), "{aggregation:?}");
+                    chosen.insert(size);
+                }
+            }
+        }
+    }
+    assert!(chosen.len() > 1, "{chosen:?}");
+}
+
+#[test]
+fn a_forest_that_grows_on_keeps_the_size_that_was_chosen() {
+    let rows = Rows::new(300, 7);
+    for aggregation in AGGREGATIONS {
+        let of =
+            |n_trees| ForestParams { leaf_sizes: vec![1, 5, 20], ..params(n_trees, aggregation) };
+        let whole = rows.fit(&of(80));
+        for first in [5, 70] {
+            let earlier = rows.fit(&of(first));
+            let both = rows.try_fit(&of(80), None, Some(earlier)).unwrap();
+            assert!(json(&both) == json(&whole), "{aggregation:?}");
+        }
+    }
+    // What an earlier version has saved does not tell the size.
+    let mut saved = serde_json::to_value(rows.fit(&params(3, Aggregation::Eta))).unwrap();
+    saved.as_object_mut().unwrap().remove("min_samples_leaf").unwrap();
+    let earlier: RankingForest = serde_json::from_value(saved).unwrap();
+    assert_eq!(earlier.min_samples_leaf(), None);
+    let sizes = ForestParams { leaf_sizes: vec![1, 5], ..params(9, Aggregation::Eta) };
+    let err = rows.try_fit(&sizes, None, Some(earlier.clone())).unwrap_err().to_string();
+    assert!(err.starts_with("the earlier forest is of leaves of unknown size"), "{err}");
+    let forest = rows.try_fit(&params(9, Aggregation::Eta), None, Some(earlier)).unwrap();
+    assert_eq!(forest.min_samples_leaf(), Some(1));
+}
+
+#[test]
+fn of_sizes_that_rank_alike_the_smallest_is_taken() {
+    // One row of each class: none is ever out of bag.
+    let rows = Rows::new(300, 7);
+    let first = |class| rows.positive.iter().position(|&positive| positive == class).unwrap();
+    let two = rows.some([first(false), first(true)].into_iter());
+    let params = ForestParams {
+        leaf_sizes: vec![1, 2, 3],
+        out_of_bag: false,
+        ..params(4, Aggregation::Eta)
+    };
+    assert_eq!(two.fit(&params).min_samples_leaf(), Some(1));
+}
+
 #[test]
 fn each_tree_sees_the_share_of_each_class_that_was_asked_for() {
     let rows = Rows::new(333, 10);
@@ -355,6 +455,8 @@ fn what_makes_no_sense_is_refused() {
     };
     let of_share =
         |share| ForestParams { bootstrap: Some(BootstrapParams { share }), ..good.clone() };
+    let of_sizes = |sizes: &[u64]| ForestParams { leaf_sizes: sizes.to_vec(), ..good.clone() };
+    let unbagged_sizes = ForestParams { bootstrap: None, out_of_bag: false, ..of_sizes(&[1, 5]) };
     let kendall = ForestParams { early_stopping: stopping, ..params(3, Aggregation::Kendall) };
     let unbagged = ForestParams { bootstrap: None, ..good.clone() };
     let unbagged_stop =
@@ -363,6 +465,10 @@ fn what_makes_no_sense_is_refused() {
         (ForestParams { n_trees: 0, ..good.clone() }, "n_trees is 0, but must be at least 1"),
         (of_split(SplitRule::Dyadic(DyadicParams { level: 2 })), "split is dyadic, but must be"),
         (of_split(SplitRule::Classifier), "split is a classifier, but must be made of stumps"),
+        (of_sizes(&[0, 1]), "leaf_sizes is [0, 1], but must be positive and ascending"),
+        (of_sizes(&[5, 1]), "leaf_sizes is [5, 1], but must be positive and ascending"),
+        (of_sizes(&[2, 2]), "leaf_sizes is [2, 2], but must be positive and ascending"),
+        (unbagged_sizes, "bootstrap is none, but must be given"),
         (of_share(0.0), "share is 0, but must be in (0, 1]"),
         (of_share(1.5), "share is 1.5, but must be in (0, 1]"),
         (of_share(f64::NAN), "share is NaN, but must be in (0, 1]"),

@@ -1,6 +1,8 @@
 //! Growing a forest: trees on bootstrap samples, judged by the rows that they have not seen.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::vec::IntoIter;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -9,6 +11,7 @@ use rayon::prelude::*;
 use super::bootstrap::Bootstrap;
 use super::consensus::Consensus;
 use super::judged::{BLOCK_TREES, Judged};
+use super::leaf_sizes::TRIAL_TREES;
 use super::params::ForestParams;
 use super::ranking_forest::{Aggregation, RankingForest};
 use crate::data::{
@@ -19,6 +22,7 @@ use crate::formula::{Rule, Test};
 use crate::interrupt::PartCounter;
 use crate::prepared::Prepared;
 use crate::tree::fit::Grower;
+use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
 
@@ -35,7 +39,8 @@ const SAMPLED_ROWS: usize = 20_000;
 /// Fits a forest, or adds trees to an `earlier` one until it has as many as are wanted.
 ///
 /// A tree depends on the seed and its number only, so that a forest that was grown in two fits on
-/// the same rows is that of one fit, bit for bit.
+/// the same rows is that of one fit, bit for bit. Where the size of leaves is chosen, 60 trees of each are
+/// grown for it, whatever their number in the end; those of the size chosen are the first of the forest.
 ///
 /// # Errors
 ///
@@ -58,6 +63,7 @@ const SAMPLED_ROWS: usize = 20_000;
 /// let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let params = ForestParams {
 ///     tree,
+///     leaf_sizes: Vec::new(),
 ///     n_trees: 20,
 ///     bootstrap: Some(BootstrapParams { share: 1.0 }),
 ///     aggregation: Aggregation::Eta,
@@ -82,14 +88,39 @@ pub fn fit_forest(
         earlier.trees[0].check_columns(columns)?;
     }
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
-    let grower = Grower::new(columns, &binned, labels, &params.tree, None, interrupt)?;
+    let trees = params.trees_to_try(earlier.as_ref())?;
+    let growers = trees
+        .iter()
+        .map(|tree| Grower::new(columns, &binned, labels, tree, None, interrupt))
+        .collect::<Result<Vec<_>, _>>()?;
     if labels.weights().is_none() {
-        let grower = grower.counted_by(CountedRows(labels.positive()), None);
-        Growing::new(&grower, params, earlier).fit(interrupt)
+        let row_tally = CountedRows(labels.positive());
+        let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
+        fit_by_best(&growers, params, earlier, interrupt)
     } else {
-        let grower = grower.counted_by(WeightedRows(labels), None);
-        Growing::new(&grower, params, earlier).fit(interrupt)
+        let row_tally = WeightedRows(labels);
+        let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
+        fit_by_best(&growers, params, earlier, interrupt)
     }
+}
+
+/// Fits a forest by the grower whose trees rank the rows best that they have not seen, the first of equals.
+fn fit_by_best<'a, R: RowTally + Copy>(
+    growers: &'a [Grower<'a, R>],
+    params: &'a ForestParams,
+    earlier: Option<RankingForest>,
+    interrupt: &Interrupt,
+) -> Result<RankingForest, RankError> {
+    let (mut best, mut grower, mut grown) = (f64::NEG_INFINITY, &growers[0], Vec::new());
+    if growers.len() > 1 {
+        for tried in growers {
+            let (auc, trees) = Growing::new(tried, params, None, Vec::new()).trial(interrupt)?;
+            if auc > best {
+                (best, grower, grown) = (auc, tried, trees);
+            }
+        }
+    }
+    Growing::new(grower, params, earlier, grown).fit(interrupt)
 }
 
 /// A forest while it grows.
@@ -98,6 +129,8 @@ struct Growing<'a, R> {
     params: &'a ForestParams,
     bootstrap: Option<Bootstrap>,
     forest: RankingForest,
+    /// Trees that have been grown and are not in the forest yet, those of the next numbers.
+    grown: IntoIter<RankingTree>,
 }
 
 impl<'a, R: RowTally + Copy> Growing<'a, R> {
@@ -105,6 +138,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         grower: &'a Grower<'a, R>,
         params: &'a ForestParams,
         earlier: Option<RankingForest>,
+        grown: Vec<RankingTree>,
     ) -> Self {
         let (trees, seed) = match earlier {
             Some(earlier) => (earlier.trees, earlier.seed),
@@ -118,11 +152,13 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
                 trees,
                 aggregation: params.aggregation,
                 seed,
+                min_samples_leaf: Some(grower.sample.params.min_samples_leaf),
                 consensus: None,
                 calibration: None,
                 out_of_bag: None,
                 prepared: Prepared::default(),
             },
+            grown: grown.into_iter(),
         }
     }
 
@@ -163,6 +199,16 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
             (out_of_bag.path_trees, out_of_bag.path_aucs) = (path_trees, path_aucs);
         }
         Ok(forest)
+    }
+
+    /// Grows as many trees as a size of leaves is chosen by, which are no part of the progress of the fit, and
+    /// returns their out-of-bag AUC with them. A consensus is judged by the mean of ranks.
+    fn trial(mut self, interrupt: &Interrupt) -> Result<(f64, Vec<RankingTree>), RankError> {
+        self.forest.trees = self.trees(0..TRIAL_TREES, interrupt, || Ok(()))?;
+        let mut judged = Judged::new(self.judged_rows(), &self.forest);
+        self.ask(&mut judged, TRIAL_TREES, interrupt)?;
+        let scored = judged.scored(&self.forest, self.grower.sample.labels);
+        Ok((scored.auc()?.unwrap_or(0.5), self.forest.trees))
     }
 
     fn seed_of(&self, tree: usize) -> u64 {
@@ -206,19 +252,33 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         tree.total() == total && tree.exponent() == labels.exponent() && tree.tests().all(is_cut)
     }
 
-    /// Grows trees until there are `n_trees`.
+    /// Grows trees until there are `n_trees`, and reports them.
     fn grow(&mut self, n_trees: usize, interrupt: &Interrupt) -> Result<(), RankError> {
         let first = self.forest.trees.len();
         if first >= n_trees {
             return Ok(());
         }
-        let growing = &*self;
         let done = PartCounter::new(interrupt, "tree", self.params.n_trees).after(first);
+        for tree in self.grown.by_ref().take(n_trees - first) {
+            done.add()?;
+            self.forest.trees.push(tree);
+        }
+        let others = self.trees(self.forest.trees.len()..n_trees, interrupt, || done.add())?;
+        self.forest.trees.extend(others);
+        Ok(())
+    }
+
+    /// Grows the trees of some numbers.
+    fn trees(
+        &self,
+        numbers: Range<usize>,
+        interrupt: &Interrupt,
+        done: impl Fn() -> Result<(), RankError> + Sync + Send,
+    ) -> Result<Vec<RankingTree>, RankError> {
         let grow = |tree: usize| {
             interrupt.check()?;
-            let seed = growing.seed_of(tree);
-            let grown = growing.grower.grow(growing.rows_of(tree), seed, interrupt)?;
-            done.add()?;
+            let grown = self.grower.grow(self.rows_of(tree), self.seed_of(tree), interrupt)?;
+            done()?;
             Ok(grown)
         };
         let binned = self.grower.sample.binned;
@@ -227,9 +287,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         let a_tree = 8 * binned.n_rows();
         let at_once =
             if a_tree > SMALL_BYTES { (binned.n_bytes() / 2 / a_tree).max(1) } else { usize::MAX };
-        let grown = run_each(first..n_trees, at_once, grow)?;
-        self.forest.trees.extend(grown);
-        Ok(())
+        run_each(numbers, at_once, grow)
     }
 
     /// Asks trees about the rows that they have not seen.
@@ -241,6 +299,17 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
     ) -> Result<(), RankError> {
         let left_out = |tree| self.bootstrap.as_ref().map(|bag| bag.left_out(self.seed_of(tree)));
         judged.add(&self.forest, self.grower.sample.binned, n_trees, left_out, interrupt)
+    }
+
+    /// Rows by which the forest is judged: all, or a sample where answers of all trees are needed at once.
+    fn judged_rows(&self) -> Vec<u32> {
+        let rows = self.grower.sample.labels.rows();
+        match self.forest.aggregation {
+            Aggregation::RankMedian | Aggregation::Kendall => {
+                sampled(&rows, SAMPLED_ROWS, mix(self.forest.seed))
+            }
+            _ => rows,
+        }
     }
 
     /// Forms the consensus, judges the forest by the rows out of bag, and calibrates ranks.
@@ -256,13 +325,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         }
         let is_rank = self.forest.aggregation != Aggregation::Eta;
         let stops_early = self.params.early_stopping.is_some();
-        let needs_all =
-            matches!(self.forest.aggregation, Aggregation::RankMedian | Aggregation::Kendall);
-        let mut rows = labels.rows();
-        if needs_all && rows.len() > SAMPLED_ROWS {
-            rows = sampled(&rows, SAMPLED_ROWS, mix(self.forest.seed));
-        }
-        let mut judged = Judged::new(rows, &self.forest);
+        let mut judged = Judged::new(self.judged_rows(), &self.forest);
         self.ask(&mut judged, self.forest.trees.len(), interrupt)?;
         let scored = judged.scored(&self.forest, labels);
         if is_rank && scored.is_mixed() {
@@ -286,7 +349,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
 /// time, each on its share of the threads and nothing of it elsewhere: what is being grown at once,
 /// and its memory, stays bounded.
 fn run_each<T: Send>(
-    numbers: std::ops::Range<usize>,
+    numbers: Range<usize>,
     at_once: usize,
     work: impl Fn(usize) -> Result<T, RankError> + Sync + Send,
 ) -> Result<Vec<T>, RankError> {
@@ -347,6 +410,7 @@ mod tests {
         };
         ForestParams {
             tree,
+            leaf_sizes: Vec::new(),
             n_trees: 13,
             bootstrap: Some(BootstrapParams { share }),
             aggregation,

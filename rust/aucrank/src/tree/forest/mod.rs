@@ -6,7 +6,7 @@
 //!   `leaf_sums`, `score`: what it is used for;
 //! - `saved`: the form in which a forest is saved;
 //! - `params`: what a fit is told, `fit`: the growth on samples drawn by `bootstrap`, `judged`: what trees
-//!   say of rows that they have not seen.
+//!   say of rows that they have not seen, `leaf_sizes`: among which these choose.
 
 mod bootstrap;
 mod calibration;
@@ -14,6 +14,7 @@ mod consensus;
 mod fit;
 mod formula;
 mod judged;
+mod leaf_sizes;
 mod leaf_sums;
 mod params;
 mod ranking_forest;

@@ -23,6 +23,11 @@ pub struct EarlyStopping {
 pub struct ForestParams {
     /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
     pub tree: TreeRankParams,
+    /// Sizes of leaf, ascending, of which the one is taken in the place of that of `tree` whose trees rank
+    /// the rows best that they have not seen, the smallest of equals; it needs a bootstrap. An earlier
+    /// forest keeps its size. Empty to take that of `tree`.
+    #[serde(default)]
+    pub leaf_sizes: Vec<u64>,
     /// Number of trees; at least 1.
     pub n_trees: usize,
     /// How rows are drawn for each tree; `None` if each sees all of them.
@@ -46,11 +51,17 @@ impl ForestParams {
         if !split.is_of_stumps() {
             return bad("split", split.name().to_owned(), "made of stumps in a forest");
         }
+        if self.leaf_sizes.first() == Some(&0) || !self.leaf_sizes.is_sorted_by(|a, b| a < b) {
+            return bad("leaf_sizes", format!("{:?}", self.leaf_sizes), "positive and ascending");
+        }
         match self.bootstrap {
             Some(BootstrapParams { share }) if !(share > 0.0 && share <= 1.0) => {
                 bad("share", share.to_string(), "in (0, 1]")
             }
-            None if self.out_of_bag || self.early_stopping.is_some() => {
+            None if self.out_of_bag
+                || self.early_stopping.is_some()
+                || !self.leaf_sizes.is_empty() =>
+            {
                 bad("bootstrap", "none".to_owned(), "given where rows out of bag are asked for")
             }
             _ if self.early_stopping.is_some() && self.aggregation == Aggregation::Kendall => bad(

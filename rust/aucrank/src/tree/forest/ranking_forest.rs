@@ -48,6 +48,8 @@ pub struct RankingForest {
     pub(in crate::tree) trees: Vec<RankingTree>,
     pub(in crate::tree) aggregation: Aggregation,
     pub(in crate::tree) seed: u64,
+    /// Rows that each side of a split keeps in the trees grown last; `None` in a file that does not tell.
+    pub(in crate::tree) min_samples_leaf: Option<u64>,
     pub(in crate::tree) consensus: Option<Consensus>,
     pub(in crate::tree) calibration: Option<Calibration>,
     pub(in crate::tree) out_of_bag: Option<OutOfBag>,
@@ -71,6 +73,13 @@ impl RankingForest {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Rows that each side of a split keeps in the trees that were grown last, chosen where there was a
+    /// choice; `None` for a forest from a file of an earlier version, which does not tell.
+    #[must_use]
+    pub fn min_samples_leaf(&self) -> Option<u64> {
+        self.min_samples_leaf
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.
@@ -123,6 +132,9 @@ impl RankingForest {
         let Some(first) = self.trees.first() else {
             return Err("the forest has no trees".to_owned());
         };
+        if self.min_samples_leaf == Some(0) {
+            return Err("leaves have no rows".to_owned());
+        }
         // Frames of many features may be shared by many small trees.
         let mut frames = HashSet::new();
         for (number, tree) in self.trees.iter().enumerate() {

@@ -32,6 +32,9 @@ struct SavedForest<'a> {
     /// Those that differ: trees of a forest grown in two fits may have seen other weights and other
     /// missing values.
     frames: Vec<Cow<'a, TreeFrame>>,
+    /// Files of earlier versions do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min_samples_leaf: Option<u64>,
     out_of_bag: Option<Cow<'a, OutOfBag>>,
     seed: u64,
     /// For each feature those of its stumps, ascending.
@@ -105,6 +108,7 @@ impl<'a> SavedForest<'a> {
             calibration: forest.calibration.as_ref().map(Cow::Borrowed),
             consensus: forest.consensus.as_ref().map(Cow::Borrowed),
             frames: frames.into_iter().map(|frame| Cow::Borrowed(&**frame)).collect(),
+            min_samples_leaf: forest.min_samples_leaf,
             out_of_bag: forest.out_of_bag.as_ref().map(Cow::Borrowed),
             seed: forest.seed,
             thresholds,
@@ -170,6 +174,7 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
             trees: saved.trees.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
             aggregation: saved.aggregation,
             seed: saved.seed,
+            min_samples_leaf: saved.min_samples_leaf,
             consensus: saved.consensus.map(Cow::into_owned),
             calibration: saved.calibration.map(Cow::into_owned),
             out_of_bag: saved.out_of_bag.map(Cow::into_owned),

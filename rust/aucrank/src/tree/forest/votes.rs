@@ -103,6 +103,7 @@ mod tests {
             trees: Vec::new(),
             aggregation,
             seed: 0,
+            min_samples_leaf: Some(1),
             consensus: None,
             calibration: None,
             out_of_bag: None,
