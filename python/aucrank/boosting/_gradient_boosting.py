@@ -56,6 +56,8 @@ _ADDITIVE: dict[str, Any] = {
     "validation_fraction": 0.15,
     "n_bags": 8,
 }
+#: A fit chooses no more pairs of features.
+_MOST_PAIRS = 1000
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
 _WORDING = Wording(
     unnamed="interactions names {column!r}, but X has no column names",
@@ -399,7 +401,7 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
             "max_features": check_max_features(self.max_features, scope.n_features),
             "max_bins": check_int(self.max_bins, "max_bins", low=2, high=255),
             "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
-            "interactions": self._groups(scope.schema),
+            "interactions": self._interactions(scope.schema),
             "held_out": self._held_out_params(),
             "n_bags": self._bags(),
             "seed": scope.seed,
@@ -423,28 +425,37 @@ class GradientBoostingRanker(TermsMixin, ProbabilityMixin, BaseRanker):
         share = check_real(least, name, low=0.0, high=1.0, low_open=True, high_open=True)
         return {"share": share}
 
-    def _groups(self, schema: Schema | None) -> list[list[int]] | None:
-        """Return the groups of features that may be asked together, by position."""
-        groups = self.interactions
-        if groups is None:
-            return None
-        if isinstance(groups, Integral) and not isinstance(groups, bool) and groups == 0:
-            return []
-        if not isinstance(groups, list | tuple) or not all(
-            isinstance(group, list | tuple) for group in groups
+    def _interactions(self, schema: Schema | None) -> str | dict[str, Any]:
+        """Return which features may be asked together, as the core takes it."""
+        given = self.interactions
+        if given is None:
+            return "any"
+        if isinstance(given, Integral) and not isinstance(given, bool):
+            most = check_int(given, "interactions", low=0, high=_MOST_PAIRS)
+            if most and self.warm_start:
+                raise ValueError(
+                    f"interactions={most} does not go with warm_start: pairs are chosen once, for"
+                    " all rounds after those of single features"
+                )
+            return {"pairs": most} if most else {"groups": []}
+        if not isinstance(given, list | tuple) or not all(
+            isinstance(group, list | tuple) for group in given
         ):
             raise ValueError(
-                f"interactions must be None, 0 or a list of lists of features, got {groups!r}"
+                "interactions must be None, a number of pairs or a list of lists of features, got"
+                f" {given!r}"
             )
         if schema is None:
-            return []
-        return [
-            [
-                find_column(feature, schema.names, len(schema.features), wording=_WORDING)
-                for feature in group
+            return {"groups": []}
+        return {
+            "groups": [
+                [
+                    find_column(feature, schema.names, len(schema.features), wording=_WORDING)
+                    for feature in group
+                ]
+                for group in given
             ]
-            for group in groups
-        ]
+        }
 
     def _held_out_params(self) -> dict[str, Any] | None:
         """Return how the number of rounds is chosen, as the core takes it."""

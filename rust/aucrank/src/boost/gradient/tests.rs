@@ -334,7 +334,7 @@ fn scores_are_those_of_the_formula_and_of_the_rounds() {
 #[test]
 fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     let sample = Sample::new(800);
-    let params = GradientParams { interactions: Some(Vec::new()), ..few(Loss::Log) };
+    let params = GradientParams { interactions: Interactions::Groups(Vec::new()), ..few(Loss::Log) };
     let model = sample.fit(&params);
     assert!(model.is_additive() && model.trees().len() == 12);
     let columns = sample.columns();
@@ -342,12 +342,12 @@ fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     for (parts, score) in parts.chunks(3).zip(model.score(&columns).unwrap()) {
         assert_eq!(parts.iter().sum::<f64>() + model.base(), score);
     }
-    let pairs = GradientParams { interactions: Some(vec![vec![0, 2]]), ..params.clone() };
+    let pairs = GradientParams { interactions: Interactions::Groups(vec![vec![0, 2]]), ..params.clone() };
     for tree in sample.fit(&pairs).trees() {
         let asks = |feature| tree.tests().any(|(test, _)| test.feature == feature);
         assert!(!(asks(1) && (asks(0) || asks(2))));
     }
-    let free = sample.fit(&GradientParams { interactions: None, ..params });
+    let free = sample.fit(&GradientParams { interactions: Interactions::Any, ..params });
     assert_eq!(free.explain(&columns), Err(RankError::NotAdditive));
 }
 
@@ -403,7 +403,7 @@ fn bags_are_the_mean_of_fits_of_other_seeds() {
 #[test]
 fn bags_do_not_depend_on_threads_and_are_saved() {
     let sample = Sample::new(3000);
-    let params = GradientParams { n_bags: 5, interactions: Some(Vec::new()), ..drawn(Loss::Log) };
+    let params = GradientParams { n_bags: 5, interactions: Interactions::Groups(Vec::new()), ..drawn(Loss::Log) };
     let fits = [1, 2, 7].map(|n_threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
         pool.install(|| sample.fit(&params))
@@ -520,7 +520,7 @@ fn what_cannot_be_is_refused() {
     assert!(refused(leaves).starts_with("max_leaves is 1"));
     let bags = GradientParams { n_bags: 0, ..params.clone() };
     assert!(refused(bags).starts_with("n_bags is 0"));
-    let groups = GradientParams { interactions: Some(vec![vec![3]]), ..params.clone() };
+    let groups = GradientParams { interactions: Interactions::Groups(vec![vec![3]]), ..params.clone() };
     assert!(refused(groups).starts_with("interactions is about feature 3"));
     let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };
     assert!(refused(bound).contains("column 2 is categorical"));
