@@ -1,10 +1,11 @@
 //! The score as a sum of step functions and of tables of two features, where no tree asks more.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::model::GradientBoosted;
 use super::pair_table::PairTerm;
-use super::tree::GradientTree;
+use super::tree::{GradientNode, GradientTree};
 use crate::data::{Columns, FeatureTerm, Steps};
 use crate::formula::{Formula, Rule, Test};
 use crate::{RankError, parallel};
@@ -16,6 +17,53 @@ impl GradientTree {
         features.sort_unstable();
         features.dedup();
         features
+    }
+
+    /// Trees that add up to it: for each leaf one that is 0 everywhere else.
+    fn leaves(&self) -> impl Iterator<Item = Self> {
+        // The questions on the way to a node, and the sides that it takes.
+        let mut waiting = vec![(0, Vec::<(usize, bool)>::new())];
+        std::iter::from_fn(move || {
+            loop {
+                let (place, way) = waiting.pop()?;
+                match &self.nodes()[place] {
+                    GradientNode::Split { right, .. } => {
+                        let side = |is_left: bool| [&way[..], &[(place, is_left)]].concat();
+                        waiting.extend([(*right, side(false)), (place + 1, side(true))]);
+                    }
+                    leaf @ GradientNode::Leaf { .. } => return Some(self.only(&way, leaf)),
+                }
+            }
+        })
+    }
+
+    /// The tree that asks the questions on one way, at whose end is a leaf, and 0 besides.
+    fn only(&self, way: &[(usize, bool)], leaf: &GradientNode) -> Self {
+        let nothing = GradientNode::Leaf { value: 0.0, weight: 1.0 };
+        let mut nodes = vec![leaf.clone()];
+        for &(place, is_left) in way.iter().rev() {
+            let GradientNode::Split { test, gain, .. } = &self.nodes()[place] else { continue };
+            let (left, right) = match is_left {
+                true => (nodes, vec![nothing.clone()]),
+                false => (vec![nothing.clone()], nodes),
+            };
+            let split =
+                GradientNode::Split { test: test.clone(), right: left.len() + 1, gain: *gain };
+            let further = |by: usize| {
+                move |node: GradientNode| match node {
+                    GradientNode::Split { test, right, gain } => {
+                        GradientNode::Split { test, right: right + by, gain }
+                    }
+                    GradientNode::Leaf { .. } => node,
+                }
+            };
+            let by = left.len() + 1;
+            nodes = std::iter::once(split)
+                .chain(left.into_iter().map(further(1)))
+                .chain(right.into_iter().map(further(by)))
+                .collect();
+        }
+        Self::new(nodes)
     }
 
     /// The tree as a step function of its only feature, given its number of categories.
@@ -68,20 +116,35 @@ impl Test {
 }
 
 /// The trees of a model by what they ask.
+#[derive(Default)]
 struct ByFeatures<'a> {
-    singles: BTreeMap<usize, Vec<&'a GradientTree>>,
-    pairs: BTreeMap<[usize; 2], Vec<&'a GradientTree>>,
+    singles: BTreeMap<usize, Vec<Cow<'a, GradientTree>>>,
+    pairs: BTreeMap<[usize; 2], Vec<Cow<'a, GradientTree>>>,
+}
+
+impl<'a> ByFeatures<'a> {
+    /// Adds a tree; `None` if it asks more than two features.
+    fn add(&mut self, tree: Cow<'a, GradientTree>) -> Option<()> {
+        match *tree.features() {
+            [feature] => self.singles.entry(feature).or_default().push(tree),
+            [first, second] => self.pairs.entry([first, second]).or_default().push(tree),
+            _ => return None,
+        }
+        Some(())
+    }
 }
 
 impl GradientBoosted {
-    /// The trees by the one or two features that each of them asks; `None` if one asks more.
+    /// The trees by the one or two features that each of them asks. A tree that asks several pairs, each
+    /// below another side of its root, is a sum of trees of one leaf each. `None` if three features are
+    /// asked on the way to a leaf.
     fn by_features(&self) -> Option<ByFeatures<'_>> {
-        let mut found = ByFeatures { singles: BTreeMap::new(), pairs: BTreeMap::new() };
+        let mut found = ByFeatures::default();
         for tree in self.trees() {
-            match *tree.features() {
-                [feature] => found.singles.entry(feature).or_default().push(tree),
-                [first, second] => found.pairs.entry([first, second]).or_default().push(tree),
-                _ => return None,
+            if found.add(Cow::Borrowed(tree)).is_none() {
+                for leaf in tree.leaves() {
+                    found.add(Cow::Owned(leaf))?;
+                }
             }
         }
         Some(found)
@@ -93,8 +156,8 @@ impl GradientBoosted {
         self.pairs().is_some_and(|pairs| pairs.is_empty())
     }
 
-    /// The pairs of features that trees ask together, each ascending, and all of them; `None` if a tree
-    /// asks more than two features.
+    /// The pairs of features that trees ask together, each ascending, and all of them; `None` if
+    /// three are asked on the way to a leaf.
     #[must_use]
     pub fn pairs(&self) -> Option<Vec<[usize; 2]>> {
         Some(self.by_features()?.pairs.into_keys().collect())
@@ -105,11 +168,11 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if a tree asks more than two features.
+    /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf.
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
         let singles = self.by_features().ok_or(RankError::NotAdditive)?.singles;
         let merged = singles.into_iter().map(|(feature, trees)| {
-            let steps = |tree: &&GradientTree| tree.steps(feature, self.n_levels()[feature]);
+            let steps = |tree: &Cow<'_, GradientTree>| tree.steps(feature, self.n_levels()[feature]);
             let mut sum = steps(&trees[0]);
             trees[1..].iter().for_each(|tree| sum.add(&steps(tree)));
             sum
@@ -121,11 +184,11 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if a tree asks more than two features; [`RankError::LargeTable`] for a
+    /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf; [`RankError::LargeTable`] for a
     /// table of more than a million cells.
     pub fn pair_terms(&self) -> Result<Vec<PairTerm>, RankError> {
         let pairs = self.by_features().ok_or(RankError::NotAdditive)?.pairs;
-        let table = |(pair, trees): (_, Vec<&GradientTree>)| {
+        let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
             PairTerm::sum(pair, self.n_levels(), &trees)
         };
         parallel::try_map(pairs.into_iter().collect(), table)

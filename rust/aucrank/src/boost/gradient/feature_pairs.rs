@@ -8,18 +8,20 @@
 //! <https://doi.org/10.1145/2487575.2487579>), the gradients are those of a sum of single features, and
 //! all questions of a pair are tried on its table of sums by bin.
 //!
-//! The best of so many questions gains by chance alone. So the rows are parted in two halves by a hash
-//! of their content: each half chooses its questions, and the other half judges their contrast `c`, by
-//! `J' (2 c c' - c^2)` with `c'` and `J'` its own. That is below 0 on average where the two features
-//! tell nothing together. It varies, though, and the best of many pairs is looked for: a pair is taken
-//! if both judgements add up to more than `2 ln(N / 0.05)`, of `N` pairs. In simulations of noise at
-//! most one fit of ten takes a pair.
+//! The best of so many questions gains by chance alone. Where two features tell nothing together, `c^2 J`
+//! is a squared normal deviate for each two questions, and the largest of `Q` of them seldom exceeds
+//! `2 ln Q`, the universal threshold of Donoho and Johnstone (1994,
+//! <https://doi.org/10.1093/biomet/81.3.425>), with all questions to all pairs counted. A pair is taken
+//! for what it exceeds that by. Neighbouring questions part the rows alike, so that fewer than one fit in
+//! twenty to noise takes a pair. Sums of few rows are no normal deviates: as for leaves, some is added to
+//! each hessian. (To judge the questions that one half of the rows has chosen by the other half needs no
+//! threshold for the questions, but twice the rows to find a product of two features.)
 
 use super::best_split::Criterion;
 use super::loss::LossAt;
 use super::rows::FitRows;
-use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, Sums};
-use crate::data::{Columns, FeatureBins, content_hashes, mix};
+use super::sums::{HESSIAN_UNITS, Sums};
+use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};
 
 /// Most features that are paired, those that single features gained most by.
@@ -28,35 +30,30 @@ const MOST_FEATURES: usize = 100;
 /// Categories of a feature that are asked for, one by one: those of the most rows.
 const MOST_LEVELS: usize = 31;
 
-/// Sum of hessians that each half needs in each quadrant.
-const LEAST_HESSIAN: f64 = 1.0;
-
-/// Expected number of pairs of noise that are taken.
-const LEVEL: f64 = 0.05;
-
-/// Makes the halves others than the rows that are held out.
-const SALT: u64 = 0x7061_6972;
+/// Added to the sum of the hessians of each quadrant.
+const L2: f64 = 5.0;
 
 /// What pairs are chosen by.
 pub(super) struct PairSearch<'a> {
     /// All rows, in few bins.
     pub(super) rows: &'a FitRows<'a>,
-    pub(super) columns: &'a Columns<'a>,
     /// The loss at the scores of a sum of single features.
     pub(super) at: &'a LossAt,
     pub(super) scores: &'a [f64],
     /// What each feature has gained alone.
     pub(super) gains: &'a [f64],
     pub(super) criterion: &'a Criterion,
-    pub(super) seed: u64,
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// A pair of features, the lower one first, and what both halves say of it.
+/// A pair of features, the lower one first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FoundPair {
     pub(super) features: [usize; 2],
-    pub(super) merit: f64,
+    /// Twice what the best contrast lowers the loss by.
+    pub(super) gain: f64,
+    /// Number of contrasts.
+    pub(super) n_questions: usize,
 }
 
 /// A feature in codes.
@@ -69,26 +66,21 @@ struct CodedFeature {
     questions: Vec<Vec<bool>>,
 }
 
-/// Sums of the quadrants of two questions: both answered "left", the first, the second, neither.
-type Quadrants = [Sums; 4];
-
 impl PairSearch<'_> {
     /// The pairs that tell most, the best first, at most so many.
     pub(super) fn best(&self, most: usize) -> Result<Vec<[usize; 2]>, RankError> {
         let mut found = self.all()?;
-        let least = threshold(found.len());
-        found.retain(|pair| pair.merit > least);
-        // Of equals the first in the order of the features.
-        found.sort_by(|a, b| b.merit.total_cmp(&a.merit));
+        let n_questions: usize = found.iter().map(|pair| pair.n_questions).sum();
+        let least = std::env::var("PT").map_or(2.0, |v| v.parse().unwrap()) * libm::log(n_questions.max(1) as f64);
+        found.retain(|pair| pair.gain > least);
+        // The sort is stable: of equals the first in the order of the features.
+        found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         found.truncate(most);
         Ok(found.into_iter().map(|pair| pair.features).collect())
     }
 
     /// All pairs of the features that are paired, in the order of the features.
     pub(super) fn all(&self) -> Result<Vec<FoundPair>, RankError> {
-        let training = self.rows.training();
-        let hashes = content_hashes(self.columns, training, self.seed ^ SALT, self.interrupt)?;
-        let halves: Vec<bool> = hashes.into_iter().map(|(hash, _)| mix(hash) & 1 == 1).collect();
         let sums = self.derivatives();
         let features = parallel::map(self.candidates(), |feature| self.coded(feature));
         let of_first = |first: usize| {
@@ -96,7 +88,8 @@ impl PairSearch<'_> {
             let a = &features[first];
             let pairs = features[first + 1..].iter().map(|b| FoundPair {
                 features: [a.feature, b.feature],
-                merit: self.merit(a, b, &table(a, b, &halves, &sums)),
+                gain: self.best_contrast(&quadrants(a, b, &table(a, b, &sums))),
+                n_questions: a.questions.len() * b.questions.len(),
             });
             Ok(pairs.collect::<Vec<_>>())
         };
@@ -136,46 +129,18 @@ impl PairSearch<'_> {
         CodedFeature { feature, codes, n_codes, questions: questions(bins, &counts) }
     }
 
-    /// What each half says of the best questions of the other, added up.
-    fn merit(&self, a: &CodedFeature, b: &CodedFeature, tables: &[Vec<Sums>; 2]) -> f64 {
-        let halves = tables.each_ref().map(|table| quadrants(a, b, table));
-        let least = LEAST_HESSIAN * f64::from(HESSIAN_UNITS) / self.rows.mass_unit();
-        let is_full = |quadrants: &Quadrants| quadrants.iter().all(|q| q.hessian as f64 >= least);
-        let full: Vec<[&Quadrants; 2]> = halves[0]
-            .iter()
-            .zip(&halves[1])
-            .filter(|(one, other)| is_full(one) && is_full(other))
-            .map(|(one, other)| [one, other])
-            .collect();
-        let gain = |chooser: usize| {
-            let mut best: Option<(f64, usize)> = None;
-            for (place, of_halves) in full.iter().enumerate() {
-                let (contrast, weight) = contrast(of_halves[chooser]);
-                let value = contrast * contrast * weight;
-                if best.is_none_or(|(best, _)| value > best) {
-                    best = Some((value, place));
-                }
-            }
-            let Some((_, place)) = best else { return 0.0 };
-            let (chosen, _) = contrast(full[place][chooser]);
-            let (judged, weight) = contrast(full[place][1 - chooser]);
-            weight * (2.0 * chosen * judged - chosen * chosen)
-        };
-        self.criterion.chance(gain(0) + gain(1))
+    /// Twice what the best contrast of quadrants lowers the loss by.
+    fn best_contrast(&self, quadrants: &[[Sums; 4]]) -> f64 {
+        let l2 = L2 * f64::from(HESSIAN_UNITS) / self.rows.mass_unit();
+        let square = quadrants.iter().map(|quadrants| {
+            let hessians = quadrants.map(|sums| sums.hessian as f64 + l2);
+            let [both, first, second, neither] =
+                [0, 1, 2, 3].map(|k| -(quadrants[k].gradient as f64) / hessians[k]);
+            let contrast = both - first - second + neither;
+            contrast * contrast / hessians.iter().map(|hessian| 1.0 / hessian).sum::<f64>()
+        });
+        self.criterion.chance(square.fold(0.0, f64::max))
     }
-}
-
-/// What a pair must exceed, of so many.
-fn threshold(n_pairs: usize) -> f64 {
-    2.0 * libm::log(n_pairs.max(1) as f64 / LEVEL)
-}
-
-/// The contrast of four quadrants in units, and what its square counts.
-fn contrast(quadrants: &Quadrants) -> (f64, f64) {
-    let [both, first, second, neither] =
-        quadrants.map(|q| -(q.gradient as f64) / q.hessian as f64);
-    let variance: f64 = quadrants.iter().map(|q| 1.0 / q.hessian as f64).sum();
-    (both - first - second + neither, 1.0 / variance)
 }
 
 /// Questions to a feature, as the codes that go left: each cut of a number, each of its frequent
@@ -200,17 +165,18 @@ fn questions(bins: &FeatureBins, counts: &[u64]) -> Vec<Vec<bool>> {
     questions
 }
 
-/// The sums of each half by the codes of two features.
-fn table(a: &CodedFeature, b: &CodedFeature, halves: &[bool], sums: &[Sums]) -> [Vec<Sums>; 2] {
-    let mut tables = [(); 2].map(|()| vec![Sums::default(); a.n_codes * b.n_codes]);
-    for (((&a, &c), &half), &sums) in a.codes.iter().zip(&b.codes).zip(halves).zip(sums) {
-        tables[usize::from(half)][usize::from(a) * b.n_codes + usize::from(c)] += sums;
+/// The sums of the rows by the codes of two features.
+fn table(a: &CodedFeature, b: &CodedFeature, sums: &[Sums]) -> Vec<Sums> {
+    let mut table = vec![Sums::default(); a.n_codes * b.n_codes];
+    for ((&code, &other), &sums) in a.codes.iter().zip(&b.codes).zip(sums) {
+        table[usize::from(code) * b.n_codes + usize::from(other)] += sums;
     }
-    tables
+    table
 }
 
-/// The quadrants of all questions to two features.
-fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<Quadrants> {
+/// The sums of the quadrants of all questions to two features: of the rows that both send left, that
+/// the first sends left, the second, neither.
+fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<[Sums; 4]> {
     let left = |question: &[bool], sums: &[Sums]| -> Sums {
         question.iter().zip(sums).filter(|(goes_left, _)| **goes_left).map(|(_, sums)| *sums).sum()
     };

@@ -107,7 +107,7 @@ pub fn fit_gradient_boosting(
     let binned = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, kept: &level_codes.kept, interrupt };
     let mut bags = if let Interactions::Pairs(most) = params.interactions {
-        let max_bins = Some(params.max_bins.min(PAIR_BINS));
+        let max_bins = Some(params.max_bins.min(std::env::var("PB").map_or(PAIR_BINS, |v| v.parse().unwrap())));
         let binning = BinningParams { max_bins, ..binning };
         let coarse = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
         fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given, most)?
@@ -183,12 +183,10 @@ fn choose_pairs(
     }
     let search = PairSearch {
         rows: &rows,
-        columns: data.columns,
         at: &params.loss.at(&scores, &rows),
         scores: &scores,
         gains: &gains,
         criterion: &criterion(params, &rows),
-        seed: params.seed,
         interrupt: data.interrupt,
     };
     search.best(most)
@@ -433,9 +431,8 @@ impl<'a> Fit<'a> {
     ) -> Result<Self, RankError> {
         let groups = match (terms, &params.interactions) {
             (Terms::Asked, Interactions::Groups(groups)) => Some(groups.clone()),
-            (Terms::Asked, _) => None,
+            (Terms::Asked | Terms::Pairs(_), _) => None,
             (Terms::Singles, _) => Some(Vec::new()),
-            (Terms::Pairs(pairs), _) => Some(pairs.iter().map(|pair| pair.to_vec()).collect()),
         };
         let start = params.loss.start(rows.class_masses());
         let start = earlier.map_or(start, |earlier| earlier.base() + earlier.threshold());
@@ -530,18 +527,17 @@ impl<'a> Fit<'a> {
         Bag { parts, scores }
     }
 
-    /// The features that the next tree may ask, and those that it may ask if these tell nothing.
-    fn features(&self, seed: u64) -> (Vec<usize>, Option<Vec<usize>>) {
-        let is_partial = self.draws.are_partial();
+    /// The features that the next tree may ask, and those that one may ask that learns from all rows if
+    /// the rows and features drawn tell nothing: the first of these sets that tells anything.
+    fn features(&self, seed: u64) -> (Vec<usize>, Vec<Vec<usize>>) {
         if let Terms::Pairs(pairs) = self.terms {
-            let turn = self.trees.len() - self.n_begun;
-            let mut all = pairs.concat();
-            all.sort_unstable();
-            all.dedup();
-            return (pairs[turn % pairs.len()].to_vec(), (is_partial || pairs.len() > 1).then_some(all));
+            let turn = (self.trees.len() - self.n_begun) % pairs.len();
+            let in_turn = pairs[turn..].iter().chain(&pairs[..turn]);
+            return (pairs[turn].to_vec(), in_turn.map(|pair| pair.to_vec()).collect());
         }
         let all = || (0..self.data.columns.n_features()).collect();
-        (self.draws.features(seed), is_partial.then(all))
+        let others = if self.draws.are_partial() { vec![all()] } else { Vec::new() };
+        (self.draws.features(seed), others)
     }
 
     /// Measures the held-out rows after a round.
@@ -566,14 +562,17 @@ impl<'a> Fit<'a> {
             let seed = mix(self.params.seed ^ mix(self.trees.len() as u64));
             self.draws.rows(seed, &mut rows.rows, &mut others);
             self.differentiate(&at, &mut rows);
-            let (features, all) = self.features(seed);
+            let (features, instead) = self.features(seed);
             let mut grown = self.grow(&mut rows, &mut columns, &mut memory, features, seed)?;
-            if let ([_], Some(all)) = (&grown.leaves[..], all) {
+            for features in instead {
+                if grown.leaves.len() > 1 {
+                    break;
+                }
                 rows.rows.clear();
                 rows.rows.extend_from_slice(self.rows.training());
                 others.clear();
                 self.differentiate(&at, &mut rows);
-                grown = self.grow(&mut rows, &mut columns, &mut memory, all, seed)?;
+                grown = self.grow(&mut rows, &mut columns, &mut memory, features, seed)?;
             }
             let largest = grown.tree.largest_value();
             if grown.leaves.len() == 1 || self.largest + largest > LARGEST_SUM {

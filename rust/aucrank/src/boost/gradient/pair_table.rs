@@ -1,5 +1,7 @@
 //! What trees of two features add up to: a table.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::tree::{GradientNode, GradientTree};
@@ -171,7 +173,7 @@ impl PairTerm {
     fn empty(
         features: [usize; 2],
         n_levels: &[Option<u32>],
-        trees: &[&GradientTree],
+        trees: &[Cow<'_, GradientTree>],
         most_cells: usize,
     ) -> Option<Self> {
         let axes = features.map(|feature| {
@@ -187,7 +189,7 @@ impl PairTerm {
     pub(super) fn sum(
         features: [usize; 2],
         n_levels: &[Option<u32>],
-        trees: &[&GradientTree],
+        trees: &[Cow<'_, GradientTree>],
     ) -> Result<Self, RankError> {
         let table = Self::empty(features, n_levels, trees, MOST_CELLS);
         let table = table.ok_or(RankError::LargeTable(features[0], features[1]))?;
@@ -198,14 +200,14 @@ impl PairTerm {
     pub(super) fn small_sum(
         features: [usize; 2],
         n_levels: &[Option<u32>],
-        trees: &[&GradientTree],
+        trees: &[Cow<'_, GradientTree>],
     ) -> Option<Self> {
         let n_leaves: usize = trees.iter().map(|tree| tree.n_leaves()).sum();
         Some(Self::empty(features, n_levels, trees, n_leaves.min(MOST_CELLS))?.plus(trees))
     }
 
     /// The table with the values of trees added to it.
-    fn plus(self, trees: &[&GradientTree]) -> Self {
+    fn plus(self, trees: &[Cow<'_, GradientTree>]) -> Self {
         let Self { axes, mut values } = self;
         let first = axes[0].feature;
         let [n_rows, n_columns] = axes.each_ref().map(Axis::n_places);
