@@ -27,8 +27,8 @@ use crate::{Interrupt, RankError, parallel};
 /// Most features that are paired, those that single features gained most by.
 const MOST_FEATURES: usize = 100;
 
-/// Categories of a feature that are asked for, one by one: those of the most rows.
-const MOST_LEVELS: usize = 31;
+/// Most cuts of a number, at quantiles, and most categories, those of the most rows.
+const MOST_QUESTIONS: usize = 7;
 
 /// Added to the sum of the hessians of each quadrant.
 const L2: f64 = 5.0;
@@ -71,7 +71,7 @@ impl PairSearch<'_> {
     pub(super) fn best(&self, most: usize) -> Result<Vec<[usize; 2]>, RankError> {
         let mut found = self.all()?;
         let n_questions: usize = found.iter().map(|pair| pair.n_questions).sum();
-        let least = std::env::var("PT").map_or(2.0, |v| v.parse().unwrap()) * libm::log(n_questions.max(1) as f64);
+        let least = 2.0 * libm::log(n_questions.max(1) as f64);
         found.retain(|pair| pair.gain > least);
         // The sort is stable: of equals the first in the order of the features.
         found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
@@ -143,23 +143,36 @@ impl PairSearch<'_> {
     }
 }
 
-/// Questions to a feature, as the codes that go left: each cut of a number, each of its frequent
-/// categories, and whether it is missing.
+/// Questions to a feature, as the codes that go left: a few cuts of a number, its most frequent
+/// categories one by one, and whether it is missing.
 fn questions(bins: &FeatureBins, counts: &[u64]) -> Vec<Vec<bool>> {
     let n_bins = bins.n_bins();
     let of = |goes_left: &dyn Fn(usize) -> bool| (0..=n_bins).map(goes_left).collect();
+    let n_known: u64 = counts[..n_bins].iter().sum();
     let mut questions: Vec<Vec<bool>> = match bins {
         FeatureBins::Numeric { .. } => {
-            (1..n_bins).map(|bound| of(&|code| code < bound)).collect()
+            // A cut after each bin that holds one of the quantiles.
+            let n_parts = MOST_QUESTIONS as u128 + 1;
+            let mut below = 0;
+            let mut cuts = Vec::new();
+            for (code, &count) in counts[..n_bins].iter().enumerate() {
+                let part = |rows: u64| u128::from(rows) * n_parts / u128::from(n_known.max(1));
+                let is_last = below + count == n_known;
+                if !is_last && part(below) < part(below + count) {
+                    cuts.push(of(&|other| other <= code));
+                }
+                below += count;
+            }
+            cuts
         }
         FeatureBins::Categorical { .. } => {
-            let mut levels: Vec<usize> = (0..n_bins).collect();
+            let mut levels: Vec<usize> = (0..n_bins).filter(|&level| counts[level] > 0).collect();
             levels.sort_by_key(|&level| std::cmp::Reverse(counts[level]));
-            levels.truncate(MOST_LEVELS);
+            levels.truncate(MOST_QUESTIONS);
             levels.into_iter().map(|level| of(&|code| code == level)).collect()
         }
     };
-    if counts[n_bins] > 0 {
+    if counts[n_bins] > 0 && n_known > 0 {
         questions.push(of(&|code| code == n_bins));
     }
     questions

@@ -30,6 +30,9 @@ use crate::{Interrupt, Part, RankError, parallel};
 /// cell.
 const PAIR_BINS: usize = 32;
 
+/// Least number of leaves that trees of two features may have: few leaves suit functions of one feature.
+const PAIR_LEAVES: usize = 8;
+
 /// Rows whose derivatives are computed at a time.
 const BLOCK_ROWS: usize = 512;
 
@@ -107,7 +110,7 @@ pub fn fit_gradient_boosting(
     let binned = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, kept: &level_codes.kept, interrupt };
     let mut bags = if let Interactions::Pairs(most) = params.interactions {
-        let max_bins = Some(params.max_bins.min(std::env::var("PB").map_or(PAIR_BINS, |v| v.parse().unwrap())));
+        let max_bins = Some(params.max_bins.min(PAIR_BINS));
         let binning = BinningParams { max_bins, ..binning };
         let coarse = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
         fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given, most)?
@@ -656,15 +659,8 @@ impl<'a> Fit<'a> {
 
     fn max_leaves(&self) -> usize {
         match self.terms {
-            Terms::Pairs(_) => std::env::var("PL").map_or(self.params.max_leaves, |v| v.parse().unwrap()),
-            _ => self.params.max_leaves,
-        }
-    }
-
-    fn tree_rate(&self) -> f64 {
-        match self.terms {
-            Terms::Pairs(_) => std::env::var("PR").map_or(self.rate, |v| v.parse().unwrap()),
-            _ => self.rate,
+            Terms::Pairs(_) => self.params.max_leaves.max(PAIR_LEAVES),
+            Terms::Asked | Terms::Singles => self.params.max_leaves,
         }
     }
 
@@ -683,7 +679,7 @@ impl<'a> Fit<'a> {
             max_leaves: self.max_leaves(),
             max_depth: self.params.max_depth,
             interactions: self.groups.as_deref(),
-            rate: self.tree_rate(),
+            rate: self.rate,
             seed,
             raw_test: &|test| self.data.raw_test(test),
             interrupt: self.data.interrupt,
