@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Width of the gap between known and missing values, in bins.
 _GAP = 0.25
+_GAP_COLOUR = "0.8"
 
 # Thresholds that are written at an axis, at most.
 _MOST_NUMBERS = 6
@@ -50,6 +51,7 @@ def draw_pair(panel: Axes, pair: PairTable, schema: Schema, most: float) -> Any:
     values = np.ma.masked_invalid(np.pad(pair.values, ((0, 1), (0, 1)), constant_values=np.nan))
     shown = values[np.ix_(*places)].T
     limit = most or 1.0
+    panel.set_facecolor(_GAP_COLOUR)
     return panel.pcolormesh(*edges, shown, cmap="RdBu_r", vmin=-limit, vmax=limit)
 
 
@@ -84,8 +86,9 @@ def _write(
         is_turned = is_x and len(labels) > 3
     else:
         n_cuts = len(axis.thresholds)
-        # Neighbours of the missing values would touch their label.
-        wanted = np.linspace(0, n_cuts - 1, min(n_cuts, _MOST_NUMBERS)).round().astype(int)
+        # Not at the ends, where a number would touch the word for missing values.
+        n_numbers = min(n_cuts, _MOST_NUMBERS)
+        wanted = np.linspace(-0.5, n_cuts - 0.5, 2 * n_numbers + 1)[1::2].round().astype(int)
         labels = distinct_numbers([axis.thresholds[place] for place in wanted])
         ticks = [place + 1.0 for place in wanted]
         is_turned = is_x

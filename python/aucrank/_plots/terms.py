@@ -100,7 +100,7 @@ def draw_terms(
     for panel, term in zip(axes, chosen, strict=True):
         if isinstance(term, PairTable):
             colours = draw_pair(panel, term, schema, most)
-            figure.colorbar(colours, ax=panel)
+            figure.colorbar(colours, ax=panel, label="adds to the score")
     is_first = True
     for panel, term in zip(axes, chosen, strict=True):
         if isinstance(term, PairTable):

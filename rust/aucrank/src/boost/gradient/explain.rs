@@ -171,13 +171,7 @@ impl GradientBoosted {
     /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf.
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
         let singles = self.by_features().ok_or(RankError::NotAdditive)?.singles;
-        let merged = singles.into_iter().map(|(feature, trees)| {
-            let steps = |tree: &Cow<'_, GradientTree>| tree.steps(feature, self.n_levels()[feature]);
-            let mut sum = steps(&trees[0]);
-            trees[1..].iter().for_each(|tree| sum.add(&steps(tree)));
-            sum
-        });
-        Ok(merged.collect())
+        Ok(merge(singles, self.n_levels()).collect())
     }
 
     /// The tables that the trees of two features add up to, one for each of [`GradientBoosted::pairs`].
@@ -224,20 +218,36 @@ impl GradientBoosted {
         Ok(parts)
     }
 
-    /// The score as a formula: see [`GradientBoosted::formula`].
-    pub(super) fn merged_formula(&self) -> Vec<Formula> {
-        let Some(found) = self.by_features() else {
-            return self.trees().iter().map(|tree| Formula::Tree(tree.formula())).collect();
-        };
-        let Ok(terms) = self.merged_terms() else { unreachable!("no tree asks three features") };
-        let mut parts: Vec<Formula> =
-            terms.iter().map(|term| Formula::Steps(term.into())).collect();
+    /// The trees as operations of a formula, merged as [`GradientBoosted::formula`] says.
+    pub(super) fn merged_trees(&self) -> Vec<Formula> {
+        let plain = || self.trees().iter().map(|tree| Formula::Tree(tree.formula())).collect();
+        let Some(found) = self.by_features() else { return plain() };
+        let mut parts: Vec<Formula> = merge(found.singles, self.n_levels())
+            .map(|term| Formula::Steps((&term).into()))
+            .collect();
         for (pair, trees) in found.pairs {
             match PairTerm::small_sum(pair, self.n_levels(), &trees) {
                 Some(table) => parts.push(Formula::Tree(table.formula())),
+                // Trees of one leaf each would be larger than the tree that they are parts of.
+                None if trees.iter().any(|tree| matches!(tree, Cow::Owned(_))) => return plain(),
                 None => parts.extend(trees.iter().map(|tree| Formula::Tree(tree.formula()))),
             }
         }
         parts
     }
+}
+
+/// The step functions of the features that trees ask alone, in the order of the features.
+fn merge<'a>(
+    trees: BTreeMap<usize, Vec<Cow<'a, GradientTree>>>,
+    n_levels: &'a [Option<u32>],
+) -> impl Iterator<Item = FeatureTerm> + 'a {
+    trees.into_iter().map(|(feature, trees)| {
+        let mut steps = trees.iter().map(|tree| tree.steps(feature, n_levels[feature]));
+        let first = steps.next().expect("a feature is there for a tree that asks it");
+        steps.fold(first, |mut sum, term| {
+            sum.add(&term);
+            sum
+        })
+    })
 }

@@ -201,9 +201,8 @@ fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<[Sums; 4
     let of_codes: Vec<Sums> =
         table.chunks(b.n_codes).map(|row| row.iter().copied().sum()).collect();
     let total: Sums = of_codes.iter().copied().sum();
-    let of_b: Vec<Sums> = (0..b.questions.len())
-        .map(|place| by_code.iter().map(|sums| sums[place]).sum())
-        .collect();
+    let of_b: Vec<Sums> =
+        (0..b.questions.len()).map(|place| by_code.iter().map(|sums| sums[place]).sum()).collect();
     let mut found = Vec::with_capacity(a.questions.len() * b.questions.len());
     for question in &a.questions {
         let of_a = left(question, &of_codes);
@@ -215,4 +214,145 @@ fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<[Sums; 4
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fit::criterion;
+    use super::super::loss::Loss;
+    use super::super::params::GradientParams;
+    use super::*;
+    use crate::data::{Binned, BinningParams, Column, Columns, Labels, MISSING_CODE};
+
+    fn unit(row: usize, j: u64) -> f64 {
+        (crate::data::mix(crate::data::mix(row as u64) ^ j) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A feature in words of the oracle: for each row the answers to its questions.
+    fn answers(codes: &[Option<u32>], weights: &[f64], is_number: bool) -> Vec<Vec<bool>> {
+        let of =
+            |goes_left: &dyn Fn(Option<u32>) -> bool| codes.iter().map(|&c| goes_left(c)).collect();
+        let mut found: Vec<Vec<bool>> = Vec::new();
+        let mut copies: Vec<u32> = (0..codes.len())
+            .flat_map(|row| vec![codes[row]; weights[row] as usize])
+            .flatten()
+            .collect();
+        copies.sort_unstable();
+        if is_number {
+            let n = copies.len();
+            let mut cuts: Vec<u32> =
+                (1..=MOST_QUESTIONS).map(|k| copies[(k * n).div_ceil(8) - 1]).collect();
+            cuts.dedup();
+            cuts.retain(|cut| cut != copies.last().unwrap());
+            found.extend(cuts.iter().map(|&cut| of(&|code| code.is_some_and(|code| code <= cut))));
+        } else {
+            let mut levels: Vec<(usize, u32)> =
+                copies.chunk_by(|a, b| a == b).map(|of| (of.len(), of[0])).collect();
+            levels.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+            levels.truncate(MOST_QUESTIONS);
+            found.extend(levels.iter().map(|&(_, level)| of(&|code| code == Some(level))));
+        }
+        if codes.iter().zip(weights).any(|(code, &weight)| code.is_none() && weight > 0.0) {
+            found.push(of(&|code| code.is_none()));
+        }
+        found
+    }
+
+    /// The least sum of `weight (target - fit)^2` over fits `u + v first + w second`, less that of fits
+    /// of any four values: by the normal equations.
+    fn gain_over_sums(quadrants: [(f64, f64); 4]) -> f64 {
+        let design = [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
+        let mut system = [[0.0; 4]; 3];
+        for ((target, weight), row) in quadrants.iter().zip(design) {
+            for i in 0..3 {
+                for j in 0..3 {
+                    system[i][j] += weight * row[i] * row[j];
+                }
+                system[i][3] += weight * row[i] * target;
+            }
+        }
+        for i in 0..3 {
+            let pivot = system[i];
+            for other in system.iter_mut().enumerate().filter(|(k, _)| *k != i).map(|(_, r)| r) {
+                let factor = other[i] / pivot[i];
+                for (value, of_pivot) in other.iter_mut().zip(pivot) {
+                    *value -= factor * of_pivot;
+                }
+            }
+        }
+        let fit = [0, 1, 2].map(|i| system[i][3] / system[i][i]);
+        let residual = |((target, weight), row): (&(f64, f64), [f64; 3])| {
+            let fitted: f64 = row.iter().zip(fit).map(|(x, b)| x * b).sum();
+            weight * (target - fitted) * (target - fitted)
+        };
+        quadrants.iter().zip(design).map(residual).sum()
+    }
+
+    #[test]
+    fn the_gain_of_a_pair_is_that_of_four_values_over_sums_by_the_definition() {
+        let n = 400;
+        let numbers = [0, 1].map(|j| -> Vec<f64> {
+            let value =
+                |row| if unit(row, j + 9) < 0.1 { f64::NAN } else { (9.0 * unit(row, j)).floor() };
+            (0..n).map(value).collect()
+        });
+        let levels: Vec<u32> = (0..n)
+            .map(|row| if row % 17 == 0 { MISSING_CODE } else { (unit(row, 5) * 10.0) as u32 })
+            .collect();
+        let positive: Vec<bool> = (0..n)
+            .map(|row| (numbers[0][row] > 4.0) ^ (levels[row] < 4) ^ (unit(row, 6) < 0.3))
+            .collect();
+        let weights: Vec<f64> = (0..n).map(|row| (row % 3) as f64).collect();
+        let scores: Vec<f64> = (0..n).map(|row| unit(row, 7) - 0.5).collect();
+        let column = Column::Codes { codes: &levels, n_levels: 10 };
+        let [a, b] = &numbers;
+        let columns =
+            Columns::new(vec![a.as_slice().into(), b.as_slice().into(), column], n).unwrap();
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        let interrupt = Interrupt::default();
+        let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
+        let training = labels.rows();
+        let rows = FitRows::new(&binned, &labels, &training);
+        let search = PairSearch {
+            rows: &rows,
+            at: &Loss::Log.at(&scores, &rows),
+            scores: &scores,
+            gains: &[1.0, 0.0, 2.0],
+            criterion: &criterion(&GradientParams::default(), &rows),
+            interrupt: &interrupt,
+        };
+        let found = search.all().unwrap();
+
+        let code = |value: f64| (!value.is_nan()).then_some(value as u32);
+        let of_feature = [
+            answers(&a.iter().map(|&value| code(value)).collect::<Vec<_>>(), &weights, true),
+            answers(&b.iter().map(|&value| code(value)).collect::<Vec<_>>(), &weights, true),
+            answers(
+                &levels.iter().map(|&l| (l != MISSING_CODE).then_some(l)).collect::<Vec<_>>(),
+                &weights,
+                false,
+            ),
+        ];
+        for (pair, features) in found.iter().zip([[0, 1], [0, 2], [1, 2]]) {
+            assert_eq!(pair.features, features);
+            let [first, second] = features.map(|feature| &of_feature[feature]);
+            assert_eq!(pair.n_questions, first.len() * second.len());
+            let mut best: f64 = 0.0;
+            for one in first {
+                for other in second {
+                    let mut sums = [(0.0, 5.0); 4];
+                    for row in 0..n {
+                        let rate = 1.0 / (1.0 + (-scores[row]).exp());
+                        let of = &mut sums[2 * usize::from(!one[row]) + usize::from(!other[row])];
+                        of.0 += weights[row] * (f64::from(u8::from(positive[row])) - rate);
+                        of.1 += weights[row] * rate * (1.0 - rate);
+                    }
+                    best = best.max(gain_over_sums(sums.map(|(g, h)| (g / h, h))));
+                }
+            }
+            assert!((pair.gain / best - 1.0).abs() < 1e-4, "{} {best}", pair.gain);
+        }
+        // What was planted.
+        assert_eq!(search.best(5).unwrap(), [[0, 2]]);
+    }
 }

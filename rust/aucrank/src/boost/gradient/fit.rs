@@ -4,8 +4,8 @@ use super::bags::{average, bag_seed};
 use super::best_split::Criterion;
 use super::code_columns::CodeColumns;
 use super::draws::Draws;
-use super::grow::{GrowMemory, Grower, Grown};
 use super::feature_pairs::PairSearch;
+use super::grow::{GrowMemory, Grower, Grown};
 use super::held_out::{GradientHeldOut, HeldOut, HeldOutMeasure, Place};
 use super::histogram::Layout;
 use super::level_codes::LevelCodes;
@@ -323,7 +323,7 @@ fn fit_pairs(
 }
 
 /// How the splits of a fit are judged.
-fn criterion(params: &GradientParams, rows: &FitRows<'_>) -> Criterion {
+pub(super) fn criterion(params: &GradientParams, rows: &FitRows<'_>) -> Criterion {
     let mut criterion = Criterion {
         l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.mass_unit(),
         min_gain: 0.0,

@@ -10,7 +10,7 @@ impl GradientBoosted {
     /// Sums of their values are exact, so that the order does not matter.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let mut terms = self.merged_formula();
+        let mut terms = self.merged_trees();
         terms.push(Formula::Constant(self.base()));
         Formula::Sum(terms)
     }

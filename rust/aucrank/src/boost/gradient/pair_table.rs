@@ -269,11 +269,7 @@ impl PairTerm {
 }
 
 /// Adds a tree that finds the place of a value, with what `end` adds for each place in its leaves.
-fn halve(
-    axis: &Axis,
-    nodes: &mut Vec<TreeNode>,
-    end: &mut impl FnMut(usize, &mut Vec<TreeNode>),
-) {
+fn halve(axis: &Axis, nodes: &mut Vec<TreeNode>, end: &mut impl FnMut(usize, &mut Vec<TreeNode>)) {
     let n_known = axis.n_places() - 1;
     let root = nodes.len();
     let feature = axis.feature;
