@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -23,8 +24,7 @@ class NumberAxis:
 
     def restrictions(self) -> list[Restriction]:
         """Return what holds at each place, missing values last."""
-        bounds = (-inf, *self.thresholds, inf)
-        known = zip(bounds[:-1], bounds[1:], strict=True)
+        known = pairwise((-inf, *self.thresholds, inf))
         return [*(Restriction(low, high, missing=False) for low, high in known), MISSING]
 
 
@@ -101,9 +101,11 @@ def table_of_pairs(words: Words, pairs: Sequence[PairTable]) -> Table:
     """Return the table of ``pair_terms``: one row for each cell."""
     rows = [
         (
-            *(text for axis, rule in zip(pair.axes, cell, strict=True) for text in (
-                words.name(axis.feature), words.region({axis.feature: rule})
-            )),
+            *(
+                text
+                for axis, rule in zip(pair.axes, cell, strict=True)
+                for text in (words.name(axis.feature), words.region({axis.feature: rule}))
+            ),
             value,
         )
         for pair in pairs

@@ -75,9 +75,7 @@ def _n_levels(axis: LevelAxis, schema: Schema) -> int:
     return len(schema.features[axis.feature].levels or ())
 
 
-def _write(
-    panel: Axes, name: str, axis: Axis, edges: NDArray[np.float64], schema: Schema
-) -> None:
+def _write(panel: Axes, name: str, axis: Axis, edges: NDArray[np.float64], schema: Schema) -> None:
     """Write the name of a feature and its values at an axis."""
     is_x = name == "x"
     if isinstance(axis, LevelAxis):

@@ -162,9 +162,7 @@ def _draw_function(panel: Axes, term: Steps, schema: Schema) -> None:
     panel.set_xlabel(schema.shown_name(term.feature))
 
 
-def _choose(
-    terms: Sequence[Term], names: list[str], features: Sequence[Asked] | int
-) -> list[Term]:
+def _choose(terms: Sequence[Term], names: list[str], features: Sequence[Asked] | int) -> list[Term]:
     """Return the functions to draw, in the order in which they are drawn."""
     if isinstance(features, int | Integral):
         most = check_int(features, "features", low=1)

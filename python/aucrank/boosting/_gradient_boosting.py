@@ -100,8 +100,8 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
         the exponential or the logistic loss of the difference of their scores, as the AUC is a mean
         over pairs. Log loss ranks as well as those, and gives probabilities.
     n_rounds : int, default=300
-        Most rounds, one tree each; with a number of ``interactions`` most rounds of single features,
-        and most of pairs. There are fewer where no split lowers the loss.
+        Most rounds, one tree each; with a number of ``interactions``, most rounds of single
+        features, and then most of pairs. There are fewer where no split lowers the loss.
     learning_rate : float or "auto", default="auto"
         Factor on the values of the leaves, above 0 and at most 1. "auto":
         ``0.0103 (n / 1000)**0.426 * 1000 / n_rounds`` for ``n`` rows, at most 0.3: the more rows,
@@ -492,7 +492,7 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def _chooses_pairs(self) -> bool:
-        return isinstance(self.interactions, Integral) and self.interactions > 0
+        return isinstance(self.interactions, Integral) and self.interactions != 0
 
     def _n_stages(self) -> int | None:
         # Bags are fitted side by side, each a part of one stage; pairs come after single features.
@@ -532,8 +532,8 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
         print(f"[{name}] {model.n_rounds} rounds{bags} at learning rate {rate}")
         if self._chooses_pairs:
             pairs = names_of_pairs(model.pairs() or [], schema)
-            found = ", ".join(pairs) or "none tells more than its features alone"
-            print(f"[{name}] pairs of features: {found}")
+            said = ", ".join(pairs) or "none tells more than its features alone"
+            print(f"[{name}] pairs of features: {said}")
         for bag, found in enumerate(_paths(model), start=1):
             if found["n_rounds"] == 0:
                 continue
