@@ -179,8 +179,9 @@ def _choose(terms: Sequence[Term], names: list[str], features: Sequence[Asked] |
             what = pair_name([names[place] for place in places])
             adds = "adds nothing to the score" if len(places) == 1 else "add nothing together"
             raise ValueError(f"{what} {adds}, so there is nothing to draw")
-        is_turned = isinstance(term, PairTable) and term.features != places
-        chosen.append(term.transposed() if is_turned else term)
+        if isinstance(term, PairTable) and term.features != places:
+            term = term.transposed()
+        chosen.append(term)
     return chosen
 
 
