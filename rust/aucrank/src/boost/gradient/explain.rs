@@ -43,10 +43,8 @@ impl GradientTree {
         let mut nodes = vec![leaf.clone()];
         for &(place, is_left) in way.iter().rev() {
             let GradientNode::Split { test, gain, .. } = &self.nodes()[place] else { continue };
-            let (left, right) = match is_left {
-                true => (nodes, vec![nothing.clone()]),
-                false => (vec![nothing.clone()], nodes),
-            };
+            let other = vec![nothing.clone()];
+            let (left, right) = if is_left { (nodes, other) } else { (other, nodes) };
             let split =
                 GradientNode::Split { test: test.clone(), right: left.len() + 1, gain: *gain };
             let further = |by: usize| {
