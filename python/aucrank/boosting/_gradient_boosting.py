@@ -342,8 +342,7 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
         better learned by trees of few leaves and random cuts, which make its functions smooth, and
         by as many rounds as rows held out ask for. Each bag holds out other rows, so that their
         mean has learned from all. The settings were chosen on public data sets, where they are as
-        good as explainable boosting machines (EBM) without interactions, and with
-        ``interactions=10`` as those with as many.
+        good as explainable boosting machines (EBM) without interactions.
 
         Examples
         --------
