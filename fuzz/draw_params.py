@@ -134,7 +134,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "cuts": ["best", "random"],
         "subsample": [0.8, 1.0],
         "max_features": [0.6, None],
-        "interactions": [None, 0],
+        "interactions": [None, 0, 2],
         "monotonic_cst": [None],
         "n_iter_no_change": [1, 10],
         "scoring": ["auc", "loss"],

@@ -1,12 +1,13 @@
-"""Sums of single features and cards beside EBM without pairs: 5-fold AUC on real data sets.
+"""Sums of single features, of pairs, and cards beside EBM: 5-fold AUC on real data sets.
 
     python -m benches.studies.additive_study DATA_FOLDER [--max-rows 5000] [--sets german pima]
-        [--models EBM RankBoost] [--results additive.csv]
+        [--models EBM RankBoost] [--noise 20] [--results additive.csv]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. EBM is that of the package
 `interpret`, and left out where it is not installed. Every fold of a set and model is a row of the
-results, written as soon as it is known: a run that is broken off goes on where it was. The table:
-mean AUC over the sets, gain over EBM in points with its standard error over the sets, and CPU
+results, written as soon as it is known: a run that is broken off goes on where it was. With
+`--noise`, so many columns of normal noise are added to each set. The table: mean AUC over the sets,
+gain over EBM in points with its standard error over the sets, and CPU
 seconds a fit. "chosen by the other sets" takes for each set the settings of bags that are best on
 all others: what the choice is worth on a set that it was not made on. The same for cards.
 """
@@ -15,6 +16,7 @@ import argparse
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 from aucrank import RIMARC, GradientBoostingRanker, LinearRanker, RankBoost, Scorecard
 from sklearn.linear_model import LogisticRegression
 
@@ -51,6 +53,10 @@ CARDS = {
     "card of bags, 16 bins": card(additive(max_bins=16)),
     "card of bags, bins of 5 %": card(additive(), min_bin_share=0.05),
 }
+PAIRS = {
+    "bags, 10 pairs": additive(interactions=10),
+    "bags, 20 pairs": additive(interactions=20),
+}
 OTHERS = {
     "interactions=0": lambda: GradientBoostingRanker(
         interactions=0, max_leaves=16, l2=1.0, cuts="best", random_state=0
@@ -65,11 +71,19 @@ OTHERS = {
 }
 
 
-def ebm():
-    """Return EBM without pairs, of as many bags as ours."""
+def ebm(interactions):
+    """Return a maker of EBM with so many pairs, of as many bags as ours."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    return ExplainableBoostingClassifier(interactions=0, outer_bags=8, n_jobs=1, random_state=0)
+    return lambda: ExplainableBoostingClassifier(
+        interactions=interactions, outer_bags=8, n_jobs=1, random_state=0
+    )
+
+
+def with_noise(X, n_columns):
+    """Return the columns, and so many that tell nothing."""
+    noise = np.random.default_rng(0).normal(size=(len(X), n_columns))
+    return X.assign(**{f"noise {place}": noise[:, place] for place in range(n_columns)})
 
 
 def report(found, models):
@@ -99,15 +113,18 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("--max-rows", type=int, default=5000)
     parser.add_argument("--sets", nargs="+", help="only these, by file name without ending")
-    models = BAGS | CARDS | OTHERS
+    parser.add_argument("--noise", type=int, default=0, help="columns of noise to add")
+    models = BAGS | PAIRS | CARDS | OTHERS
     if importlib.util.find_spec("interpret"):
-        models["EBM"] = ebm
+        models |= {"EBM": ebm(0), "EBM, 10 pairs": ebm(10)}
     parser.add_argument("--models", nargs="+", choices=models)
     parser.add_argument("--results", type=Path, default=Path("additive.csv"))
     options = parser.parse_args()
     if options.models:
         models = {name: models[name] for name in options.models}
     data = load_all(options.data, options.max_rows, options.sets)
+    if options.noise:
+        data = {name: (with_noise(X, options.noise), y) for name, (X, y) in data.items()}
     report(measure(models, data, options.results), list(models))
 
 

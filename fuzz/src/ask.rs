@@ -304,8 +304,9 @@ impl Asking<'_> {
                 self.scores("probability", |columns| model.probability(columns))?;
                 if model.is_additive() {
                     self.scores("explain", |columns| model.explain(columns))?;
-                    self.about_model("terms", || model.merged_terms().is_ok())?;
                 }
+                self.about_model("terms", || model.merged_terms().is_ok())?;
+                self.about_model("terms of pairs", || model.pair_terms().is_ok())?;
                 self.about_model("importances", || model.importances())?;
                 for round in 0..model.trees().len().min(3) {
                     self.scores("round", |columns| model.round_values(columns, round))?;

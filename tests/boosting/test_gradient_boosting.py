@@ -270,8 +270,7 @@ def test_interactions_name_the_features_that_meet():
     for wrong, message in [
         ([["nobody"]], "names 'nobody', which is no column"),
         ([[17]], "has the position 17"),
-        (1, "must be None, 0 or a list of lists"),
-        (["age"], "must be None, 0 or a list of lists"),
+        (["age"], "must be None, a number of pairs or a list of lists"),
     ]:
         with pytest.raises(ValueError, match=message):
             small(interactions=wrong).fit(FRAME, BAD)

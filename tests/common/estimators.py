@@ -100,6 +100,7 @@ SETTINGS = [
     GradientBoostingRanker(n_rounds=20, loss="pair_exponential", interactions=0, subsample=1.0),
     GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
     GradientBoostingRanker(n_rounds=10, early_stopping=True, n_bags=3, n_jobs=2),
+    GradientBoostingRanker(n_rounds=10, interactions=2, n_bags=2),
     MartiRank(),
     MartiRank(n_rounds=3, criterion="error", routing="sampled", output="node_rate", n_jobs=2),
     MartiRank(weak_ranker="threshold", output="sign", max_bins=None),

@@ -23,6 +23,9 @@ EXACT = {
     "AUCBoost": AUCBoost(n_rounds=20),
     "RankBoost": RankBoost(n_rounds=30),
     "GradientBoostingRanker": GradientBoostingRanker(n_rounds=30, interactions=0),
+    "GradientBoostingRanker of pairs": GradientBoostingRanker.additive(
+        n_rounds=60, interactions=5, n_bags=2, random_state=0
+    ),
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=8),
     "LinearRanker": LinearRanker(),
     "LinearRanker of large weights": LinearRanker(C=1e6, thresholds=None),

@@ -1,4 +1,4 @@
-"""Step functions of features as pictures."""
+"""Functions of features, and of pairs of them, as pictures."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from itertools import cycle
 from math import ceil
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.schema import Schema
 from aucrank._export.formula import NumberSteps, Steps
+from aucrank._export.pair_tables import PairTable, pair_name
 from aucrank._export.rules import in_full
+from aucrank._plots.pair_map import draw_pair
 from aucrank._plots.pyplot import given_axes, import_pyplot
 from aucrank._utils.params import check_int
 
@@ -22,8 +24,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-# Inches of a panel, and panels in a row.
+Term = Steps | PairTable
+
+#: A feature, or a pair of them.
+Asked = int | str | tuple[int | str, ...]
+
+# Inches of a panel, and of one beside maps of pairs; panels in a row.
 _PANEL = (3.2, 2.4)
+_PANEL_OF_PAIR = (4.0, 3.0)
 _N_COLUMNS = 3
 _SPECIAL_STYLES = ("-", "--", "-.")
 
@@ -35,7 +43,7 @@ class TermsDisplay:
     Attributes
     ----------
     axes_ : list of matplotlib.axes.Axes
-        The panels, one for each feature.
+        The panels, one for each feature or pair.
     figure_ : matplotlib.figure.Figure or SubFigure
         Their figure.
     """
@@ -45,20 +53,20 @@ class TermsDisplay:
 
 
 def draw_terms(
-    terms: list[Steps],
+    terms: Sequence[Term],
     schema: Schema,
-    features: Sequence[int | str] | int,
+    features: Sequence[Asked] | int,
     ax: Sequence[Axes] | Axes | None,
 ) -> TermsDisplay:
-    """Draw step functions.
+    """Draw step functions, and functions of two features.
 
     Parameters
     ----------
-    terms : list of NumberSteps or LevelSteps
-        One for each feature that has any.
+    terms : sequence of NumberSteps, LevelSteps or PairTable
+        One for each feature or pair that has any.
     schema : Schema
         Of the columns.
-    features : int or sequence of int or str
+    features : int or sequence of int, str or tuple
         How many, or which.
     ax : matplotlib.axes.Axes, a sequence of them, or None
         Where; None makes a figure.
@@ -73,7 +81,7 @@ def draw_terms(
     ImportError
         If matplotlib is not installed.
     ValueError
-        If a feature is unknown or has no term, or the axes are too few or too many.
+        If a feature is unknown, a feature or pair has no term, or the axes are too few or too many.
     """
     plt = import_pyplot("plot_terms")
     names = schema.shown_names
@@ -81,69 +89,113 @@ def draw_terms(
     if not chosen:
         raise ValueError("there is nothing to draw: no feature adds to the score")
     if ax is None:
-        n_columns = min(_N_COLUMNS, len(chosen))
-        n_rows = ceil(len(chosen) / n_columns)
-        figure, grid = plt.subplots(
-            n_rows,
-            n_columns,
-            squeeze=False,
-            sharey=True,
-            layout="constrained",
-            figsize=(_PANEL[0] * n_columns, _PANEL[1] * n_rows),
-        )
-        axes = list(grid.flat)
-        for unused in axes[len(chosen) :]:
-            unused.remove()
-        axes = axes[: len(chosen)]
-        for first in grid[:, 0]:
-            first.set_ylabel("adds to the score")
+        axes, figure = _new_axes(plt, chosen)
     else:
         axes, figure = given_axes(ax, len(chosen), "features")
     for panel, term in zip(axes, chosen, strict=True):
-        levels = schema.features[term.feature].levels or ()
-        if isinstance(term, NumberSteps):
-            _draw_steps(panel, term)
-        else:
-            panel.bar(np.arange(len(levels)), term.values, color="C0")
-            panel.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
-            if len(levels) > 4:
-                panel.tick_params(axis="x", rotation=90)
-        for (special, value), style in zip(_special(term), cycle(_SPECIAL_STYLES)):
-            panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(special)}")
-        panel.axhline(term.missing, color="0.5", linestyle=":", label="missing")
-        panel.set_xlabel(names[term.feature])
-    for place, (panel, term) in enumerate(zip(axes, chosen, strict=True)):
-        if place == 0 or _special(term):
+        if not isinstance(term, PairTable):
+            _draw_function(panel, term, schema)
+    pairs = [term for term in chosen if isinstance(term, PairTable)]
+    most = max((float(np.abs(pair.values).max()) for pair in pairs), default=0.0)
+    for panel, term in zip(axes, chosen, strict=True):
+        if isinstance(term, PairTable):
+            colours = draw_pair(panel, term, schema, most)
+            figure.colorbar(colours, ax=panel, label="adds to the score")
+    is_first = True
+    for panel, term in zip(axes, chosen, strict=True):
+        if isinstance(term, PairTable):
+            continue
+        if is_first or _special(term):
             panel.legend(frameon=False, fontsize="small")
+        is_first = False
     return TermsDisplay(axes, figure)
 
 
-def _choose(
-    terms: list[Steps], names: list[str], features: Sequence[int | str] | int
-) -> list[Steps]:
-    """Return the step functions to draw, in the order in which they are drawn."""
+def _new_axes(plt: Any, chosen: Sequence[Term]) -> tuple[list[Axes], Figure]:
+    """Return a panel for each term: those of single features have one height."""
+    n_columns = min(_N_COLUMNS, len(chosen))
+    n_rows = ceil(len(chosen) / n_columns)
+    has_pairs = any(isinstance(term, PairTable) for term in chosen)
+    width, height = _PANEL_OF_PAIR if has_pairs else _PANEL
+    figure, grid = plt.subplots(
+        n_rows,
+        n_columns,
+        squeeze=False,
+        layout="constrained",
+        figsize=(width * n_columns, height * n_rows),
+    )
+    axes = list(grid.flat)
+    for unused in axes[len(chosen) :]:
+        unused.remove()
+    axes = axes[: len(chosen)]
+    shared, is_on_left = None, False
+    for place, (panel, term) in enumerate(zip(axes, chosen, strict=True)):
+        is_on_left &= place % n_columns > 0
+        if isinstance(term, PairTable):
+            is_on_left = False
+            continue
+        if shared is not None:
+            panel.sharey(shared)
+        shared = panel
+        # The panel on the left has the numbers, if it has the same.
+        if is_on_left:
+            panel.tick_params(labelleft=False)
+        else:
+            panel.set_ylabel("adds to the score")
+        is_on_left = True
+    return axes, figure
+
+
+def _draw_function(panel: Axes, term: Steps, schema: Schema) -> None:
+    """Draw a function of one feature."""
+    levels = schema.features[term.feature].levels or ()
+    if isinstance(term, NumberSteps):
+        _draw_steps(panel, term)
+    else:
+        panel.bar(np.arange(len(levels)), term.values, color="C0")
+        panel.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
+        if len(levels) > 4:
+            panel.tick_params(axis="x", rotation=90)
+    for (special, value), style in zip(_special(term), cycle(_SPECIAL_STYLES)):
+        panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(special)}")
+    panel.axhline(term.missing, color="0.5", linestyle=":", label="missing")
+    panel.set_xlabel(schema.shown_name(term.feature))
+
+
+def _choose(terms: Sequence[Term], names: list[str], features: Sequence[Asked] | int) -> list[Term]:
+    """Return the functions to draw, in the order in which they are drawn."""
     if isinstance(features, int | Integral):
         most = check_int(features, "features", low=1)
         return sorted(terms, key=_spread, reverse=True)[:most]
     if isinstance(features, str):
         raise ValueError(f"features must be a number or a list of features, got {features!r}")
-    of_feature = {term.feature: term for term in terms}
-    chosen = []
-    for feature in features:
-        place = find_column(feature, names, len(names), ONE_FEATURE)
-        if place not in of_feature:
-            raise ValueError(
-                f"{names[place]} adds nothing to the score, so there is nothing to draw"
-            )
-        chosen.append(of_feature[place])
+    of_features = {_features(term): term for term in terms}
+    chosen: list[Term] = []
+    for asked in features:
+        several = asked if isinstance(asked, tuple) else (asked,)
+        places = tuple(find_column(one, names, len(names), ONE_FEATURE) for one in several)
+        term = of_features.get(tuple(sorted(places)))
+        if term is None:
+            what = pair_name([names[place] for place in places])
+            adds = "adds nothing to the score" if len(places) == 1 else "add nothing together"
+            raise ValueError(f"{what} {adds}, so there is nothing to draw")
+        if isinstance(term, PairTable) and term.features != places:
+            term = term.transposed()
+        chosen.append(term)
     return chosen
+
+
+def _features(term: Term) -> tuple[int, ...]:
+    return term.features if isinstance(term, PairTable) else (term.feature,)
 
 
 def _special(term: Steps) -> tuple[tuple[float, float], ...]:
     return term.special if isinstance(term, NumberSteps) else ()
 
 
-def _spread(term: Steps) -> float:
+def _spread(term: Term) -> float:
+    if isinstance(term, PairTable):
+        return float(term.values.max() - term.values.min())
     values = [*term.values, term.missing, *(value for _, value in _special(term))]
     return max(values) - min(values)
 

@@ -108,7 +108,17 @@ impl PyGradientBoosted {
         to_json(&self.0.merged_terms().map_err(to_py_err)?)
     }
 
-    /// Contribution of each feature to the score of each row, row by row.
+    /// The pairs of features that trees ask together, or `None` if a tree asks more than two.
+    fn pairs(&self) -> Option<Vec<[usize; 2]>> {
+        self.0.pairs()
+    }
+
+    /// The tables that the trees of two features add up to as JSON text, one for each pair.
+    fn pair_terms(&self) -> PyResult<String> {
+        to_json(&self.0.pair_terms().map_err(to_py_err)?)
+    }
+
+    /// Contributions to the score of each row, row by row: of each feature, then of each pair.
     fn explain<'py>(
         &self,
         py: Python<'py>,

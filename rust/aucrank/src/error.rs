@@ -187,6 +187,9 @@ pub enum RankError {
     /// A score that is not a sum of step functions of single features.
     #[error("a term of this model asks several features, so that no feature has a part of its own")]
     NotAdditive,
+    /// A function of two features with too many values to be listed.
+    #[error("the function of features {0} and {1} has too many steps to be shown as a table")]
+    LargeTable(usize, usize),
     /// A model that transforms features and has no score.
     #[error("this model turns features into others and has no score")]
     NoScore,

@@ -33,9 +33,9 @@ mod weak;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use gradient::{
-    GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
-    GradientNode, GradientParams, GradientTree, HeldOutMeasure, LeafRows, Loss,
-    fit_gradient_boosting,
+    Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
+    GradientNode, GradientParams, GradientTree, HeldOutMeasure, Interactions, LeafRows, Loss,
+    PairTerm, Places, fit_gradient_boosting,
 };
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,

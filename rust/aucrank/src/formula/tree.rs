@@ -18,7 +18,7 @@ pub struct DecisionTree {
 pub enum TreeNode {
     /// A condition that sends a row on.
     Branch {
-        /// Weight of the training rows that reached it.
+        /// Weight of the training rows that reached it; 0 if that is not known.
         weight: f64,
         /// Whether a row goes left.
         condition: Condition,
@@ -29,7 +29,7 @@ pub enum TreeNode {
     },
     /// An end.
     Leaf {
-        /// Weight of the training rows that reached it.
+        /// Weight of the training rows that reached it; 0 if that is not known.
         weight: f64,
         /// Its number.
         value: f64,

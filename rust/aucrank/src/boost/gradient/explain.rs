@@ -1,17 +1,67 @@
-//! The score as a sum of step functions, where each tree asks one feature.
+//! The score as a sum of step functions and of tables of two features, where no tree asks more.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::model::GradientBoosted;
-use super::tree::GradientTree;
-use crate::RankError;
+use super::pair_table::PairTerm;
+use super::tree::{GradientNode, GradientTree};
 use crate::data::{Columns, FeatureTerm, Steps};
-use crate::formula::{Rule, Test};
+use crate::formula::{Formula, Rule, Test};
+use crate::{RankError, parallel};
 
 impl GradientTree {
-    /// The feature that it asks, if it asks no other.
-    fn single_feature(&self) -> Option<usize> {
-        let mut features = self.tests().map(|(test, _)| test.feature);
-        let first = features.next()?;
-        features.all(|feature| feature == first).then_some(first)
+    /// The features that it asks, ascending.
+    fn features(&self) -> Vec<usize> {
+        let mut features: Vec<usize> = self.tests().map(|(test, _)| test.feature).collect();
+        features.sort_unstable();
+        features.dedup();
+        features
+    }
+
+    /// Trees that add up to it: for each leaf one that is 0 everywhere else.
+    fn leaves(&self) -> impl Iterator<Item = Self> {
+        // The questions on the way to a node, and the sides that it takes.
+        let mut waiting = vec![(0, Vec::<(usize, bool)>::new())];
+        std::iter::from_fn(move || {
+            loop {
+                let (place, way) = waiting.pop()?;
+                match &self.nodes()[place] {
+                    GradientNode::Split { right, .. } => {
+                        let side = |is_left: bool| [&way[..], &[(place, is_left)]].concat();
+                        waiting.extend([(*right, side(false)), (place + 1, side(true))]);
+                    }
+                    leaf @ GradientNode::Leaf { .. } => return Some(self.only(&way, leaf)),
+                }
+            }
+        })
+    }
+
+    /// The tree that asks the questions on one way, at whose end is a leaf, and 0 besides.
+    fn only(&self, way: &[(usize, bool)], leaf: &GradientNode) -> Self {
+        let nothing = GradientNode::Leaf { value: 0.0, weight: 1.0 };
+        let mut nodes = vec![leaf.clone()];
+        for &(place, is_left) in way.iter().rev() {
+            let GradientNode::Split { test, gain, .. } = &self.nodes()[place] else { continue };
+            let other = vec![nothing.clone()];
+            let (left, right) = if is_left { (nodes, other) } else { (other, nodes) };
+            let split =
+                GradientNode::Split { test: test.clone(), right: left.len() + 1, gain: *gain };
+            let further = |by: usize| {
+                move |node: GradientNode| match node {
+                    GradientNode::Split { test, right, gain } => {
+                        GradientNode::Split { test, right: right + by, gain }
+                    }
+                    GradientNode::Leaf { .. } => node,
+                }
+            };
+            let by = left.len() + 1;
+            nodes = std::iter::once(split)
+                .chain(left.into_iter().map(further(1)))
+                .chain(right.into_iter().map(further(by)))
+                .collect();
+        }
+        Self::new(nodes)
     }
 
     /// The tree as a step function of its only feature, given its number of categories.
@@ -42,7 +92,7 @@ impl GradientTree {
 
 impl Test {
     /// The side of a row with this value of the feature; NaN is missing.
-    fn goes_left_by(&self, value: f64) -> bool {
+    pub(super) fn goes_left_by(&self, value: f64) -> bool {
         if value.is_nan() {
             return self.missing_left;
         }
@@ -55,7 +105,7 @@ impl Test {
     }
 
     /// The threshold, of a question that has one.
-    fn threshold(&self) -> Option<f64> {
+    pub(super) fn threshold(&self) -> Option<f64> {
         match self.left {
             Rule::Below(threshold) | Rule::AtLeast(threshold) => Some(threshold),
             Rule::Known(_) | Rule::Levels(_) => None,
@@ -63,52 +113,139 @@ impl Test {
     }
 }
 
+/// The trees of a model by what they ask.
+#[derive(Default)]
+struct ByFeatures<'a> {
+    singles: BTreeMap<usize, Vec<Cow<'a, GradientTree>>>,
+    pairs: BTreeMap<[usize; 2], Vec<Cow<'a, GradientTree>>>,
+}
+
+impl<'a> ByFeatures<'a> {
+    /// Adds a tree; `None` if it asks more than two features.
+    fn add(&mut self, tree: Cow<'a, GradientTree>) -> Option<()> {
+        match *tree.features() {
+            [feature] => self.singles.entry(feature).or_default().push(tree),
+            [first, second] => self.pairs.entry([first, second]).or_default().push(tree),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
 impl GradientBoosted {
+    /// The trees by the one or two features that each of them asks. A tree that asks several pairs, each
+    /// below another side of its root, is a sum of trees of one leaf each. `None` if three features are
+    /// asked on the way to a leaf.
+    fn by_features(&self) -> Option<ByFeatures<'_>> {
+        let mut found = ByFeatures::default();
+        for tree in self.trees() {
+            if found.add(Cow::Borrowed(tree)).is_none() {
+                for leaf in tree.leaves() {
+                    found.add(Cow::Owned(leaf))?;
+                }
+            }
+        }
+        Some(found)
+    }
+
     /// Whether each tree asks a single feature, so that the score is a sum of step functions.
     #[must_use]
     pub fn is_additive(&self) -> bool {
-        self.trees().iter().all(|tree| tree.single_feature().is_some())
+        self.pairs().is_some_and(|pairs| pairs.is_empty())
     }
 
-    /// The step functions that the trees add up to, one for each feature that any of them asks, in the
-    /// order of the features.
+    /// The pairs of features that trees ask together, each ascending, and all of them; `None` if
+    /// three are asked on the way to a leaf.
+    #[must_use]
+    pub fn pairs(&self) -> Option<Vec<[usize; 2]>> {
+        Some(self.by_features()?.pairs.into_keys().collect())
+    }
+
+    /// The step functions that the trees of one feature add up to, one for each feature that any of them
+    /// asks, in the order of the features.
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if a tree asks several features.
+    /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf.
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
-        let mut merged: Vec<Option<FeatureTerm>> = vec![None; self.n_levels().len()];
-        for tree in self.trees() {
-            let feature = tree.single_feature().ok_or(RankError::NotAdditive)?;
-            let term = tree.steps(feature, self.n_levels()[feature]);
-            match &mut merged[feature] {
-                Some(sum) => sum.add(&term),
-                none => *none = Some(term),
-            }
-        }
-        Ok(merged.into_iter().flatten().collect())
+        let singles = self.by_features().ok_or(RankError::NotAdditive)?.singles;
+        Ok(merge(singles, self.n_levels()).collect())
     }
 
-    /// The contributions to the score of each row, row by row, one for each feature: the value of its
-    /// step function. They and the base add up to the score, exactly and in any order.
+    /// The tables that the trees of two features add up to, one for each of [`GradientBoosted::pairs`].
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if a tree asks several features; otherwise as
-    /// [`GradientBoosted::score`].
+    /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf; [`RankError::LargeTable`] for a
+    /// table of more than a million cells.
+    pub fn pair_terms(&self) -> Result<Vec<PairTerm>, RankError> {
+        let pairs = self.by_features().ok_or(RankError::NotAdditive)?.pairs;
+        let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
+            PairTerm::sum(pair, self.n_levels(), &trees)
+        };
+        parallel::try_map(pairs.into_iter().collect(), table)
+    }
+
+    /// The contributions to the score of each row, row by row: one for each feature, the value of its
+    /// step function, and then one for each pair, the value in its table. They and the base add up to the
+    /// score, exactly and in any order.
+    ///
+    /// # Errors
+    ///
+    /// As [`GradientBoosted::pair_terms`] and [`GradientBoosted::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
         let n_features = columns.n_features();
-        let terms = self.merged_terms()?;
-        let mut parts = vec![0.0; columns.n_rows() * n_features];
-        columns.by_tile(&mut parts, n_features, |(): &mut (), _, values, parts| {
-            let rows = values.chunks(n_features).zip(parts.chunks_mut(n_features));
+        let (terms, tables) = (self.merged_terms()?, self.pair_terms()?);
+        let readers: Vec<_> =
+            tables.iter().map(|table| (table.features(), table.reader())).collect();
+        let width = n_features + tables.len();
+        let mut parts = vec![0.0; columns.n_rows() * width];
+        columns.by_tile(&mut parts, width, |(): &mut (), _, values, parts| {
+            let rows = values.chunks(n_features).zip(parts.chunks_mut(width));
             for (values, parts) in rows {
+                let (of_features, of_pairs) = parts.split_at_mut(n_features);
                 for term in &terms {
-                    parts[term.feature] = term.value(values[term.feature]);
+                    of_features[term.feature] = term.value(values[term.feature]);
+                }
+                for (part, (features, value)) in of_pairs.iter_mut().zip(&readers) {
+                    *part = value(features.map(|feature| values[feature]));
                 }
             }
         })?;
         Ok(parts)
     }
+
+    /// The trees as operations of a formula, merged as [`GradientBoosted::formula`] says.
+    pub(super) fn merged_trees(&self) -> Vec<Formula> {
+        let plain = || self.trees().iter().map(|tree| Formula::Tree(tree.formula())).collect();
+        let Some(found) = self.by_features() else { return plain() };
+        let mut parts: Vec<Formula> = merge(found.singles, self.n_levels())
+            .map(|term| Formula::Steps((&term).into()))
+            .collect();
+        for (pair, trees) in found.pairs {
+            match PairTerm::small_sum(pair, self.n_levels(), &trees) {
+                Some(table) => parts.push(Formula::Tree(table.formula())),
+                // Trees of one leaf each would be larger than the tree that they are parts of.
+                None if trees.iter().any(|tree| matches!(tree, Cow::Owned(_))) => return plain(),
+                None => parts.extend(trees.iter().map(|tree| Formula::Tree(tree.formula()))),
+            }
+        }
+        parts
+    }
+}
+
+/// The step functions of the features that trees ask alone, in the order of the features.
+fn merge<'a>(
+    trees: BTreeMap<usize, Vec<Cow<'a, GradientTree>>>,
+    n_levels: &'a [Option<u32>],
+) -> impl Iterator<Item = FeatureTerm> + 'a {
+    trees.into_iter().map(|(feature, trees)| {
+        let mut steps = trees.iter().map(|tree| tree.steps(feature, n_levels[feature]));
+        let first = steps.next().expect("a feature is there for a tree that asks it");
+        steps.fold(first, |mut sum, term| {
+            sum.add(&term);
+            sum
+        })
+    })
 }

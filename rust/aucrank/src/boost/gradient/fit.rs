@@ -4,13 +4,14 @@ use super::bags::{average, bag_seed};
 use super::best_split::Criterion;
 use super::code_columns::CodeColumns;
 use super::draws::Draws;
+use super::feature_pairs::PairSearch;
 use super::grow::{GrowMemory, Grower, Grown};
 use super::held_out::{GradientHeldOut, HeldOut, HeldOutMeasure, Place};
 use super::histogram::Layout;
 use super::level_codes::LevelCodes;
 use super::loss::{Loss, LossAt};
 use super::model::{GradientBoosted, Parts};
-use super::params::GradientParams;
+use super::params::{GradientParams, Interactions};
 use super::rows::{CHUNK_ROWS, FitRows};
 use super::sums::{HESSIAN_UNITS, Sums};
 use super::tree::GradientTree;
@@ -24,6 +25,13 @@ use crate::interrupt::PartCounter;
 use crate::prepared::Prepared;
 use crate::roc::largest_gap;
 use crate::{Interrupt, Part, RankError, parallel};
+
+/// Most bins of a number in trees of two features: a table of more would be learned from few rows a
+/// cell.
+const PAIR_BINS: usize = 32;
+
+/// Least number of leaves that trees of two features may have: few leaves suit functions of one feature.
+const PAIR_LEAVES: usize = 8;
 
 /// Rows whose derivatives are computed at a time.
 const BLOCK_ROWS: usize = 512;
@@ -83,6 +91,10 @@ pub fn fit_gradient_boosting(
             return Err(RankError::BadParameter { name, value: n_bags.to_string(), rule });
         }
     }
+    if let (Some(_), Interactions::Pairs(most)) = (given.earlier, &params.interactions) {
+        let (value, rule) = (format!("{most} pairs"), "without pairs where an earlier fit goes on");
+        return Err(RankError::BadParameter { name: "interactions", value, rule });
+    }
     if let (Some(_), Some((columns, _))) = (&params.held_out, given.validation) {
         columns.check_kinds(&n_levels)?;
         if let Some(err) = columns.infinite_value() {
@@ -97,27 +109,90 @@ pub fn fit_gradient_boosting(
     };
     let binned = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, kept: &level_codes.kept, interrupt };
-    let bag = |number: usize| {
-        let params = GradientParams { seed: bag_seed(params.seed, number), ..params.clone() };
-        fit_bag(data, &params, given, &n_levels)
+    let mut bags = if let Interactions::Pairs(most) = params.interactions {
+        let max_bins = Some(params.max_bins.min(PAIR_BINS));
+        let binning = BinningParams { max_bins, ..binning };
+        let coarse = Binned::new(&level_codes.columns(columns)?, labels, binning, interrupt)?;
+        fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given, most)?
+    } else {
+        fit_bags(data, &params, vec![(); params.n_bags], |(), params| fit_bag(data, params, given))?
     };
     if params.n_bags == 1 {
-        let (mut parts, scores) = bag(0)?;
+        let Bag { mut parts, scores } = bags.swap_remove(0);
         parts.threshold = threshold(params.loss, &scores, labels)?;
         return Ok(GradientBoosted::new(parts));
     }
-    let done = PartCounter::new(interrupt, "bag", params.n_bags);
-    let bags = parallel::try_map((0..params.n_bags).collect(), |number| {
-        let (parts, _) = bag(number)?;
-        done.add()?;
-        Ok::<_, RankError>(parts)
-    })?;
-    let mut parts = average(bags);
+    let mut parts = average(bags.into_iter().map(|bag| bag.parts).collect());
     if params.loss != Loss::Log {
         let scores = GradientBoosted::new(parts.clone()).score(columns)?;
         parts.threshold = threshold(params.loss, &scores, labels)?;
     }
     Ok(GradientBoosted::new(parts))
+}
+
+/// Runs a part of the fit of each bag, from what it has begun with.
+fn fit_bags<B: Send, T: Send>(
+    data: Data<'_>,
+    params: &GradientParams,
+    begun: Vec<B>,
+    work: impl Fn(B, &GradientParams) -> Result<T, RankError> + Sync,
+) -> Result<Vec<T>, RankError> {
+    if let [_] = begun[..] {
+        return begun.into_iter().map(|begun| work(begun, params)).collect();
+    }
+    let done = PartCounter::new(data.interrupt, "bag", params.n_bags);
+    parallel::try_map(begun.into_iter().enumerate().collect(), |(number, begun)| {
+        let params = GradientParams { seed: bag_seed(params.seed, number), ..params.clone() };
+        let found = work(begun, &params)?;
+        done.add()?;
+        Ok(found)
+    })
+}
+
+/// Fits each bag to single features, chooses pairs of them for all, and fits the bags on.
+fn fit_in_two_series(
+    data: Data<'_>,
+    coarse: Data<'_>,
+    params: &GradientParams,
+    given: &GradientExtras<'_>,
+    most: usize,
+) -> Result<Vec<Bag>, RankError> {
+    let bags = vec![(); params.n_bags];
+    let begun = fit_bags(data, params, bags, |(), params| fit_singles(data, params, given))?;
+    let pairs = choose_pairs(coarse, params, &begun, most)?;
+    fit_bags(data, params, begun, |begun, params| {
+        fit_pairs([data, coarse], params, given, begun, &pairs)
+    })
+}
+
+/// The pairs that tell most beside the mean of some sums of single features.
+fn choose_pairs(
+    data: Data<'_>,
+    params: &GradientParams,
+    begun: &[Begun],
+    most: usize,
+) -> Result<Vec<[usize; 2]>, RankError> {
+    let training = data.labels.rows();
+    let rows = FitRows::new(data.binned, data.labels, &training);
+    let n_bags = begun.len() as f64;
+    // Sums of scores are exact.
+    let scores = parallel::values(data.labels.n_rows(), |row| {
+        begun.iter().map(|bag| bag.scores[row]).sum::<f64>() / n_bags
+    });
+    let mut gains = vec![0.0; data.columns.n_features()];
+    let trees = begun.iter().flat_map(|bag| &bag.trees);
+    for (test, gain) in trees.flat_map(GradientTree::tests) {
+        gains[test.feature] += gain;
+    }
+    let search = PairSearch {
+        rows: &rows,
+        at: &params.loss.at(&scores, &rows),
+        scores: &scores,
+        gains: &gains,
+        criterion: &criterion(params, &rows),
+        interrupt: data.interrupt,
+    };
+    search.best(most)
 }
 
 /// The sum from which on a row is called positive, given those of the rows of the fit.
@@ -128,60 +203,140 @@ fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, Ran
     }
 }
 
-/// Fits one model, but for its threshold: its parts, and the sums of the rows.
+/// A fitted model, but for its threshold.
+struct Bag {
+    parts: Parts,
+    /// The sums of the rows.
+    scores: Vec<f64>,
+}
+
+/// Rounds of single features that those of pairs come after.
+struct Begun {
+    trees: Vec<GradientTree>,
+    /// The scores of all rows.
+    scores: Vec<f64>,
+    /// The scores of the held-out rows, and what they say of each round.
+    held_out: Option<(Vec<f64>, Vec<f64>)>,
+    /// Whether the fit was asked to end.
+    is_ended: bool,
+}
+
+/// The rows of a fit that are held out, and those that are not if any are.
+fn hold_rows_out<'a>(
+    data: Data<'a>,
+    params: &GradientParams,
+    given: &GradientExtras<'a>,
+) -> Result<(Option<HeldOut<'a>>, Option<Vec<u32>>), RankError> {
+    let Data { columns, labels, interrupt, .. } = data;
+    let Some(asked) = &params.held_out else { return Ok((None, None)) };
+    if let Some((columns, labels)) = given.validation {
+        let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
+        return Ok((Some(HeldOut::new(Place::Outside(columns), &rows, labels)), None));
+    }
+    let parts = hold_out(columns, labels, asked.fraction, params.seed, interrupt)?;
+    Ok(parts.map_or((None, None), |parts| {
+        let rows = parts.held_out;
+        (Some(HeldOut::new(Place::Inside(rows.clone()), &rows, labels)), Some(parts.kept))
+    }))
+}
+
+/// Fits one model in one series of rounds.
 fn fit_bag(
     data: Data<'_>,
     params: &GradientParams,
     given: &GradientExtras<'_>,
-    n_levels: &[Option<u32>],
-) -> Result<(Parts, Vec<f64>), RankError> {
-    let Data { columns, labels, binned, interrupt, .. } = data;
-    let all = labels.rows();
-    let (mut held_out, mut kept) = (None, None);
-    if let Some(asked) = &params.held_out {
-        if let Some((columns, labels)) = given.validation {
-            let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
-            held_out = Some(HeldOut::new(Place::Outside(columns), &rows, labels));
-        } else if let Some(parts) =
-            hold_out(columns, labels, asked.fraction, params.seed, interrupt)?
-        {
-            let rows = parts.held_out;
-            held_out = Some(HeldOut::new(Place::Inside(rows.clone()), &rows, labels));
-            kept = Some(parts.kept);
-        }
-    }
-    let rows = FitRows::new(binned, labels, kept.as_ref().unwrap_or(&all));
-    let mut fit = Fit::new(data, params, &rows, given.earlier, held_out)?;
+) -> Result<Bag, RankError> {
+    let all = data.labels.rows();
+    let (held_out, kept) = hold_rows_out(data, params, given)?;
+    let rows = FitRows::new(data.binned, data.labels, kept.as_ref().unwrap_or(&all));
+    let mut fit = Fit::new(data, params, &rows, Terms::Asked, given.earlier, held_out)?;
     fit.replay(given.earlier)?;
     fit.go_on(params.n_rounds)?;
-    let path: Option<GradientHeldOut> = fit.held_out.take().and_then(|held_out| {
-        let asked = params.held_out?;
-        Some(asked.path(held_out.values))
-    });
+    let path = fit.take_path();
     let all_rows;
     if let (Some(path), Some(asked)) = (&path, params.held_out) {
         if asked.refit {
-            all_rows = FitRows::new(binned, labels, &all);
+            all_rows = FitRows::new(data.binned, data.labels, &all);
             // The rate is that of the rounds that were asked for.
-            fit = Fit::new(data, params, &all_rows, None, None)?;
+            fit = Fit::new(data, params, &all_rows, Terms::Asked, None, None)?;
             fit.go_on(path.n_rounds)?;
         } else {
             fit.cut(path.n_rounds)?;
         }
     }
-    let parts = Parts {
-        n_levels: n_levels.to_vec(),
-        loss: params.loss,
-        start: fit.start,
-        threshold: 0.0,
-        learning_rate: fit.rate,
-        trees: fit.trees,
-        held_out: path,
-        bags: Vec::new(),
-        seed: params.seed,
-        prepared: Prepared::default(),
+    Ok(fit.into_bag(path))
+}
+
+/// Fits a sum of single features: the rounds up to the best.
+fn fit_singles(
+    data: Data<'_>,
+    params: &GradientParams,
+    given: &GradientExtras<'_>,
+) -> Result<Begun, RankError> {
+    let all = data.labels.rows();
+    let (held_out, kept) = hold_rows_out(data, params, given)?;
+    let rows = FitRows::new(data.binned, data.labels, kept.as_ref().unwrap_or(&all));
+    let mut fit = Fit::new(data, params, &rows, Terms::Singles, None, held_out)?;
+    fit.go_on(params.n_rounds)?;
+    if let Some(path) = fit.take_path() {
+        fit.cut(path.n_rounds)?;
+        let kept = path.values[..path.n_rounds].to_vec();
+        fit.held_out.iter_mut().for_each(|held_out| held_out.values.clone_from(&kept));
+    }
+    Ok(fit.into_begun())
+}
+
+/// Goes on with rounds of pairs, whose numbers are in few bins: the second of `data`.
+fn fit_pairs(
+    [data, coarse]: [Data<'_>; 2],
+    params: &GradientParams,
+    given: &GradientExtras<'_>,
+    begun: Begun,
+    pairs: &[[usize; 2]],
+) -> Result<Bag, RankError> {
+    let all = data.labels.rows();
+    let (held_out, kept) = hold_rows_out(coarse, params, given)?;
+    let rows = FitRows::new(coarse.binned, data.labels, kept.as_ref().unwrap_or(&all));
+    let (n_singles, is_ended) = (begun.trees.len(), begun.is_ended);
+    let mut fit = Fit::new(coarse, params, &rows, Terms::Pairs(pairs), None, held_out)?;
+    fit.take_up(begun);
+    if !is_ended {
+        fit.go_on(n_singles + params.n_rounds)?;
+    }
+    let path = fit.take_path();
+    let (fine_rows, coarse_rows);
+    if let (Some(path), Some(asked)) = (&path, params.held_out) {
+        if asked.refit {
+            fine_rows = FitRows::new(data.binned, data.labels, &all);
+            let mut singles = Fit::new(data, params, &fine_rows, Terms::Singles, None, None)?;
+            singles.go_on(n_singles)?;
+            let n_rounds = singles.trees.len() + path.n_rounds - n_singles;
+            coarse_rows = FitRows::new(coarse.binned, data.labels, &all);
+            fit = Fit::new(coarse, params, &coarse_rows, Terms::Pairs(pairs), None, None)?;
+            fit.take_up(singles.into_begun());
+            fit.go_on(n_rounds)?;
+        } else {
+            fit.cut(path.n_rounds)?;
+        }
+    }
+    Ok(fit.into_bag(path))
+}
+
+/// How the splits of a fit are judged.
+pub(super) fn criterion(params: &GradientParams, rows: &FitRows<'_>) -> Criterion {
+    let mut criterion = Criterion {
+        l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.mass_unit(),
+        min_gain: 0.0,
+        min_rows: params.min_samples_leaf.of(rows.n_rows()),
+        cuts: params.cuts,
+        monotonic: params.monotonic.clone(),
+        mass_unit: rows.mass_unit(),
     };
-    Ok((parts, fit.scores))
+    if criterion.monotonic.iter().all(|&direction| direction == 0) {
+        criterion.monotonic.clear();
+    }
+    criterion.min_gain = criterion.gain_in_units(params.min_gain);
+    criterion
 }
 
 fn check_monotonic(monotonic: &[i8], columns: &Columns<'_>) -> Result<(), RankError> {
@@ -230,11 +385,25 @@ impl Data<'_> {
     }
 }
 
+/// What the trees of a series of rounds may ask.
+#[derive(Clone, Copy)]
+enum Terms<'a> {
+    /// What the parameters say.
+    Asked,
+    /// One feature each.
+    Singles,
+    /// One of these pairs each, in turn.
+    Pairs(&'a [[usize; 2]]),
+}
+
 /// A model during its fit.
 struct Fit<'a> {
     data: Data<'a>,
     params: &'a GradientParams,
     rows: &'a FitRows<'a>,
+    terms: Terms<'a>,
+    /// Groups of features that may be asked together; `None` for all.
+    groups: Option<Vec<Vec<usize>>>,
     criterion: Criterion,
     draws: Draws<'a>,
     held_out: Option<HeldOut<'a>>,
@@ -245,9 +414,13 @@ struct Fit<'a> {
     /// The rows that it does not learn from: held out, or without weight.
     outside: Vec<u32>,
     trees: Vec<GradientTree>,
+    /// How many of them are those of another series.
+    n_begun: usize,
     /// Sum over the trees of the largest absolute value.
     largest: f64,
     is_complete: bool,
+    /// Whether the observer has asked the fit to end.
+    is_ended: bool,
 }
 
 impl<'a> Fit<'a> {
@@ -255,21 +428,15 @@ impl<'a> Fit<'a> {
         data: Data<'a>,
         params: &'a GradientParams,
         rows: &'a FitRows<'a>,
+        terms: Terms<'a>,
         earlier: Option<&GradientBoosted>,
         mut held_out: Option<HeldOut<'a>>,
     ) -> Result<Self, RankError> {
-        let mut criterion = Criterion {
-            l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.mass_unit(),
-            min_gain: 0.0,
-            min_rows: params.min_samples_leaf.of(rows.n_rows()),
-            cuts: params.cuts,
-            monotonic: params.monotonic.clone(),
-            mass_unit: rows.mass_unit(),
+        let groups = match (terms, &params.interactions) {
+            (Terms::Asked, Interactions::Groups(groups)) => Some(groups.clone()),
+            (Terms::Asked | Terms::Pairs(_), _) => None,
+            (Terms::Singles, _) => Some(Vec::new()),
         };
-        if criterion.monotonic.iter().all(|&direction| direction == 0) {
-            criterion.monotonic.clear();
-        }
-        criterion.min_gain = criterion.gain_in_units(params.min_gain);
         let start = params.loss.start(rows.class_masses());
         let start = earlier.map_or(start, |earlier| earlier.base() + earlier.threshold());
         if let Some(held_out) = &mut held_out {
@@ -279,7 +446,9 @@ impl<'a> Fit<'a> {
             data,
             params,
             rows,
-            criterion,
+            terms,
+            groups,
+            criterion: criterion(params, rows),
             draws: Draws::new(data.columns, rows.training(), params, data.interrupt)?,
             held_out,
             start,
@@ -287,8 +456,10 @@ impl<'a> Fit<'a> {
             scores: vec![start; data.labels.n_rows()],
             outside: others(rows.training(), data.labels.n_rows()),
             trees: Vec::new(),
+            n_begun: 0,
             largest: start.abs(),
             is_complete: false,
+            is_ended: false,
         })
     }
 
@@ -316,6 +487,62 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
+    /// Begins with the trees of another series.
+    fn take_up(&mut self, begun: Begun) {
+        self.n_begun = begun.trees.len();
+        self.largest += begun.trees.iter().map(GradientTree::largest_value).sum::<f64>();
+        (self.trees, self.scores) = (begun.trees, begun.scores);
+        if let (Some(held_out), Some((scores, values))) = (&mut self.held_out, begun.held_out) {
+            (held_out.scores, held_out.values) = (scores, values);
+        }
+    }
+
+    /// What the held-out rows say of all rounds.
+    fn take_path(&mut self) -> Option<GradientHeldOut> {
+        let (held_out, asked) = (self.held_out.as_mut()?, self.params.held_out?);
+        Some(asked.path(std::mem::take(&mut held_out.values)))
+    }
+
+    fn into_begun(self) -> Begun {
+        Begun {
+            trees: self.trees,
+            scores: self.scores,
+            held_out: self.held_out.map(|held_out| (held_out.scores, held_out.values)),
+            is_ended: self.is_ended,
+        }
+    }
+
+    fn into_bag(self, held_out: Option<GradientHeldOut>) -> Bag {
+        let parts = Parts {
+            n_levels: self.data.columns.iter().map(Column::n_levels).collect(),
+            loss: self.params.loss,
+            start: self.start,
+            threshold: 0.0,
+            learning_rate: self.rate,
+            trees: self.trees,
+            held_out,
+            bags: Vec::new(),
+            seed: self.params.seed,
+            prepared: Prepared::default(),
+        };
+        // Of several bags only the mean is asked for scores.
+        let scores = if self.params.n_bags > 1 { Vec::new() } else { self.scores };
+        Bag { parts, scores }
+    }
+
+    /// The features that the next tree may ask, and those that one may ask that learns from all rows if
+    /// the rows and features drawn tell nothing: the first of these sets that tells anything.
+    fn features(&self, seed: u64) -> (Vec<usize>, Vec<Vec<usize>>) {
+        if let Terms::Pairs(pairs) = self.terms {
+            let turn = (self.trees.len() - self.n_begun) % pairs.len();
+            let in_turn = pairs[turn..].iter().chain(&pairs[..turn]);
+            return (pairs[turn].to_vec(), in_turn.map(|pair| pair.to_vec()).collect());
+        }
+        let all = || (0..self.data.columns.n_features()).collect();
+        let others = if self.draws.are_partial() { vec![all()] } else { Vec::new() };
+        (self.draws.features(seed), others)
+    }
+
     /// Measures the held-out rows after a round.
     fn measure(&mut self) -> Result<(), RankError> {
         match (&mut self.held_out, self.params.held_out) {
@@ -331,21 +558,24 @@ impl<'a> Fit<'a> {
         let mut columns = CodeColumns::new(self.rows);
         let mut memory = GrowMemory::default();
         let mut others = Vec::new();
+        self.is_complete |= matches!(self.terms, Terms::Pairs([]));
         while self.trees.len() < n_rounds && !self.is_complete {
             self.data.interrupt.check()?;
             let at = self.params.loss.at(&self.scores, self.rows);
             let seed = mix(self.params.seed ^ mix(self.trees.len() as u64));
             self.draws.rows(seed, &mut rows.rows, &mut others);
             self.differentiate(&at, &mut rows);
-            let features = self.draws.features(seed);
+            let (features, instead) = self.features(seed);
             let mut grown = self.grow(&mut rows, &mut columns, &mut memory, features, seed)?;
-            if grown.leaves.len() == 1 && self.draws.are_partial() {
+            for features in instead {
+                if grown.leaves.len() > 1 {
+                    break;
+                }
                 rows.rows.clear();
                 rows.rows.extend_from_slice(self.rows.training());
                 others.clear();
                 self.differentiate(&at, &mut rows);
-                let all = (0..self.data.columns.n_features()).collect();
-                grown = self.grow(&mut rows, &mut columns, &mut memory, all, seed)?;
+                grown = self.grow(&mut rows, &mut columns, &mut memory, features, seed)?;
             }
             let largest = grown.tree.largest_value();
             if grown.leaves.len() == 1 || self.largest + largest > LARGEST_SUM {
@@ -363,6 +593,7 @@ impl<'a> Fit<'a> {
                 break;
             }
             if !goes_on {
+                self.is_ended = true;
                 break;
             }
         }
@@ -379,7 +610,8 @@ impl<'a> Fit<'a> {
             Some(HeldOutMeasure::Loss) => "validation_loss",
             _ => "validation_auc",
         };
-        let (number, most) = (self.trees.len(), Some(n_rounds));
+        let number = self.trees.len() - self.n_begun;
+        let most = Some(n_rounds - self.n_begun);
         let figures = [(name, reached)];
         self.data.interrupt.part_done(&Part { unit: "round", number, most, figures: &figures })
     }
@@ -425,6 +657,13 @@ impl<'a> Fit<'a> {
         });
     }
 
+    fn max_leaves(&self) -> usize {
+        match self.terms {
+            Terms::Pairs(_) => self.params.max_leaves.max(PAIR_LEAVES),
+            Terms::Asked | Terms::Singles => self.params.max_leaves,
+        }
+    }
+
     fn grow(
         &self,
         rows: &mut TreeRows,
@@ -437,9 +676,9 @@ impl<'a> Fit<'a> {
             data: self.rows,
             layout: Layout::new(self.data.binned, features),
             criterion: &self.criterion,
-            max_leaves: self.params.max_leaves,
+            max_leaves: self.max_leaves(),
             max_depth: self.params.max_depth,
-            interactions: self.params.interactions.as_deref(),
+            interactions: self.groups.as_deref(),
             rate: self.rate,
             seed,
             raw_test: &|test| self.data.raw_test(test),
@@ -483,12 +722,29 @@ impl<'a> Fit<'a> {
 
     /// Keeps the first rounds only.
     fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
+        let cut = self.trees.split_off(n_rounds);
         let mut taken = vec![0.0; self.scores.len()];
-        for tree in self.trees.drain(n_rounds..) {
+        for tree in &cut {
             tree.add_values(self.data.columns, &mut taken)?;
         }
         // Values are exact, so that subtracting them restores the earlier scores.
         self.scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
+        if let Some(held_out) = &mut self.held_out {
+            match &held_out.place {
+                Place::Inside(rows) => {
+                    for (score, &row) in held_out.scores.iter_mut().zip(rows) {
+                        *score = self.scores[row as usize];
+                    }
+                }
+                Place::Outside(columns) => {
+                    let mut taken = vec![0.0; held_out.scores.len()];
+                    for tree in &cut {
+                        tree.add_values(columns, &mut taken)?;
+                    }
+                    held_out.scores.iter_mut().zip(taken).for_each(|(s, taken)| *s -= taken);
+                }
+            }
+        }
         Ok(())
     }
 }

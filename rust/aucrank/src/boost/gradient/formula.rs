@@ -5,14 +5,12 @@ use super::tree::{GradientNode, GradientTree};
 use crate::formula::{Condition, DecisionTree, Formula, TreeNode};
 
 impl GradientBoosted {
-    /// Its score: the base and the trees, merged to step functions where each asks one feature. Sums
-    /// of their values are exact, so that the order does not matter.
+    /// Its score: the base and the trees. Where no tree asks more than two features, those of one are
+    /// merged to step functions, and those of two to one tree for each pair if that has no more leaves.
+    /// Sums of their values are exact, so that the order does not matter.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let mut terms: Vec<Formula> = match self.merged_terms() {
-            Ok(terms) => terms.iter().map(|term| Formula::Steps(term.into())).collect(),
-            Err(_) => self.trees().iter().map(|tree| Formula::Tree(tree.formula())).collect(),
-        };
+        let mut terms = self.merged_trees();
         terms.push(Formula::Constant(self.base()));
         Formula::Sum(terms)
     }

@@ -16,6 +16,8 @@
 //!   the rows of a node on their sides, `code_columns`: by codes that lie side by side;
 //! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept; `bags`: the mean
 //!   of several fits;
+//! - `feature_pairs`: which features are asked together after rounds of single ones; `pair_table`: what trees of two
+//!   features add up to;
 //! - `tree`, `model`: what was learned, `saved`: the form in which it is saved; `formula`, `explain`: what is said of it.
 
 mod bags;
@@ -24,6 +26,7 @@ mod code_columns;
 mod draws;
 mod explain;
 mod exponential;
+mod feature_pairs;
 mod fit;
 mod formula;
 mod grow;
@@ -34,6 +37,7 @@ mod level_sets;
 mod loss;
 mod model;
 mod pair_grid;
+mod pair_table;
 mod params;
 mod partition;
 mod rows;
@@ -49,5 +53,6 @@ pub use fit::{GradientExtras, fit_gradient_boosting};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};
 pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
-pub use params::{GradientParams, LeafRows};
+pub use pair_table::{Axis, PairTerm, Places};
+pub use params::{GradientParams, Interactions, LeafRows};
 pub use tree::{GradientNode, GradientTree};

@@ -10,6 +10,9 @@ use crate::tree::Cuts;
 /// Rounds over which the automatic learning rate spreads a sum of 1 a thousand rows.
 const ROUNDS_OF_RATE: f64 = 1000.0;
 
+/// Most pairs of features that are chosen: more cannot be looked at.
+const MOST_PAIRS: usize = 1000;
+
 /// Parameters of gradient boosting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,14 +44,28 @@ pub struct GradientParams {
     pub max_bins: usize,
     /// Direction of each feature, -1, 0 or 1; empty where none is bound.
     pub monotonic: Vec<i8>,
-    /// Sets of features that a tree may ask together, and every feature alone; `None` for all.
-    pub interactions: Option<Vec<Vec<usize>>>,
+    /// Which features a tree may ask together.
+    pub interactions: Interactions,
     /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<GradientHeldOutParams>,
     /// Number of models that are fitted, each with a seed of its own, and averaged; at least 1.
     pub n_bags: usize,
     /// Random seed.
     pub seed: u64,
+}
+
+/// Which features a tree may ask together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interactions {
+    /// Any.
+    #[default]
+    Any,
+    /// Those of one of these groups; a feature in no group is asked alone.
+    Groups(Vec<Vec<usize>>),
+    /// Those of at most so many pairs, at least 1, which are chosen between two series of rounds: after
+    /// as many rounds as there may be of single features come as many of the pairs.
+    Pairs(usize),
 }
 
 /// Rows that each side of a split keeps.
@@ -90,7 +107,7 @@ impl Default for GradientParams {
             max_features: None,
             max_bins: 255,
             monotonic: Vec::new(),
-            interactions: None,
+            interactions: Interactions::Any,
             held_out: None,
             n_bags: 1,
             seed: 0,
@@ -136,9 +153,18 @@ impl GradientParams {
             }
             _ => {}
         }
-        let sets = self.interactions.iter().flatten().flatten();
-        if let Some(feature) = sets.copied().find(|&feature| feature >= n_features) {
-            return bad("interactions", format!("about feature {feature}"), "about features of X");
+        match &self.interactions {
+            Interactions::Groups(groups) => {
+                let mut features = groups.iter().flatten();
+                if let Some(feature) = features.find(|&&feature| feature >= n_features) {
+                    let about = format!("about feature {feature}");
+                    return bad("interactions", about, "about features of X");
+                }
+            }
+            Interactions::Pairs(most) if !(1..=MOST_PAIRS).contains(most) => {
+                return bad("interactions", format!("{most} pairs"), "from 1 to 1000 pairs");
+            }
+            Interactions::Any | Interactions::Pairs(_) => {}
         }
         self.held_out.iter().try_for_each(GradientHeldOutParams::validate)
     }

@@ -334,7 +334,8 @@ fn scores_are_those_of_the_formula_and_of_the_rounds() {
 #[test]
 fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     let sample = Sample::new(800);
-    let params = GradientParams { interactions: Some(Vec::new()), ..few(Loss::Log) };
+    let params =
+        GradientParams { interactions: Interactions::Groups(Vec::new()), ..few(Loss::Log) };
     let model = sample.fit(&params);
     assert!(model.is_additive() && model.trees().len() == 12);
     let columns = sample.columns();
@@ -342,12 +343,13 @@ fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     for (parts, score) in parts.chunks(3).zip(model.score(&columns).unwrap()) {
         assert_eq!(parts.iter().sum::<f64>() + model.base(), score);
     }
-    let pairs = GradientParams { interactions: Some(vec![vec![0, 2]]), ..params.clone() };
+    let pairs =
+        GradientParams { interactions: Interactions::Groups(vec![vec![0, 2]]), ..params.clone() };
     for tree in sample.fit(&pairs).trees() {
         let asks = |feature| tree.tests().any(|(test, _)| test.feature == feature);
         assert!(!(asks(1) && (asks(0) || asks(2))));
     }
-    let free = sample.fit(&GradientParams { interactions: None, ..params });
+    let free = sample.fit(&GradientParams { interactions: Interactions::Any, ..params });
     assert_eq!(free.explain(&columns), Err(RankError::NotAdditive));
 }
 
@@ -403,7 +405,11 @@ fn bags_are_the_mean_of_fits_of_other_seeds() {
 #[test]
 fn bags_do_not_depend_on_threads_and_are_saved() {
     let sample = Sample::new(3000);
-    let params = GradientParams { n_bags: 5, interactions: Some(Vec::new()), ..drawn(Loss::Log) };
+    let params = GradientParams {
+        n_bags: 5,
+        interactions: Interactions::Groups(Vec::new()),
+        ..drawn(Loss::Log)
+    };
     let fits = [1, 2, 7].map(|n_threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
         pool.install(|| sample.fit(&params))
@@ -433,6 +439,118 @@ fn bags_neither_go_on_nor_are_gone_on_with() {
         let refusal = sample.fit_given(params, &given).unwrap_err().to_string();
         assert!(refusal.starts_with("n_bags is 2"), "{refusal}");
     }
+}
+
+/// Settings of few rounds with pairs.
+fn paired(loss: Loss) -> GradientParams {
+    GradientParams { interactions: Interactions::Pairs(2), max_leaves: 3, ..few(loss) }
+}
+
+/// Checks that parts and the base add up to the scores, as the formula does, to the bit.
+fn check_parts(model: &GradientBoosted, sample: &Sample) {
+    let columns = sample.columns();
+    let scores = model.score(&columns).unwrap();
+    let n_pairs = model.pairs().unwrap().len();
+    let parts = model.explain(&columns).unwrap();
+    assert_eq!(parts.len(), sample.len() * (3 + n_pairs));
+    for (parts, score) in parts.chunks(3 + n_pairs).zip(&scores) {
+        assert_eq!(parts.iter().sum::<f64>() + model.base(), *score);
+    }
+    assert_eq!(model.formula().values(&columns).unwrap(), scores);
+    assert_eq!(model.check(), Ok(()));
+    let text = serde_json::to_string(&model).unwrap();
+    assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), *model);
+}
+
+#[test]
+fn features_and_pairs_add_up_to_the_score() {
+    let mut sample = Sample::new(4000);
+    sample.weights = Some((0..4000).map(|row| f64::from(row as u32 % 3)).collect());
+    for loss in LOSSES {
+        // The number b and the category tell something together.
+        let params = GradientParams { n_rounds: 30, ..paired(loss) };
+        let model = sample.fit(&params);
+        assert!(model.pairs().unwrap().contains(&[1, 2]), "{loss:?}: {:?}", model.pairs());
+        assert_eq!(model.trees().len(), 60);
+        assert!(model.trees()[..30].iter().all(|tree| {
+            let first = tree.tests().next().unwrap().0.feature;
+            tree.tests().all(|(test, _)| test.feature == first)
+        }));
+        assert!(model.trees()[30..].iter().all(|tree| tree.n_leaves() <= 8));
+        check_parts(&model, &sample);
+        for refit in [false, true] {
+            let held_out =
+                drawn(loss).held_out.map(|asked| GradientHeldOutParams { refit, ..asked });
+            let params = GradientParams { held_out, ..params.clone() };
+            let model = sample.fit(&params);
+            let n_rounds = model.held_out().unwrap().n_rounds;
+            // A refit may find nothing left to learn before.
+            assert!(model.trees().len() == n_rounds || refit && model.trees().len() < n_rounds);
+            assert!(model.pairs().unwrap().contains(&[1, 2]));
+            check_parts(&model, &sample);
+            let bags = sample.fit(&GradientParams { n_bags: 3, ..params });
+            assert!(bags.pairs().unwrap().contains(&[1, 2]));
+            check_parts(&bags, &sample);
+        }
+    }
+    // All pairs of one feature: a tree may ask one on either side of its root.
+    let groups = Interactions::Groups(vec![vec![0, 1], vec![1, 2]]);
+    let params = GradientParams { interactions: groups, max_leaves: 8, ..few(Loss::Log) };
+    let model = sample.fit(&params);
+    assert_eq!(model.pairs(), Some(vec![[0, 1], [1, 2]]));
+    check_parts(&model, &sample);
+}
+
+#[test]
+fn a_formula_of_many_rounds_of_a_pair_is_a_table() {
+    let sample = Sample::new(2000);
+    let params = GradientParams { n_rounds: 400, max_bins: 8, ..paired(Loss::Log) };
+    let model = sample.fit(&params);
+    check_parts(&model, &sample);
+    let crate::formula::Formula::Sum(parts) = model.formula() else { panic!("a sum") };
+    let n_pairs = model.pairs().unwrap().len();
+    assert!(n_pairs > 0 && parts.len() == 3 + n_pairs + 1);
+}
+
+#[test]
+fn pairs_depend_neither_on_threads_nor_on_the_order_of_rows_or_copies() {
+    let mut sample = Sample::new(6000);
+    let held_out = drawn(Loss::Log).held_out;
+    for n_bags in [1, 3] {
+        let params = GradientParams { n_bags, held_out, n_rounds: 20, ..paired(Loss::Log) };
+        sample.weights = None;
+        let fits = [1, 2, 7].map(|n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| sample.fit(&params))
+        });
+        assert!(!fits[0].is_additive());
+        assert!(fits.iter().all(|fit| *fit == fits[0]));
+        let mut order: Vec<usize> = (0..sample.len()).collect();
+        order.sort_by_key(|&row| mix(row as u64));
+        assert_eq!(sample.rows(&order).fit(&params), fits[0]);
+        sample.weights = Some((0..6000).map(|row| f64::from(row as u32 % 3)).collect());
+        let copies: Vec<usize> = (0..6000).flat_map(|row| vec![row; row % 3]).collect();
+        let copied = Sample { weights: None, ..sample.rows(&copies) };
+        assert_eq!(sample.fit(&params), copied.fit(&params));
+    }
+}
+
+#[test]
+fn validation_rows_choose_the_rounds_of_pairs() {
+    let (sample, other) =
+        (Sample::new(3000), Sample::new(5000).rows(&(3000..5000).collect::<Vec<_>>()));
+    let params =
+        GradientParams { n_rounds: 60, held_out: drawn(Loss::Log).held_out, ..paired(Loss::Log) };
+    let (columns, labels) = (other.columns(), other.labels());
+    let given =
+        GradientExtras { validation: Some((&columns, &labels)), ..GradientExtras::default() };
+    let model = sample.fit_given(&params, &given).unwrap();
+    let path = model.held_out().unwrap();
+    let scores = model.score(&columns).unwrap();
+    let value = Loss::Log.value(&scores, &other.positive, None);
+    assert_eq!(path.values[path.n_rounds - 1], value);
+    assert_eq!(path.values.iter().copied().fold(f64::INFINITY, f64::min), value);
+    assert!(!model.is_additive());
 }
 
 #[test]
@@ -520,8 +638,24 @@ fn what_cannot_be_is_refused() {
     assert!(refused(leaves).starts_with("max_leaves is 1"));
     let bags = GradientParams { n_bags: 0, ..params.clone() };
     assert!(refused(bags).starts_with("n_bags is 0"));
-    let groups = GradientParams { interactions: Some(vec![vec![3]]), ..params.clone() };
+    let groups =
+        GradientParams { interactions: Interactions::Groups(vec![vec![3]]), ..params.clone() };
     assert!(refused(groups).starts_with("interactions is about feature 3"));
+    for most in [0, 1001] {
+        let pairs = GradientParams { interactions: Interactions::Pairs(most), ..params.clone() };
+        let rule = "but must be from 1 to 1000 pairs";
+        assert_eq!(refused(pairs), format!("interactions is {most} pairs, {rule}"));
+    }
+    let earlier = sample.fit(&params);
+    let given = GradientExtras { earlier: Some(&earlier), ..GradientExtras::default() };
+    let on = GradientParams { interactions: Interactions::Pairs(1), ..params.clone() };
+    assert!(
+        sample
+            .fit_given(&on, &given)
+            .unwrap_err()
+            .to_string()
+            .starts_with("interactions is 1 pairs")
+    );
     let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };
     assert!(refused(bound).contains("column 2 is categorical"));
     let fitted = sample.fit(&params);

@@ -1,0 +1,309 @@
+//! What trees of two features add up to: a table.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::tree::{GradientNode, GradientTree};
+use crate::RankError;
+use crate::data::LevelSet;
+use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};
+
+/// Cells of a table beyond which it is not made: more than any fit of 255 bins has.
+const MOST_CELLS: usize = 1 << 20;
+
+/// A function of two features.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairTerm {
+    /// The two features, ascending, and what tells their values apart.
+    pub axes: [Axis; 2],
+    /// The values, row by row of the places of the first axis.
+    pub values: Vec<f64>,
+}
+
+/// The values of a feature of a [`PairTerm`] that are told apart. Each group of them has a place; the
+/// last is that of missing values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Axis {
+    /// The feature.
+    pub feature: usize,
+    /// Its known values.
+    pub known: Places,
+}
+
+/// Places of known values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Places {
+    /// Of a number.
+    Numeric {
+        /// Ascending; a number equal to a threshold is above it.
+        thresholds: Vec<f64>,
+    },
+    /// Of a category.
+    Categorical {
+        /// The codes of each place, ascending.
+        groups: Vec<Vec<u32>>,
+        /// Whether all other categories have a place, after these.
+        has_others: bool,
+    },
+}
+
+impl Axis {
+    /// The values of a feature that some questions tell apart; other questions are passed over.
+    fn of<'t>(
+        feature: usize,
+        n_levels: Option<u32>,
+        tests: impl Iterator<Item = &'t Test>,
+    ) -> Self {
+        let tests = tests.filter(|test| test.feature == feature);
+        let known = if let Some(n_levels) = n_levels {
+            let mut sets: Vec<&LevelSet> = tests.filter_map(Test::levels).collect();
+            sets.sort_unstable_by(|a, b| a.listed().cmp(b.listed()));
+            sets.dedup_by(|a, b| a.listed() == b.listed());
+            // Categories that the same lists have cannot be told apart, nor can those on no list.
+            let mut lists: Vec<(u32, usize)> = (0..)
+                .zip(&sets)
+                .flat_map(|(list, set)| set.listed().iter().map(move |&level| (level, list)))
+                .collect();
+            lists.sort_unstable();
+            let mut listed: Vec<(Vec<usize>, u32)> = lists
+                .chunk_by(|a, b| a.0 == b.0)
+                .map(|of| (of.iter().map(|(_, list)| *list).collect(), of[0].0))
+                .collect();
+            // A feature without categories has a place for known values all the same.
+            let has_others = listed.len() < n_levels.max(1) as usize;
+            listed.sort_unstable();
+            let mut groups: Vec<Vec<u32>> = listed
+                .chunk_by(|a, b| a.0 == b.0)
+                .map(|of| of.iter().map(|(_, level)| *level).collect())
+                .collect();
+            groups.sort_unstable();
+            Places::Categorical { groups, has_others }
+        } else {
+            let mut thresholds: Vec<f64> = tests.filter_map(Test::threshold).collect();
+            thresholds.sort_unstable_by(f64::total_cmp);
+            thresholds.dedup();
+            Places::Numeric { thresholds }
+        };
+        Self { feature, known }
+    }
+
+    /// Number of places, that of missing values included.
+    #[must_use]
+    pub fn n_places(&self) -> usize {
+        1 + match &self.known {
+            Places::Numeric { thresholds } => thresholds.len() + 1,
+            Places::Categorical { groups, has_others } => groups.len() + usize::from(*has_others),
+        }
+    }
+
+    /// The place of a raw value; NaN is missing.
+    fn place(&self, raw: f64, place_of_level: &[usize]) -> usize {
+        if raw.is_nan() {
+            return self.n_places() - 1;
+        }
+        match &self.known {
+            Places::Numeric { thresholds } => thresholds.partition_point(|&cut| cut <= raw),
+            // The last known place is that of the others.
+            Places::Categorical { .. } => {
+                place_of_level.get(raw as usize).copied().unwrap_or(self.n_places() - 2)
+            }
+        }
+    }
+
+    /// For categories the place of each code up to the last that is listed.
+    fn place_of_level(&self) -> Vec<usize> {
+        let Places::Categorical { groups, .. } = &self.known else { return Vec::new() };
+        let n_listed = groups.iter().flatten().max().map_or(0, |&last| last as usize + 1);
+        let mut places = vec![self.n_places() - 2; n_listed];
+        for (place, group) in groups.iter().enumerate() {
+            for &level in group {
+                places[level as usize] = place;
+            }
+        }
+        places
+    }
+
+    /// A raw value of each place.
+    fn raw_values(&self) -> Vec<f64> {
+        let mut raw: Vec<f64> = match &self.known {
+            Places::Numeric { thresholds } => {
+                std::iter::once(f64::NEG_INFINITY).chain(thresholds.iter().copied()).collect()
+            }
+            Places::Categorical { groups, has_others } => {
+                let mut raw: Vec<f64> = groups.iter().map(|group| f64::from(group[0])).collect();
+                if *has_others {
+                    let mut listed: Vec<u32> = groups.concat();
+                    listed.sort_unstable();
+                    let other = (0..).zip(&listed).find(|(code, listed)| code != *listed);
+                    raw.push(other.map_or(listed.len() as f64, |(code, _)| f64::from(code)));
+                }
+                raw
+            }
+        };
+        raw.push(f64::NAN);
+        raw
+    }
+
+    /// The question that sends the places before a middle one left, of known places.
+    fn before(&self, middle: usize, first: usize) -> Test {
+        let left = match &self.known {
+            Places::Numeric { thresholds } => Rule::Below(thresholds[middle - 1]),
+            Places::Categorical { groups, .. } => {
+                Rule::Levels(LevelSet::only(groups[first..middle].concat()))
+            }
+        };
+        Test { feature: self.feature, left, missing_left: false }
+    }
+}
+
+impl Test {
+    fn levels(&self) -> Option<&LevelSet> {
+        match &self.left {
+            Rule::Levels(levels) => Some(levels),
+            _ => None,
+        }
+    }
+}
+
+impl PairTerm {
+    /// The table of zeros for trees that ask these two features, given their numbers of categories, if
+    /// it has at most so many cells.
+    fn empty(
+        features: [usize; 2],
+        n_levels: &[Option<u32>],
+        trees: &[Cow<'_, GradientTree>],
+        most_cells: usize,
+    ) -> Option<Self> {
+        let axes = features.map(|feature| {
+            let tests = trees.iter().flat_map(|tree| tree.tests().map(|(test, _)| test));
+            Axis::of(feature, n_levels[feature], tests)
+        });
+        let [n_rows, n_columns] = axes.each_ref().map(Axis::n_places);
+        let n_cells = n_rows.saturating_mul(n_columns);
+        (n_cells <= most_cells).then(|| Self { axes, values: vec![0.0; n_cells] })
+    }
+
+    /// The sum of trees that ask these two features, given their numbers of categories.
+    pub(super) fn sum(
+        features: [usize; 2],
+        n_levels: &[Option<u32>],
+        trees: &[Cow<'_, GradientTree>],
+    ) -> Result<Self, RankError> {
+        let table = Self::empty(features, n_levels, trees, MOST_CELLS);
+        let table = table.ok_or(RankError::LargeTable(features[0], features[1]))?;
+        Ok(table.plus(trees))
+    }
+
+    /// The same, if the table has no more cells than the trees have leaves.
+    pub(super) fn small_sum(
+        features: [usize; 2],
+        n_levels: &[Option<u32>],
+        trees: &[Cow<'_, GradientTree>],
+    ) -> Option<Self> {
+        let n_leaves: usize = trees.iter().map(|tree| tree.n_leaves()).sum();
+        Some(Self::empty(features, n_levels, trees, n_leaves.min(MOST_CELLS))?.plus(trees))
+    }
+
+    /// The table with the values of trees added to it.
+    fn plus(self, trees: &[Cow<'_, GradientTree>]) -> Self {
+        let Self { axes, mut values } = self;
+        let first = axes[0].feature;
+        let [n_rows, n_columns] = axes.each_ref().map(Axis::n_places);
+        let raw = axes.each_ref().map(Axis::raw_values);
+        for tree in trees {
+            // A node, and the places of either axis that come to it.
+            let mut waiting = vec![(0, [n_rows, n_columns].map(|n| (0..n).collect::<Vec<_>>()))];
+            while let Some((node, places)) = waiting.pop() {
+                match &tree.nodes()[node] {
+                    GradientNode::Leaf { value, .. } => {
+                        for row in &places[0] {
+                            let row = &mut values[row * n_columns..][..n_columns];
+                            places[1].iter().for_each(|&column| row[column] += value);
+                        }
+                    }
+                    GradientNode::Split { test, right, .. } => {
+                        let axis = usize::from(test.feature != first);
+                        let goes_left = |place: &usize| test.goes_left_by(raw[axis][*place]);
+                        let (mut on_left, mut on_right) = (places.clone(), places);
+                        on_left[axis].retain(goes_left);
+                        on_right[axis].retain(|place| !goes_left(place));
+                        waiting.extend([(*right, on_right), (node + 1, on_left)]);
+                    }
+                }
+            }
+        }
+        Self { axes, values }
+    }
+
+    /// The two features, ascending.
+    #[must_use]
+    pub fn features(&self) -> [usize; 2] {
+        self.axes.each_ref().map(|axis| axis.feature)
+    }
+
+    /// The value of many rows, given as the raw values of the two features.
+    pub(super) fn reader(&self) -> impl Fn([f64; 2]) -> f64 + '_ {
+        let places = self.axes.each_ref().map(Axis::place_of_level);
+        let n_columns = self.axes[1].n_places();
+        move |raw| {
+            let [row, column] = [0, 1].map(|k| self.axes[k].place(raw[k], &places[k]));
+            self.values[row * n_columns + column]
+        }
+    }
+
+    /// The table as a tree: places of the first feature, halved until one is left, and below each
+    /// those of the second. What rows it was learned from is not known to it.
+    pub(super) fn formula(&self) -> DecisionTree {
+        let mut nodes = Vec::new();
+        let n_columns = self.axes[1].n_places();
+        halve(&self.axes[0], &mut nodes, &mut |row, nodes| {
+            halve(&self.axes[1], nodes, &mut |column, nodes| {
+                let value = self.values[row * n_columns + column];
+                nodes.push(TreeNode::Leaf { weight: 0.0, value });
+            });
+        });
+        DecisionTree { nodes }
+    }
+}
+
+/// Adds a tree that finds the place of a value, with what `end` adds for each place in its leaves.
+fn halve(axis: &Axis, nodes: &mut Vec<TreeNode>, end: &mut impl FnMut(usize, &mut Vec<TreeNode>)) {
+    let n_known = axis.n_places() - 1;
+    let root = nodes.len();
+    let feature = axis.feature;
+    let is_known = Test { feature, left: Rule::Known(true), missing_left: false };
+    push_branch(nodes, is_known);
+    // A range of known places, and the branch whose right side it is.
+    let mut waiting = vec![(0..n_known, None)];
+    while let Some((places, above)) = waiting.pop() {
+        if let Some(above) = above {
+            set_right(nodes, above);
+        }
+        if places.len() == 1 {
+            end(places.start, nodes);
+            continue;
+        }
+        let middle = usize::midpoint(places.start, places.end);
+        let place = nodes.len();
+        push_branch(nodes, axis.before(middle, places.start));
+        waiting.extend([(middle..places.end, Some(place)), (places.start..middle, None)]);
+    }
+    set_right(nodes, root);
+    end(n_known, nodes);
+}
+
+/// Adds a branch whose left side comes next.
+fn push_branch(nodes: &mut Vec<TreeNode>, test: Test) {
+    let condition = Condition::Test(test);
+    nodes.push(TreeNode::Branch { weight: 0.0, condition, left: nodes.len() + 1, right: 0 });
+}
+
+/// Makes what comes next the right side of a branch.
+fn set_right(nodes: &mut [TreeNode], place: usize) {
+    let next = nodes.len();
+    if let TreeNode::Branch { right, .. } = &mut nodes[place] {
+        *right = next;
+    }
+}
