@@ -1,7 +1,7 @@
 """RankingEnsemble, its members and what people use today: 5-fold AUC on real data sets.
 
     python -m benches.studies.quality DATA_FOLDER [--max-rows 20000] [--sets german pima]
-        [--models ensemble lightgbm] [--results quality.csv]
+        [--models ensemble lightgbm] [--noise] [--results quality.csv]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. Rivals that are not
 installed are left out. Every fold of a set and model is a row of the results, written as soon as it
@@ -9,6 +9,10 @@ is known: a run that is broken off goes on where it was. The table: mean AUC ove
 rank, gain over the best rival (paired over sets, with its standard error), and CPU seconds a fit;
 then the sets on which the ensemble loses more than 0.5 points to the best rival. Nothing is chosen
 here.
+
+With --noise every model is fitted to the columns and to 18 that tell nothing, too: ten numbers, five
+of 40 categories, one of 300, one of 1,500, and one that is another for every row. The table then is
+what they cost.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import importlib.util
 from pathlib import Path
 from time import process_time
 
+import numpy as np
 import pandas as pd
 from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, RankingForest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -28,6 +33,9 @@ from benches.common.data import load_all
 from benches.common.over_sets import gain_in_points
 from benches.common.rivals import of_columns, score_of
 from benches.studies.gradient_boosting import catboost, fit, lightgbm, prepared, with_categories
+
+#: Behind the name of a model that was fitted to columns of noise, too.
+NOISE = ", noise"
 
 OURS = {
     "ensemble": lambda: RankingEnsemble(random_state=0),
@@ -48,6 +56,16 @@ RIVALS = {
 }
 
 
+def with_noise(X):
+    """Add columns that tell nothing."""
+    rng, n = np.random.default_rng(0), len(X)
+    noise = {f"noise {k}": rng.normal(size=n) for k in range(10)}
+    for k, n_levels in enumerate([40, 40, 40, 40, 40, 300, 1500]):
+        noise[f"noise of {n_levels} ({k})"] = [f"level {j}" for j in rng.integers(0, n_levels, n)]
+    noise["noise of rows"] = [f"row {j}" for j in rng.permutation(n)]
+    return X.assign(**noise)
+
+
 def measure(models, data, results):
     """Fit what is not in the results yet, and return them all."""
     done = pd.read_csv(results) if results.exists() else pd.DataFrame()
@@ -65,9 +83,10 @@ def measure(models, data, results):
                     if (name, model_name, fold) in known:
                         continue
                     model, start = make(), process_time()
-                    fit(model, prepared(model_name, X.iloc[train]), y[train])
+                    kind = model_name.removesuffix(NOISE)
+                    fit(model, prepared(kind, X.iloc[train]), y[train])
                     seconds = process_time() - start
-                    scores = score_of(model, prepared(model_name, X.iloc[test]))
+                    scores = score_of(model, prepared(kind, X.iloc[test]))
                     writer.writerow(
                         [name, model_name, fold, roc_auc_score(y[test], scores), seconds]
                     )
@@ -98,6 +117,20 @@ def report(found, models):
         print(f"lost: {name}, {points:.2f} points to {aucs.loc[name, rivals].idxmax()}")
 
 
+def report_noise(found):
+    """Print what columns of noise cost each model."""
+    aucs = found.pivot_table(index="set", columns="model", values="auc")
+    for name in (name for name in aucs if name + NOISE in aucs):
+        both = aucs[[name, name + NOISE]].dropna()
+        plain, noisy = both[name], both[name + NOISE]
+        loss = 100 * (plain - noisy)
+        print(
+            f"{name:24s} {plain.mean():.4f}  with noise {noisy.mean():.4f}"
+            f"  {gain_in_points(noisy, plain)} points over {len(both)} sets,"
+            f" most {loss.max():.2f} ({loss.idxmax()})"
+        )
+
+
 def main():
     """Measure, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -105,6 +138,7 @@ def main():
     parser.add_argument("--max-rows", type=int, default=20_000)
     parser.add_argument("--sets", nargs="+")
     parser.add_argument("--models", nargs="+", choices=[*OURS, *RIVALS])
+    parser.add_argument("--noise", action="store_true")
     parser.add_argument("--results", type=Path, default=Path("quality.csv"))
     options = parser.parse_args()
     models = {
@@ -114,7 +148,12 @@ def main():
         and (name not in ("lightgbm", "catboost") or importlib.util.find_spec(name))
     }
     data = load_all(options.data, options.max_rows, options.sets)
-    report(measure(models, data, options.results), list(models))
+    found = measure(models, data, options.results)
+    report(found, list(models))
+    if options.noise:
+        noisy = {name: (with_noise(X), y) for name, (X, y) in data.items()}
+        of_noise = {name + NOISE: make for name, make in models.items()}
+        report_noise(measure(of_noise, noisy, options.results))
 
 
 if __name__ == "__main__":

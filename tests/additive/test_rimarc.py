@@ -628,7 +628,7 @@ def test_dialects_quote_in_their_own_way():
     assert '"the ""up"""' in model.to_sql()
     assert '`the "up"`' in model.to_sql("mysql")
     assert '[the "up"]' in model.to_sql("tsql")
-    with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'mysql'"):
+    with pytest.raises(ValueError, match="dialect must be one of 'ansi', 'sqlite'"):
         model.to_sql("prolog")
 
 

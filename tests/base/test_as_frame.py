@@ -1,5 +1,6 @@
 """Arrow streams and arrays with named fields are read as the frame of the same columns."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -61,6 +62,8 @@ KINDS = {
     "reader": as_reader,  # which can be read once
     "records": as_records,
     "fields": as_fields,
+    "lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "relation": lambda frame: duckdb.from_arrow(pa.Table.from_pandas(frame)),
 }
 kinds = pytest.mark.parametrize("made", KINDS.values(), ids=KINDS)
 

@@ -165,7 +165,6 @@ def test_missing_cells_of_an_array_are_nan():
         (np.array([["a"], ["b"]]), ValueError, "could not convert string to float: .*a"),
         (np.array([[{}], [1]], dtype=object), TypeError, "argument must be a string or a real"),
         (pd.Series([1.0, 2.0, 3.0]), ValueError, "Expected a 2-dimensional container"),
-        (pl.LazyFrame({"a": [1.0]}), TypeError, "X is lazy .*LazyFrame.*; collect it"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "(?i)unique"),
         (pd.DataFrame([[1, 2]], columns=["a", 1]), TypeError, "Feature names are only supported"),
         (None, (ValueError, TypeError), "NoneType|scalar array|None"),

@@ -413,6 +413,6 @@ def test_every_attribute_is_told_and_there(name):
     # Linear scores take no categories, and those of pairs no missing values either.
     frame = FRAME.drop(columns="city") if name in ("RankOpt", "TwoSidedClassifier") else FRAME
     model = short(cls).fit(frame.fillna(0.0) if name == "RankOpt" else frame, Y)
-    # Those that rows out of bag give are there on demand alone.
-    for key in told - {"oob_score_", "oob_path_"}:
+    # Those that rows out of bag give are there on demand alone, those of sums for sums.
+    for key in told - {"oob_score_", "oob_path_", "pairs_", "term_names_"}:
         getattr(model, key)

@@ -376,8 +376,8 @@ def test_the_target_may_be_categorical(reader, capsys):
     assert list(load("model.json").classes_) == ["no", "yes"]
 
 
-def test_a_column_of_dates_is_named(reader, capsys):
-    loans().assign(day=pd.Timestamp("2020-01-01")).to_parquet("loans.parquet")
+def test_a_column_of_times_of_the_day_is_named(reader, capsys):
+    loans().assign(day=pd.Timedelta(hours=7)).to_parquet("loans.parquet")
     status, _, err = run(capsys, "fit", "loans.parquet", "--target", "bad")
     assert status == 1
     assert "column 'day'" in err
@@ -521,7 +521,7 @@ def write_wrong_files():
         "binary.csv": b"a,bad\n\xff\xfe\x80,1\n\x81,0\n",
         "cut.parquet": b"PAR1 and no more",
         "no.csv.gz": b"a,bad\n1,0\n",
-        "table.txt": b"a,bad\n1,0\n",
+        "table.xls": b"a,bad\n1,0\n",
         "foreign.json": b'{"format": "other"}',
         "nonsense.json": b"\x00\xff not JSON",
     }
@@ -543,7 +543,7 @@ def write_wrong_files():
         ("fit good.csv --target bad --frobnicate", 2, "--frobnicate"),
         ("fit absent.csv --target bad", 1, "absent.csv: no such file"),
         ("fit folder.csv --target bad", 1, "folder.csv"),
-        ("fit table.txt --target bad", 2, "must end in .csv"),
+        ("fit table.xls --target bad", 2, "must end in .csv, .tsv"),
         ("fit empty.csv --target bad", 1, "empty.csv"),
         ("fit header.csv --target bad", 1, "header.csv has no rows"),
         ("fit twice.csv --target bad", 1, "two of its columns are called 'a'"),
@@ -591,7 +591,7 @@ def write_wrong_files():
         ("score model.json absent.csv", 1, "absent.csv: no such file"),
         ("score model.json narrow.csv", 1, "no column 'income'"),
         ("score model.json words.csv", 1, "column 'income' of words.csv holds text"),
-        ("score model.json good.csv --out scores.txt", 2, "must end in .csv"),
+        ("score model.json good.csv --out scores.xls", 2, "must end in .csv, .tsv"),
         ("score model.json good.csv --out nowhere/scores.csv", 1, "there is no folder nowhere"),
         ("evaluate model.json good.csv --target bda", 1, "did you mean 'bad'?"),
         ("evaluate model.json one.csv --target bad", 1, "1 distinct value"),

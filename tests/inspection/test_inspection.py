@@ -336,8 +336,6 @@ def test_wrong_kinds_of_arguments_are_type_errors():
     for nothing in (object(), TreeRank):
         with pytest.raises(TypeError, match="decision_function or predict_proba or be a function"):
             LevelSetDisplay.from_estimator(nothing, ROWS.X)
-    with pytest.raises(TypeError, match="X is lazy"):
-        LevelSetDisplay.from_estimator(TREE, pl.DataFrame(ROWS.X).lazy())
 
 
 def test_models_without_a_picture_are_refused():

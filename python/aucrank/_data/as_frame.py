@@ -1,4 +1,4 @@
-"""Tables that are no data frames yet: Arrow streams and arrays with named fields.
+"""Tables that are no data frames yet: queries, Arrow streams and arrays with named fields.
 
 Each becomes a frame of a library that is installed, and once a call: some streams flow only once.
 """
@@ -14,7 +14,9 @@ Library = Literal["pandas", "polars", "pyarrow"]
 
 
 def as_frame(X: Any) -> Any:
-    """Return an Arrow stream or an array with named fields as a data frame, all else as it is.
+    """Return what is no data frame yet as one: lazy frames, Arrow streams, arrays with fields.
+
+    All else is returned as it is.
 
     Parameters
     ----------
@@ -35,10 +37,11 @@ def as_frame(X: Any) -> Any:
             " two-dimensional array, a data frame of pandas, polars or pyarrow, an object with"
             " __arrow_c_stream__ or an array with named fields, such as pandas.DataFrame(X)"
         )
-    if not hasattr(X, "__arrow_c_stream__"):
-        return X
     known = nw.from_native(X, allow_series=True, pass_through=True)
-    if isinstance(known, nw.DataFrame | nw.LazyFrame | nw.Series):
+    if isinstance(known, nw.LazyFrame):
+        # A query, of polars or DuckDB, is run here.
+        return known.collect().to_native()
+    if isinstance(known, nw.DataFrame | nw.Series) or not hasattr(X, "__arrow_c_stream__"):
         return X
     library = _installed("an Arrow stream", X, "pyarrow", "polars")
     return nw.from_arrow(X, backend=library).to_native()

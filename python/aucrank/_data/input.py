@@ -237,11 +237,6 @@ def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _
     """Check the shape and the names of ``X``; with ``as_it_is``, an array keeps its dtype."""
     X = as_frame(X)
     frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            f"X is lazy ({type(X).__module__}.{type(X).__qualname__}); collect it into a data frame"
-            " first"
-        )
     if isinstance(frame, nw.DataFrame):
         return _FrameTable(estimator, frame, reset=reset)
     return _ArrayTable(estimator, X, reset=reset, as_it_is=as_it_is)

@@ -52,7 +52,7 @@ class Rows:
     Raises
     ------
     TypeError, ValueError
-        If they are sparse, lazy or not two-dimensional.
+        If they are sparse or not two-dimensional.
     """
 
     def __init__(self, X: Any) -> None:
@@ -60,11 +60,6 @@ class Rows:
             raise TypeError("X is sparse, and a report looks at columns: pass X.toarray()")
         X = as_frame(X)
         frame = nw.from_native(X, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            raise TypeError(
-                f"X is lazy ({type(X).__module__}.{type(X).__qualname__}); collect it into a data"
-                " frame first"
-            )
         self._frame = frame if isinstance(frame, nw.DataFrame) else None
         # By position: names need not be text, and a number would be taken for a row.
         self._columns = cast(

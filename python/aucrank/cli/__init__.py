@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from aucrank.cli._errors import CommandError, complain, reason_of
+from aucrank.cli._errors import CommandError, ReadingNote, complain, reason_of
 from aucrank.cli._parser import build_parser
 from aucrank.cli._text import plain_output
 
@@ -97,7 +97,7 @@ def _warner() -> Callable[..., None]:
             text += " Here, --drop leaves a column out, and --categorical says what it holds."
         if text not in told:
             told.add(text)
-            complain(f"warning: {text}")
+            complain(f"{'note' if issubclass(category, ReadingNote) else 'warning'}: {text}")
 
     return warn
 

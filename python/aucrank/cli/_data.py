@@ -3,7 +3,6 @@
 Beyond this file nobody knows which of them it was: all work on a frame goes through narwhals.
 """
 
-import csv
 import gzip
 import re
 import warnings
@@ -22,8 +21,25 @@ from aucrank._data.labels import encode_binary
 from aucrank._data.schema import is_missing
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
-from aucrank._utils.words import plural
-from aucrank.cli._errors import DataError, UsageError, did_you_mean, plain_errors, readable
+from aucrank._utils.words import listed, plural
+from aucrank.cli._clean import TextCleaner, dates_as_days, without_marks
+from aucrank.cli._csv_form import (
+    STDIN,
+    UNKNOWN,
+    CsvForm,
+    CsvOptions,
+    as_utf8,
+    copy_of_stdin,
+    form_of,
+)
+from aucrank.cli._errors import (
+    DataError,
+    ReadingNote,
+    UsageError,
+    did_you_mean,
+    plain_errors,
+    readable,
+)
 
 FileKind = Literal["csv", "parquet"]
 Backend = Literal["pandas", "polars"]
@@ -31,7 +47,7 @@ Backend = Literal["pandas", "polars"]
 # What both readers take for a missing value in a CSV file: pandas' own list.
 MISSING = [
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
 ]
 
 
@@ -75,12 +91,13 @@ class Labelled:
 def file_kind(path: str | Path) -> FileKind:
     """Tell by the end of the name whether a file is "csv" or "parquet"."""
     name = str(path).lower()
-    if name.endswith((".csv", ".csv.gz")):
+    if name.removesuffix(".gz").endswith((".csv", ".tsv", ".txt", ".data")):
         return "csv"
     if name.endswith((".parquet", ".pq")):
         return "parquet"
     raise UsageError(
-        f"cannot tell what {path} holds: its name must end in .csv, .csv.gz or .parquet"
+        f"cannot tell what {path} holds: its name must end in .csv, .tsv, .txt or .data, also with"
+        " .gz, or in .parquet"
     )
 
 
@@ -103,19 +120,35 @@ def _installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def read_data(path: str, *, text: Collection[str] = ()) -> nw.DataFrame[Any]:
+def read_data(
+    path: str,
+    *,
+    text: Collection[str] = (),
+    labels: str | None = None,
+    options: CsvOptions | None = None,
+) -> nw.DataFrame[Any]:
     """Read a file; columns of a CSV file are numbers, or text as it stands in the file.
+
+    What is not usual of the file, and how it is read, is said.
 
     Parameters
     ----------
     path : str
-        A CSV file (also gzipped) or a Parquet file, told apart by name.
+        A CSV file (also gzipped) or a Parquet file, told apart by name; "-" for the standard input
+        stream.
     text : collection of str
         Columns of a CSV file to take as text even where they look like numbers.
+    labels : str, default=None
+        Column of labels, in which a date is none.
+    options : CsvOptions, default=None
+        What is known of how CSV files are written.
     """
-    kind = file_kind(path)
-    file = str(readable(path))
+    options = CsvOptions() if options is None else options
+    file = copy_of_stdin() if path == STDIN else path
+    kind = file_kind(file)
+    file = str(readable(file))
     backend = backend_for(kind)
+    notes: list[str] = []
     try:
         if kind == "parquet":
             frame = nw.read_parquet(file, backend=backend)
@@ -124,18 +157,17 @@ def read_data(path: str, *, text: Collection[str] = ()) -> nw.DataFrame[Any]:
                 [name for name in frame.columns if name.startswith("__index_level_")]
             )
         else:
-            header = _csv_header(file)
-            as_text = set(text) & set(header)
-            frame = _large_integers_as_floats(_read_csv(file, backend, as_text), as_text)
-            # True/False in one file and True/False/nothing in the next must give the same
-            # categories, so what is no number is read again letter by letter.
-            guessed = {
-                name
-                for name, dtype in frame.schema.items()
-                if not dtype.is_numeric() and dtype != nw.String
-            }
-            if guessed:
-                frame = _read_csv(file, backend, as_text | guessed)
+            form = form_of(file, options)
+            _check_header(form.header, path)
+            notes += form.notes
+            with as_utf8(file, form) as readable_file:
+                frame = _from_csv(readable_file, backend, set(text) & set(form.header), form)
+            cleaner = TextCleaner(form, options.missing)
+            frame = cleaner.clean(frame, text)
+            notes += cleaner.notes
+        frame = without_marks(frame, options.missing)
+        frame, found = dates_as_days(frame, {*text, labels})
+        notes += found
     except DataError:
         raise
     except Exception as error:  # each reader has a family of its own
@@ -143,6 +175,8 @@ def read_data(path: str, *, text: Collection[str] = ()) -> nw.DataFrame[Any]:
         raise DataError(f"cannot read {path} as {_FORMAT[kind]}: {reason}") from error
     if not len(frame):
         raise DataError(f"{path} has no rows")
+    for note in notes:
+        warnings.warn(note.replace(file, path), ReadingNote, stacklevel=2)
     return frame.with_columns(
         nw.col(name).cast(nw.Float64)
         for name, dtype in frame.schema.items()
@@ -193,21 +227,36 @@ def _is_integer(value: Any) -> bool:
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
-def _csv_header(file: str) -> list[str]:
-    opened = gzip.open if file.lower().endswith(".gz") else open
-    with opened(file, "rt", encoding="utf-8-sig", newline="") as lines:
-        header = next(csv.reader(lines), [])
+def _check_header(header: Sequence[str], path: str) -> None:
     if not header:
-        raise DataError(f"cannot read {file} as CSV: its first line has no column names")
+        raise DataError(f"cannot read {path} as CSV: its first line has no column names")
     for name in header:
         if header.count(name) > 1:
-            raise DataError(f"cannot read {file}: two of its columns are called {name!r}")
-    return header
+            raise DataError(f"cannot read {path}: two of its columns are called {name!r}")
 
 
-def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFrame[Any]:
+def _from_csv(file: str, backend: Backend, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
+    """Read a CSV file whose numbers may have to be told from text later on."""
+    if form.decimal == "," or form.is_spaced:
+        # No reader must take what it finds for numbers.
+        text = set(form.header)
+    frame = _large_integers_as_floats(_read_csv(file, backend, text, form), text)
+    # True/False in one file and True/False/nothing in the next must give the same categories, so
+    # what is no number is read again letter by letter.
+    guessed = {
+        name
+        for name, dtype in frame.schema.items()
+        if not dtype.is_numeric() and dtype != nw.String
+    }
+    return _read_csv(file, backend, text | guessed, form) if guessed else frame
+
+
+def _read_csv(
+    file: str, backend: Backend, text: Collection[str], form: CsvForm
+) -> nw.DataFrame[Any]:
+    """Read columns by the names that `form` has."""
     if backend == "polars":
-        return _read_by_polars(file, set(text))
+        return _read_by_polars(file, set(text), form)
     import pandas
 
     # Every digit counts: a value next to a threshold must fall on the side that it fell on in
@@ -217,9 +266,11 @@ def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFram
     with warnings.catch_warnings():
         # Rows longer than the header: pandas would cut them off.
         warnings.filterwarnings("error", message="Length of header or names")
-        return nw.read_csv(
+        frame = pandas.read_csv(
             file,
-            backend=backend,
+            sep=form.separator,
+            header=0,
+            names=form.header,
             keep_default_na=False,
             na_values=MISSING,
             dtype=dict.fromkeys(text, str),
@@ -227,25 +278,28 @@ def _read_csv(file: str, backend: Backend, text: Collection[str]) -> nw.DataFram
             low_memory=False,
             **exact,
         )
+    return nw.from_native(frame, eager_only=True)
 
 
-def _read_by_polars(file: str, text: set[str]) -> nw.DataFrame[Any]:
+def _read_by_polars(file: str, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
     import polars
 
     try:
-        return nw.read_csv(
+        frame = polars.read_csv(
             file,
-            backend="polars",
+            separator=form.separator,
+            new_columns=form.header,
             null_values=MISSING,
             infer_schema_length=None,
             schema_overrides=dict.fromkeys(text, polars.String),
         )
+        return nw.from_native(frame, eager_only=True)
     except polars.exceptions.ComputeError as error:
         # Older versions do not take integers beyond 64 bits for numbers, nor for anything else.
         found = _TOO_LARGE.search(str(error))
         if found is None or found[1] in text:
             raise
-        return _read_by_polars(file, text | {found[1]})
+        return _read_by_polars(file, text | {found[1]}, form)
 
 
 _TOO_LARGE = re.compile(r"as dtype `i64` at column '(.*)' \(column number", re.DOTALL)
@@ -366,16 +420,21 @@ def read_labelled(
     weight: str | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    row_id: str | None = None,
+    keep: Sequence[str] = (),
+    options: CsvOptions | None = None,
 ) -> Labelled:
     """Read a file to learn from.
 
     The positive class is the greater value of the target, or the one that `positive` names. Where
     the target has more than two values, all but that one are one class, and the labels are texts.
     """
-    frame = read_data(path, text=categorical)
+    frame = read_data(path, text=categorical, labels=target, options=options)
     roles = [(target, "--target"), *((name, "--drop") for name in drop)]
     roles += [(weight, "--weight")] if weight is not None else []
-    for name, role in [*roles, *((name, "--categorical") for name in categorical)]:
+    roles += [(row_id, "--id")] if row_id is not None else []
+    others = {"--categorical": categorical, "--keep": keep}
+    for name, role in [*roles, *((name, role) for role, named in others.items() for name in named)]:
         need_column(frame, name, path, role)
     taken = [name for name, _ in roles]
     for name in taken:
@@ -385,7 +444,8 @@ def read_labelled(
     values = values_of(frame[target], path)
     if positive is None:
         check_two(frame[target], values, path)
-        first = values[1]
+        # A plus sorts before a minus.
+        first = "+" if set(values) == {"+", "-"} else values[1]
     else:
         first = pick_class(positive, values, target)
     if len(values) == 2:
@@ -397,6 +457,8 @@ def read_labelled(
         encode_binary(labels)
 
     X = frame.drop(list(dict.fromkeys(taken)))
+    if row_id is None:
+        X = _without_ids(X, {*keep, *categorical})
     if not X.columns:
         raise DataError(f"{path} has no column left to learn from")
     X = as_categories(X, categorical)
@@ -413,6 +475,30 @@ def read_labelled(
         weight=None if weight is None else weights_of(frame[weight], path),
         target=target,
     )
+
+
+_NAMES_OF_IDS = re.compile(
+    r"(?:.*[_\W])?(?:id|uuid|guid|key|index|nr|no|number|unnamed: 0)|.*[a-z]ID|", re.IGNORECASE
+)
+
+
+def _without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
+    """Return the columns but those that are called as what names rows, and name each one anew."""
+    named = [
+        name
+        for name, dtype in X.schema.items()
+        if name not in keep
+        and _NAMES_OF_IDS.fullmatch(name.strip())
+        and (dtype.is_integer() or dtype == nw.String)
+        and X[name].null_count() == 0
+        and X[name].n_unique() == len(X)
+    ]
+    if not named or len(named) == len(X.columns):
+        return X
+    does = "names the rows and is" if len(named) == 1 else "name the rows and are"
+    what = listed(list(map(shown, named)))
+    warnings.warn(f"{what} {does} left out (see --keep)", ReadingNote, stacklevel=2)
+    return X.drop(named)
 
 
 def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:
@@ -437,7 +523,7 @@ def categorical_columns(X: nw.DataFrame[Any]) -> list[str]:
     return [name for name, dtype in X.schema.items() if dtype in (nw.Categorical, nw.Enum)]
 
 
-def write_scores(columns: dict[str, NDArray[np.float64]], out: Path | None) -> None:
+def write_scores(columns: dict[str, NDArray[Any]], out: Path | None) -> None:
     """Write columns to a CSV or Parquet file, or as CSV to the standard output stream."""
     kind: FileKind = "csv" if out is None else file_kind(out)
     frame = nw.from_dict(columns, backend=backend_for(kind))

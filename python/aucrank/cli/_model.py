@@ -16,6 +16,7 @@ from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_weight
+from aucrank.cli._csv_form import CsvOptions
 from aucrank.cli._data import (
     Labelled,
     as_categories,
@@ -154,9 +155,9 @@ def save_model(estimator: Any, path: Path) -> int:
         return path.stat().st_size
 
 
-def read_for(model: SavedModel, path: str) -> nw.DataFrame[Any]:
+def read_for(model: SavedModel, path: str, options: CsvOptions) -> nw.DataFrame[Any]:
     """Read a data file whose columns the model is to score; the others are kept too."""
-    return read_data(path, text=text_columns(model))
+    return read_data(path, text=text_columns(model), options=options)
 
 
 def text_columns(model: SavedModel) -> list[str]:

@@ -6,7 +6,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-DATA_HELP = "data file: .csv, .csv.gz or .parquet"
+DATA_HELP = (
+    "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet; - for the standard input"
+)
 DEFAULT_MODEL = "RankingEnsemble"
 
 #: Models whose fit takes long, and how many values, rows times columns, the data may have for
@@ -68,10 +70,41 @@ def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
     )
 
 
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How a CSV file is written; what is not said is found, and told."""
+    group = parser.add_argument_group("how a CSV file is written (default: what it looks like)")
+    group.add_argument("--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', ...")
+    group.add_argument("--decimal", choices=(".", ","), help="the mark of decimals")
+    group.add_argument("--encoding", metavar="NAME", help="such as utf-8, cp1252 or utf-16")
+    group.add_argument(
+        "--missing",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="TEXT",
+        help="texts and numbers that stand for missing values, such as -999, beside the usual ones "
+        "(empty, ?, NA, NaN, NULL, None, ...)",
+    )
+
+
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Which columns are features, and of which kind."""
     parser.add_argument(
         "--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out"
+    )
+    parser.add_argument(
+        "--id",
+        metavar="COL",
+        help="column that names the rows, which is left out, too (default: columns that are called "
+        "so and have another value in each row)",
+    )
+    parser.add_argument(
+        "--keep",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns to learn from although they look as if they named the rows",
     )
     parser.add_argument(
         "--categorical",

@@ -19,6 +19,7 @@ from aucrank.cli._options import (
     add_columns,
     add_command,
     add_model_file,
+    add_reading,
     add_seed,
     add_seed_and_threads,
     add_target,
@@ -84,6 +85,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_target(parser, "default: the greater of the two")
     add_columns(parser)
+    add_reading(parser)
     parser.add_argument(
         "--folds", type=at_least(2), default=5, metavar="K", help="folds (default: %(default)s)"
     )
@@ -133,6 +135,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
     add_target(parser, "default: the greater of the two")
     parser.add_argument("--weight", metavar="COL", help="column of sample weights")
     add_columns(parser)
+    add_reading(parser)
     parser.add_argument(
         "--model",
         default=DEFAULT_MODEL,
@@ -203,6 +206,8 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
         action="store_true",
         help="add a column with the probability of the positive class",
     )
+    parser.add_argument("--id", metavar="COL", help="column that is written beside the scores")
+    add_reading(parser)
 
 
 def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -210,6 +215,7 @@ def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_target(parser, "default: the one the model was fitted to rank first")
+    add_reading(parser)
 
 
 def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -267,6 +273,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
         help="where to write the page (default: DATA's name with .report.html, in this folder)",
     )
     add_seed(parser)
+    add_reading(parser)
 
 
 def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:

@@ -27,6 +27,7 @@ from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import warn_of_columns
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
+from aucrank.cli._csv_form import csv_options
 from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import (
     DataError,
@@ -96,6 +97,9 @@ def run(args: argparse.Namespace) -> int:
         positive=args.positive,
         drop=args.drop,
         categorical=args.categorical,
+        row_id=args.id,
+        keep=args.keep,
+        options=csv_options(args),
     )
     n_all = len(data.is_positive)
     data = _sample(data, args.max_rows, args.random_state)

@@ -3,6 +3,7 @@
 import argparse
 
 from aucrank._utils.plain_text import shown
+from aucrank.cli._csv_form import csv_options
 from aucrank.cli._data import need_column, text_of
 from aucrank.cli._model import features_for, load_ranker, positive_rows, read_for, scores_of
 from aucrank.metrics import RocCurve
@@ -13,7 +14,7 @@ FPRS = (0.01, 0.05, 0.10, 0.20)
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
     model = load_ranker(args.model)
-    frame = read_for(model, args.data)
+    frame = read_for(model, args.data, csv_options(args))
     need_column(frame, args.target, args.data, "--target")
     positive = positive_rows(model, frame[args.target], args.positive, args.data)
     curve = RocCurve.from_scores(

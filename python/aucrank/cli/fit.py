@@ -9,6 +9,7 @@ from typing import Any
 from aucrank._base.scoring import score_rows
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
+from aucrank.cli._csv_form import STDIN, csv_options
 from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
@@ -34,6 +35,9 @@ def run(args: argparse.Namespace) -> int:
         weight=args.weight,
         drop=args.drop,
         categorical=args.categorical,
+        row_id=args.id,
+        keep=args.keep,
+        options=csv_options(args),
     )
     start = perf_counter()
     with progress() as say, plain_errors(f"cannot fit {args.model} to {args.data}"):
@@ -144,7 +148,8 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
 
 
 def _default_out(data: str) -> str:
-    return Path(data).name.split(".")[0] + ".model.json"
+    name = "stdin" if data == STDIN else Path(data).name.split(".")[0]
+    return f"{name}.model.json"
 
 
 def _in_brief(estimator: Any) -> str:

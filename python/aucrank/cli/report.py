@@ -16,6 +16,7 @@ from aucrank._report.page import import_jinja
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
+from aucrank.cli._csv_form import STDIN, CsvOptions, csv_options
 from aucrank.cli._data import need_column, read_data, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
@@ -51,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")
     models = [load_ranker(path) for path in paths]
     names = _names(paths)
-    data = _Files(args.data)
+    data = _Files(args.data, csv_options(args))
     target = _target(models, data, args)
     rows = [data.rows(model) for model in models]
     training = None
     if args.train is not None:
-        file = _Files(args.train)
+        file = _Files(args.train, csv_options(args))
         training = {name: file.rows(model) for name, model in zip(names, models, strict=True)}
     with plain_errors(f"cannot report on {args.data}"):
         made = make_report(
@@ -78,8 +79,9 @@ def run(args: argparse.Namespace) -> int:
 class _Files:
     """A data file as each of several models reads it, no more often than they differ."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, options: CsvOptions) -> None:
         self.path = path
+        self._options = options
         self._frames: dict[frozenset[str], nw.DataFrame[Any]] = {}
         self._rows: dict[tuple[Any, ...], Rows] = {}
 
@@ -87,7 +89,7 @@ class _Files:
         """Read the file with the columns as text that are text to the model."""
         text = frozenset(text_columns(model))
         if text not in self._frames:
-            self._frames[text] = read_data(self.path, text=text)
+            self._frames[text] = read_data(self.path, text=text, options=self._options)
         return self._frames[text]
 
     def rows(self, model: SavedModel) -> Rows:
@@ -142,4 +144,5 @@ def _names(paths: Sequence[str]) -> list[str]:
 
 
 def _default_out(data: str) -> str:
-    return Path(data).name.split(".")[0] + ".report.html"
+    name = "stdin" if data == STDIN else Path(data).name.split(".")[0]
+    return f"{name}.report.html"

@@ -118,11 +118,6 @@ def _held(at: Any, table: _ArrayRows | _FrameRows) -> int | dict[int, Any]:
 def _open(X: Any) -> _ArrayRows | _FrameRows:
     X = as_frame(X)
     frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            f"X is lazy ({type(X).__module__}.{type(X).__qualname__}); collect it into a data frame"
-            " first"
-        )
     named = isinstance(frame, nw.DataFrame) and all(isinstance(c, str) for c in frame.columns)
     table = _FrameRows(frame) if named else _ArrayRows(np.asarray(X))
     if not table.n_rows:

@@ -1,0 +1,170 @@
+"""Columns as models take them: text that is numbers, marks of missing values, dates."""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from aucrank._data.schema import is_missing
+from aucrank._utils.plain_text import shown
+from aucrank._utils.words import listed, plural
+from aucrank.cli._csv_form import (
+    GAPS_AMONG_NUMBERS,
+    UNKNOWN,
+    CsvForm,
+    is_number,
+    number_of,
+)
+
+_SECONDS_A_DAY = 86_400
+
+# No other number is one of whole numbers to a reader either; those of more digits are no doubles.
+_WHOLE = re.compile(r"[+-]?\d{1,15}")
+
+_ISO_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
+_DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+
+
+class TextCleaner:
+    """Makes numbers of columns of text that are all numbers.
+
+    Parameters
+    ----------
+    form : CsvForm
+        How the file is written.
+    missing : sequence of str
+        Texts that stand for missing values, beside the usual ones.
+
+    Attributes
+    ----------
+    notes : list of str
+        What was done that is not usual.
+    """
+
+    def __init__(self, form: CsvForm, missing: Sequence[str]) -> None:
+        self._form = form
+        self._missing = frozenset(missing)
+        self.notes: list[str] = []
+        if form.has_unknown:
+            self.notes.append(f"{UNKNOWN!r} counts as missing")
+
+    def clean(self, frame: nw.DataFrame[Any], text: Collection[str]) -> nw.DataFrame[Any]:
+        """Return the frame with numbers for text, but in the columns that are to be text."""
+        columns = []
+        for name, dtype in frame.schema.items():
+            if dtype == nw.String:
+                columns.append(self._column(frame[name], is_text=name in text))
+        return frame.with_columns(*columns) if columns else frame
+
+    def _column(self, series: nw.Series[Any], *, is_text: bool) -> nw.Series[Any]:
+        values = [value for value in series.unique().to_list() if isinstance(value, str)]
+        told = {value: value.strip() if self._form.is_spaced else value for value in values}
+        known = {
+            value: said
+            for value, said in told.items()
+            if said not in self._missing and said not in ("", UNKNOWN)
+        }
+        gaps = {said for said in known.values() if said in GAPS_AMONG_NUMBERS}
+        decimal = self._form.decimal
+        numbers = {
+            value: number_of(said.strip(), decimal)
+            for value, said in known.items()
+            if said not in gaps and is_number(said.strip(), decimal)
+        }
+        if is_text or not numbers or len(numbers) + len(gaps) < len(set(known.values())):
+            if all(value == known.get(value) for value in values):
+                return series
+            return _mapped(series, known.get, nw.String)
+        name = shown(series.name)
+        if gaps:
+            self.notes.append(f"column {name}: {listed(sorted(map(repr, gaps)))} counts as missing")
+        if decimal == "." and any("," in value for value in numbers):
+            self.notes.append(f"column {name}: commas part thousands")
+        is_whole = all(_WHOLE.fullmatch(known[value].strip()) for value in numbers)
+        if is_whole and not gaps and series.null_count() == 0 and len(numbers) == len(values):
+            return _mapped(series, lambda value: int(numbers[value]), nw.Int64)
+        return _mapped(series, numbers.get, nw.Float64)
+
+
+def _mapped(series: nw.Series[Any], value_of: Callable[[Any], Any], dtype: Any) -> nw.Series[Any]:
+    found = [value_of(value) for value in series.to_list()]
+    return nw.new_series(series.name, found, dtype, backend=series.implementation)
+
+
+def without_marks(frame: nw.DataFrame[Any], missing: Sequence[str]) -> nw.DataFrame[Any]:
+    """Return the frame without the numbers that stand for missing values."""
+    marks = []
+    for mark in missing:
+        try:
+            marks.append(float(mark))
+        except ValueError:
+            continue
+    names = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
+    if not marks or not names:
+        return frame
+    return frame.with_columns(
+        nw.when(~nw.col(name).cast(nw.Float64).is_in(marks)).then(nw.col(name)).alias(name)
+        for name in names
+    )
+
+
+def dates_as_days(
+    frame: nw.DataFrame[Any], left: Collection[str | None]
+) -> tuple[nw.DataFrame[Any], list[str]]:
+    """Return the frame with days since 1970 for dates, and what is to be said of it.
+
+    Columns in `left` are left as they are.
+    """
+    columns = []
+    for name, dtype in frame.schema.items():
+        series = frame[name]
+        if name in left:
+            continue
+        if dtype in (nw.Date, nw.Datetime) or (dtype == nw.Object and _are_dates(series)):
+            columns.append(_mapped(series, _days_of, nw.Float64))
+        elif dtype == nw.String:
+            texts = [text for text in series.unique().to_list() if isinstance(text, str)]
+            days = {text: _days_in(text) for text in texts}
+            if days and all(day is not None for day in days.values()):
+                columns.append(_mapped(series, days.get, nw.Float64))
+    if not columns:
+        return frame, []
+    names = listed([shown(series.name) for series in columns])
+    what = plural(len(columns), "column")
+    note = f"{what} of dates, counted in days since 1970: {names}"
+    return frame.with_columns(*columns), [note]
+
+
+def _are_dates(series: nw.Series[Any]) -> bool:
+    """Whether Python objects are dates, as pandas reads them from Parquet files."""
+    return all(isinstance(value, date) or is_missing(value) for value in series.to_list())
+
+
+def _days_in(text: str) -> float | None:
+    """Return the days of a date that is written in one of the forms that say one day only."""
+    text = text.strip()
+    try:
+        if _ISO_DATE.fullmatch(text):
+            return _days_of(datetime.fromisoformat(text))
+        if dotted := _DOTTED_DATE.fullmatch(text):
+            day, month, year = map(int, dotted.groups())
+            return _days_of(datetime(year, month, day))
+    except ValueError:
+        return None
+    return None
+
+
+def _days_of(moment: Any) -> float | None:
+    """Return the days since 1970 of a date or a time; one without a zone is in that of 1970."""
+    if is_missing(moment):
+        return None
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    days: float = moment.timestamp() / _SECONDS_A_DAY
+    return days

@@ -1,0 +1,255 @@
+"""Data files as they come: what is found in them is said, and the model is that of a clean file."""
+
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import load
+from aucrank.cli._csv_form import CsvOptions, form_of, is_number, number_of
+from numpy.testing import assert_array_equal
+
+from tests.common.command_line import TREE, levels_of, loans, ok, run
+
+FIT = (*TREE, "--target", "bad")
+
+
+def written(text, encoding="utf-8", name="messy.csv"):
+    with open(name, "wb") as file:
+        file.write(text.encode(encoding))
+    return name
+
+
+def fit(capsys, file, *args):
+    """Fit to a file; the model, and what was noted, in order."""
+    status, _, err = run(capsys, "fit", file, *FIT, "--out", "model.json", *args)
+    assert status == 0, err
+    notes = err.splitlines()
+    assert all(note.startswith("aucrank: note: ") for note in notes), err
+    return load("model.json"), [note.removeprefix("aucrank: note: ") for note in notes]
+
+
+@pytest.fixture
+def clean(capsys):
+    """A file without anything odd, and the model of it."""
+    loans().to_csv("clean.csv", index=False)
+    model, notes = fit(capsys, "clean.csv")
+    assert notes == []
+    return model
+
+
+def test_other_separators_and_decimal_commas_make_the_same_model(clean, reader, capsys):
+    for separator, said in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        text = loans().to_csv(index=False, sep=separator, decimal=",")
+        model, notes = fit(capsys, written(text))
+        assert notes == [
+            f"{said} separate the columns of messy.csv (see --sep)",
+            "numbers of messy.csv have a decimal comma (see --decimal)",
+        ]
+        assert model.to_json() == clean.to_json()
+    text = loans().to_csv(index=False, sep="#", decimal=",")
+    model, notes = fit(capsys, written(text), "--sep", "#", "--decimal", ",")
+    assert notes == []
+    assert model.to_json() == clean.to_json()
+
+
+def test_commas_and_points_part_thousands(reader, capsys):
+    rng = np.random.default_rng(0)
+    pay = rng.integers(100, 3_000_000, 300) / 4
+    bad = (pay > 400_000).astype(int)
+    pd.DataFrame({"pay": pay, "bad": bad}).to_csv("plain.csv", index=False)
+    expected, _ = fit(capsys, "plain.csv")
+    english = pd.DataFrame({"pay": [f"{value:,.2f}" for value in pay], "bad": bad})
+    english.to_csv("english.csv", index=False)
+    model, notes = fit(capsys, "english.csv")
+    assert notes == ["column pay: commas part thousands"]
+    assert model.to_json() == expected.to_json()
+    german = english["pay"].str.translate(str.maketrans(",.", ".,"))
+    pd.DataFrame({"pay": german, "bad": bad}).to_csv("german.csv", index=False, sep=";")
+    model, notes = fit(capsys, "german.csv")
+    assert len(notes) == 2
+    assert model.to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_encodings_are_told(encoding, reader, capsys):
+    frame = loans().assign(purpose=lambda X: X["purpose"].replace("car", "Möbel für £5"))
+    frame.to_csv("clean.csv", index=False)
+    expected, _ = fit(capsys, "clean.csv")
+    model, notes = fit(capsys, written(frame.to_csv(index=False), encoding))
+    said = "messy.csv is no UTF-8: it is read as {} (--encoding says which it is)"
+    assert notes == ([] if encoding == "utf-8-sig" else [said.format(encoding)])
+    assert model.to_json() == expected.to_json()
+    model, notes = fit(capsys, "messy.csv", "--encoding", encoding)
+    assert notes == []
+    assert model.to_json() == expected.to_json()
+
+
+def test_marks_of_missing_values(reader, capsys):
+    frame = loans().assign(age=lambda X: X["age"].where(np.arange(400) % 7 > 0))
+    frame.to_csv("clean.csv", index=False)
+    expected, _ = fit(capsys, "clean.csv")
+    model, notes = fit(capsys, written(frame.to_csv(index=False, na_rep="?")))
+    assert notes == ["'?' counts as missing"]
+    assert model.to_json() == expected.to_json()
+    told = frame.assign(income=frame["income"].astype(object).fillna("-"))
+    model, notes = fit(capsys, written(told.to_csv(index=False)))
+    assert notes == ["column income: '-' counts as missing"]
+    assert model.to_json() == expected.to_json()
+    marked = frame.assign(
+        age=frame["age"].fillna(-999), purpose=frame["purpose"].fillna("none at all")
+    )
+    model, notes = fit(
+        capsys, written(marked.to_csv(index=False)), "--missing", "-999", "none at all"
+    )
+    assert notes == []
+    assert model.to_json() == expected.to_json()
+    # To score as well, what is said counts; without it -999 is a number.
+    scores = ok(capsys, "score", "model.json", "messy.csv", "--missing", "-999", "none at all")
+    found = pd.read_csv(io.StringIO(scores))["score"]
+    np.testing.assert_allclose(found, expected.decision_function(frame.drop(columns="bad")))
+
+
+def test_blanks_behind_commas(reader, clean, capsys):
+    text = loans().to_csv(index=False, na_rep="?").replace(",", ", ")
+    model, notes = fit(capsys, written(text, name="adult.data"))
+    assert notes == ["'?' counts as missing"]
+    assert model.to_json() == clean.to_json()
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%Y-%m-%d %H:%M:%S", "date", "datetime"])
+def test_dates_are_days(form, reader, capsys):
+    days = np.random.default_rng(0).integers(-4000, 20_000, 300)
+    dates = pd.Series(pd.to_datetime(days, unit="D"))
+    bad = (days > 9000).astype(int)
+    pd.DataFrame({"since": days.astype(float), "bad": bad}).to_csv("clean.csv", index=False)
+    expected, _ = fit(capsys, "clean.csv")
+    file = "dates.parquet"
+    if form == "date":
+        pd.DataFrame({"since": dates.dt.date, "bad": bad}).to_parquet(file)
+    elif form == "datetime":
+        pd.DataFrame({"since": dates, "bad": bad}).to_parquet(file)
+    else:
+        file = "dates.csv"
+        pd.DataFrame({"since": dates.dt.strftime(form), "bad": bad}).to_csv(file, index=False)
+    model, notes = fit(capsys, file)
+    assert notes == ["1 column of dates, counted in days since 1970: since"]
+    assert model.to_json() == expected.to_json()
+
+
+def test_what_may_be_two_dates_is_no_date(capsys):
+    dates = ["01/02/2020", "03/04/2021"]
+    frame = loans().assign(since=dates * 200)[["since", "income", "bad"]]
+    frame.to_csv("american.csv", index=False)
+    _, notes = fit(capsys, "american.csv")
+    assert notes == []
+    assert levels_of("model.json") == {"since": tuple(dates), "income": None}
+
+
+def test_a_column_that_names_the_rows_is_left_out(reader, clean, capsys):
+    frame = loans()
+    frame.insert(0, "loan_id", np.arange(400) * 7)
+    frame["UUID"] = [f"{k:x}" for k in range(10**6, 10**6 + 400)]
+    frame.to_csv("named.csv", index=False)
+    model, notes = fit(capsys, "named.csv")
+    assert notes == ["loan_id and UUID name the rows and are left out (see --keep)"]
+    assert model.to_json() == clean.to_json()
+    _, notes = fit(capsys, "named.csv", "--keep", "loan_id", "--drop", "UUID")
+    assert notes == []
+    assert "loan_id" in levels_of("model.json")
+    model, notes = fit(capsys, "named.csv", "--id", "loan_id", "--drop", "UUID")
+    assert notes == []
+    assert model.to_json() == clean.to_json()
+    scores = pd.read_csv(
+        io.StringIO(ok(capsys, "score", "model.json", "named.csv", "--id", "loan_id"))
+    )
+    assert list(scores) == ["loan_id", "score"]
+    assert_array_equal(scores["loan_id"], frame["loan_id"])
+
+
+def test_a_plus_is_ranked_above_a_minus(capsys):
+    frame = loans().assign(bad=lambda X: np.where(X["bad"] == 1, "+", "-"))
+    frame.to_csv("signs.csv", index=False)
+    out = ok(capsys, "fit", "signs.csv", *FIT, "--out", "model.json")
+    assert "positive is bad = + (" in out
+
+
+@pytest.mark.parametrize("kind", ["csv", "gz", "parquet"])
+def test_the_standard_input_stream_is_a_file(kind, clean, reader, monkeypatch, capsys):
+    if kind == "parquet":
+        loans().to_parquet("data")
+    else:
+        loans().to_csv("data", index=False, compression="gzip" if kind == "gz" else None)
+
+    def pipe():
+        with open("data", "rb") as file:
+            stream = io.BytesIO(file.read())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+
+    pipe()
+    model, notes = fit(capsys, "-")
+    assert notes == []
+    assert model.to_json() == clean.to_json()
+    pipe()
+    assert "AUC" in ok(capsys, "evaluate", "model.json", "-", "--target", "bad")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("a,b\n1,2\n", {}, (",", ".")),
+        ("a;b\n1,5;2\n", {}, (";", ",")),
+        ("a;b\n1,234;2\n", {}, (";", ".")),
+        ("a;b\n1.234,5;2\n", {}, (";", ",")),
+        ("a;b\n1.25;1,75\n", {}, (";", ".")),
+        ("a\tb,c\n1\t2,5\n", {}, ("\t", ",")),
+        ('a,b\n"x;y",1\n"z;",2\n', {}, (",", ".")),
+        ("only\n1\n", {}, (",", ".")),
+        ("a;b\n1;2\n", {"separator": ","}, (",", ".")),
+        ("a;b\n1,5;2\n", {"decimal": "."}, (";", ".")),
+    ],
+)
+def test_the_form_is_what_the_first_lines_look_like(text, options, expected):
+    form = form_of(written(text), CsvOptions(**options))
+    assert (form.separator, form.decimal) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "number"),
+    [
+        ("1,234,567.5", ".", 1234567.5),
+        ("-1.5e3", ".", -1500.0),
+        (".5", ".", 0.5),
+        ("1.234.567,5", ",", 1234567.5),
+        ("1 234,5", ",", 1234.5),
+        ("12,34", ".", None),
+        ("1,2345", ".", None),
+        ("1.23,4", ",", None),
+        ("", ".", None),
+        ("e5", ".", None),
+        ("+", ",", None),
+        ("1-2", ".", None),
+    ],
+)
+def test_numbers_are_told_by_their_marks(text, decimal, number):
+    assert is_number(text, decimal) == (number is not None)
+    if number is not None:
+        assert number_of(text, decimal) == number
+
+
+def test_what_cannot_be_is_said(capsys):
+    loans().to_csv("clean.csv", index=False)
+    for args, message in [
+        (("--sep", "ab"), "--sep must be one character, got 'ab'"),
+        (("--encoding", "klingon"), "--encoding: no encoding is called 'klingon'"),
+        (("--id", "nobody"), "clean.csv has no column 'nobody' (--id)"),
+        (("--keep", "nobody"), "clean.csv has no column 'nobody' (--keep)"),
+    ]:
+        status, _, err = run(capsys, "fit", "clean.csv", *FIT, *args)
+        assert status != 0
+        assert message in err
+    written(loans().to_csv(index=False) + "é", "cp1252")
+    status, _, err = run(capsys, "fit", "messy.csv", *FIT, "--encoding", "utf-8")
+    assert status == 1
+    assert "cannot read messy.csv as CSV: it is no text in utf-8 (--encoding" in err
