@@ -10,7 +10,7 @@ rank, gain over the best rival (paired over sets, with its standard error), and 
 then the sets on which the ensemble loses more than 0.5 points to the best rival. Nothing is chosen
 here.
 
-With --noise every model is fitted to the columns and to 18 that tell nothing, too: ten numbers, five
+With --noise every model is fitted to the columns and to 18 that tell nothing: ten numbers, five
 of 40 categories, one of 300, one of 1,500, and one that is another for every row. The table then is
 what they cost.
 """
