@@ -31,14 +31,14 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
 # Numbers with either mark of decimals, and with the other one between thousands.
 _WITH_POINT = re.compile(
-    r"(?=[+-]?\.?\d)[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
+    r"(?=[+-]?\.?\d)[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
 )
 _WITH_COMMA = re.compile(
-    r"(?=[+-]?,?\d)[+-]?(?:\d{1,3}(?:[.\u00a0 ]\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"
+    r"(?=[+-]?,?\d)[+-]?(?:[1-9]\d{0,2}(?:[.\u00a0 ]\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"
 )
 # Decimals that no group of thousands could be.
-_DECIMAL_POINT = re.compile(r"[+-]?[\d,]*\.(?:\d{1,2}|\d{4,})")
-_DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*,(?:\d{1,2}|\d{4,})")
+_DECIMAL_POINT = re.compile(r"[+-]?(?:[\d,]*\.(?:\d{1,2}|\d{4,})|(?:0|\d{4,})\.\d{3})")
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:[\d.]*,(?:\d{1,2}|\d{4,})|(?:0|\d{4,}),\d{3})")
 
 #: What stands for a missing value where all else in a column are numbers.
 GAPS_AMONG_NUMBERS = frozenset(
