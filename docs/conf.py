@@ -1,6 +1,11 @@
 """Sphinx settings. The build needs no network, and its warnings are errors (`make docs`)."""
 
+import sys
+from pathlib import Path
+
 import aucrank
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "aucrank"
 author = "the aucrank developers"
@@ -11,14 +16,15 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.extlinks",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "mathml",
+    "named_things",
     "myst_parser",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 
-exclude_patterns = ["_build", "templates", "examples"]
+exclude_patterns = ["_build", "templates", "examples", "extensions"]
 templates_path = ["templates"]
 default_role = "py:obj"
 suppress_warnings = ["myst.header"]
@@ -78,6 +84,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
 }
 
+html_math_renderer = "mathml"
+
 html_theme = "pydata_sphinx_theme"
 html_title = f"aucrank {release}"
 html_show_sourcelink = False
@@ -85,5 +93,9 @@ html_theme_options = {
     "github_url": "https://github.com/aucrank/aucrank",
     "navigation_with_keys": False,
     "show_prev_next": False,
+    # More do not stand in one line.
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
 }
+# A guide has no pages below it, so that the room beside it would stay empty.
+html_sidebars = {path.stem: [] for path in Path(__file__).parent.glob("*.md")}
