@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from aucrank._base.registry import public_estimators
 from aucrank.cli import _peers, compare
@@ -44,7 +45,7 @@ def test_compare_ranks_every_estimator_and_the_peers(reader, tumours, capsys):
         "RandomForestClassifier",
         "HistGradientBoostingClassifier",
     }
-    assert "without LightGBM, XGBoost and CatBoost: not installed" in out
+    assert "without LightGBM, XGBoost, CatBoost and InterpretML: not installed" in out
     aucs = [float(row[-6]) for row in board.values()]
     assert aucs == sorted(aucs, reverse=True)
     assert [row[0] for row in board.values()] == [str(i + 1) for i in range(len(board))]
@@ -317,3 +318,16 @@ def test_compare_ranks_one_of_many_values_too(capsys):
     for positive in ("0", "1"):
         out = ok(capsys, "compare", "two.csv", *args, "--positive", positive)
         assert all(float(row[-6]) > 0.7 for row in leaderboard(out).values())
+
+
+def test_compare_writes_its_table_for_a_spreadsheet(capsys):
+    loans(300).to_csv("loans.csv", index=False)
+    args = ("--target", "bad", "--models", "RIMARC", "LogisticRegression", "--folds", "2")
+    out = ok(capsys, "compare", "loans.csv", *args, "--csv", "table.csv", "--json", "r.json")
+    found = pd.read_csv("table.csv")
+    assert found["model"].tolist() == [" ".join(row[1:-6]) for row in leaderboard(out).values()]
+    with open("r.json") as file:
+        results = json.load(file)["models"]
+    assert found["AUC"].tolist() == pytest.approx([result["auc_mean"] for result in results])
+    assert found["low"].tolist() == pytest.approx([result["auc_low"] for result in results])
+    assert found["error"].isna().all()

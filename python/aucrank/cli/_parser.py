@@ -109,8 +109,8 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         action=argparse.BooleanOptionalAction,
         help="whether to compare with peers: LogisticRegression, RandomForestClassifier and "
         "HistGradientBoostingClassifier of scikit-learn; LGBMClassifier, XGBClassifier and "
-        "CatBoostClassifier where LightGBM, XGBoost and CatBoost are installed (default: yes, but "
-        "where --models names models)",
+        "CatBoostClassifier and ExplainableBoostingClassifier where LightGBM, XGBoost, CatBoost "
+        "and InterpretML are installed (default: yes, but where --models names models)",
     )
     parser.add_argument(
         "--max-rows",
@@ -119,6 +119,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         help="compare on a random, stratified sample of at most N rows",
     )
     parser.add_argument("--json", metavar="FILE", help="also write the results there, fold by fold")
+    parser.add_argument("--csv", metavar="FILE", help="also write the table there")
     add_seed_and_threads(parser)
 
 

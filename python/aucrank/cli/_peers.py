@@ -169,6 +169,15 @@ def _integer_codes(n_numeric: int, X: NDArray[np.float64]) -> Any:
     return pandas.concat([numbers, pandas.DataFrame(codes)], axis=1, ignore_index=True)
 
 
+def _explainable_boosting(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    kinds = ["continuous"] * len(matrix.numeric) + ["nominal"] * len(matrix.categorical)
+    return ExplainableBoostingClassifier(
+        feature_types=kinds, random_state=seed, n_jobs=-1 if n_jobs is None else n_jobs
+    )
+
+
 #: By the names of their classes, which `--models` takes.
 PEERS: dict[str, Peer] = {
     "LogisticRegression": Peer("sklearn", "sklearn", _logistic_regression),
@@ -182,4 +191,5 @@ PEERS: dict[str, Peer] = {
     ),
     "XGBClassifier": Peer("XGBoost", "xgboost", _xgboost),
     "CatBoostClassifier": Peer("CatBoost", "catboost", _catboost),
+    "ExplainableBoostingClassifier": Peer("InterpretML", "interpret", _explainable_boosting),
 }

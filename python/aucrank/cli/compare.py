@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from aucrank._base.registry import public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.csv_text import csv_text
 from aucrank._data.input import warn_of_columns
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
@@ -89,6 +90,7 @@ class Outcome:
 def run(args: argparse.Namespace) -> int:
     """Cross-validate, print, and report failure if a model failed."""
     report = None if args.json is None else writable(args.json)
+    sheet = None if args.csv is None else writable(args.csv)
     _check_names(args)
 
     data = read_labelled(
@@ -143,6 +145,9 @@ def run(args: argparse.Namespace) -> int:
     if report is not None:
         with plain_errors(f"cannot write {report}"):
             write_atomically(report, _as_json(args, data, outcomes))
+    if sheet is not None:
+        with plain_errors(f"cannot write {sheet}"):
+            write_atomically(sheet, _as_csv(outcomes))
     print()
     print(_leaderboard(outcomes))
     failed = [outcome for outcome in outcomes if outcome.error]
@@ -294,21 +299,32 @@ def _cross_validate(
     return outcome
 
 
-def _leaderboard(outcomes: Sequence[Outcome]) -> str:
+def _table(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
+    """Return the columns of the leaderboard: of the models that did not fail."""
     ranked = [outcome for outcome in outcomes if not outcome.error]
     intervals = [outcome.interval or (np.nan, np.nan) for outcome in ranked]
-    table = aligned(
-        {
-            "rank": range(1, len(ranked) + 1),
-            "model": [o.label for o in ranked],
-            "AUC": [float(np.mean(o.auc)) for o in ranked],
-            "low": [low for low, _ in intervals],
-            "high": [high for _, high in intervals],
-            "fit s": [float(np.mean(o.fit_seconds)) for o in ranked],
-            "score s": [float(np.mean(o.score_seconds)) for o in ranked],
-            "size bytes": [round(float(np.mean(o.n_bytes))) for o in ranked],
-        }
-    )
+    return {
+        "rank": list(range(1, len(ranked) + 1)),
+        "model": [o.label for o in ranked],
+        "AUC": [float(np.mean(o.auc)) for o in ranked],
+        "low": [low for low, _ in intervals],
+        "high": [high for _, high in intervals],
+        "fit s": [float(np.mean(o.fit_seconds)) for o in ranked],
+        "score s": [float(np.mean(o.score_seconds)) for o in ranked],
+        "size bytes": [round(float(np.mean(o.n_bytes))) for o in ranked],
+    }
+
+
+def _as_csv(outcomes: Sequence[Outcome]) -> str:
+    """Return the leaderboard, and the errors of those that failed, for a spreadsheet."""
+    table = _table(outcomes)
+    rows = [[*row, None] for row in zip(*table.values(), strict=True)]
+    rows += [[None, o.label, *[None] * (len(table) - 2), o.error] for o in outcomes if o.error]
+    return "\ufeff" + csv_text([*table, "error"], rows, excel=True)
+
+
+def _leaderboard(outcomes: Sequence[Outcome]) -> str:
+    table = aligned(_table(outcomes))
     failed = [hanging(f"   -  {o.label}  failed: {o.error}", 6) for o in outcomes if o.error]
     return "\n".join([table, *failed])
 
