@@ -280,16 +280,16 @@ def test_all_doubts_of_a_fit_are_one_warning():
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_the_command_line_says_it_in_one_line(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    rows = pd.DataFrame({"x": X, "id": NAMES, "income": texts("n.k.", "1,100.00"), "y": Y})
+    rows = pd.DataFrame({"x": X, "who": NAMES, "income": texts("n.k.", "1,100.00"), "y": Y})
     rows.to_csv("rows.csv", index=False) if kind == "csv" else rows.to_parquet("rows.parquet")
     models = ("--models", "RIMARC", "TreeRank", "--folds", "2")
     for command in (("fit", *TREE), ("compare", *models)):
         assert main([*command, f"rows.{kind}", "--target", "y"]) == 0
         err = capsys.readouterr().err
         assert err.count("ning: Column") == err.count("\n") == 1
-        assert "'id' looks like an identifier" in err
+        assert "'who' looks like an identifier" in err
         assert "Column 'income' (such as 'n.k.', '1,100.00') holds numbers" in err
-    declared = ("--drop", "id", "--categorical", "income")
+    declared = ("--drop", "who", "--categorical", "income")
     assert main(["fit", *TREE, f"rows.{kind}", "--target", "y", *declared]) == 0
     err = capsys.readouterr().err
     assert "holds numbers" not in err
