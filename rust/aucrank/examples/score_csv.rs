@@ -27,7 +27,7 @@ use serde_json::Value;
 type Failure = Box<dyn Error>;
 
 /// What stands for a missing value: the list of pandas, as in the command line of the Python package.
-const MISSING: [&str; 19] = [
+const MISSING: [&str; 20] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?",
 ];
