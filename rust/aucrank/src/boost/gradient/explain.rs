@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::model::GradientBoosted;
 use super::pair_table::PairTerm;
 use super::tree::{GradientNode, GradientTree};
+use crate::RankError;
 use crate::data::{Columns, FeatureTerm, Steps};
 use crate::formula::{Formula, Rule, Test};
-use crate::{RankError, parallel};
 
 impl GradientTree {
     /// The features that it asks, ascending.
@@ -183,7 +183,8 @@ impl GradientBoosted {
         let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
             PairTerm::sum(pair, self.n_levels(), &trees)
         };
-        parallel::try_map(pairs.into_iter().collect(), table)
+        // One by one: a row or two are explained without a pool of threads.
+        pairs.into_iter().map(table).collect()
     }
 
     /// The contributions to the score of each row, row by row: one for each feature, the value of its
