@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import load
+from aucrank._export.dialects import DIALECT_NAMES
 from aucrank._export.sql import DIALECTS
 from aucrank.cli import _options, main
 
@@ -37,7 +38,7 @@ def test_the_forms_are_those_of_the_writers():
     from aucrank.cli import export
 
     assert tuple(export._WRITERS) == _options.EXPORTS
-    assert tuple(DIALECTS) == _options.DIALECTS
+    assert tuple(DIALECTS) == DIALECT_NAMES
 
 
 def test_sql_goes_to_a_database(tree, capsys):

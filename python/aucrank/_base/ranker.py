@@ -13,12 +13,13 @@ from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
-from aucrank._export.formula import read_formula
-from aucrank._export.onnx.graph import import_onnx
+from aucrank._export.dialects import Dialect
+from aucrank._export.formula import check_written, parse, read_formula
 from aucrank._export.onnx.model import Answers, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
-from aucrank._export.sql import Dialect, sql_of
+from aucrank._export.sql import sql_of
+from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_choice
 
 
@@ -113,8 +114,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             An expression over the columns of the fit (``x0``, ``x1``, ... where they had no
             names), without a trailing semicolon. NULL is a missing value; a category that was not
             seen in fit counts as missing. NaN is not NULL to a database: store it as NULL. Of
-            branching programs it holds nested queries, which MariaDB, Oracle
-            and Spark do not take.
+            branching programs it holds nested queries, which MariaDB, Oracle and
+            Spark do not take.
 
         Raises
         ------
@@ -246,14 +247,14 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         {"format": "aucrank-formula", "version": 1, "classes": [0, 1], ...
         """
         check_is_fitted(self)
-        text = self._model.formula()
-        read_formula(text, type(self).__name__, "JSON")
+        score = json.loads(self._model.formula())
+        check_written(parse(score), type(self).__name__, "JSON")
         document = {
             "format": "aucrank-formula",
             "version": 1,
             "classes": self.classes_.tolist(),
             "features": self._schema.to_json(),
-            "score": json.loads(text),
+            "score": score,
         }
         return json.dumps(document, indent=indent, allow_nan=False)
 
@@ -309,7 +310,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         check_is_fitted(self)
         check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
-        onnx = import_onnx(f"{type(self).__name__}.to_onnx")
+        onnx = import_extra("onnx", "onnx", f"{type(self).__name__}.to_onnx")
         return write_model(
             onnx,
             read_formula(self._model.formula(), type(self).__name__, "ONNX"),

@@ -353,10 +353,15 @@ def read_formula(text: str, what: str, form: str) -> Formula:
         If a part of it cannot be written down.
     """
     formula = parse(json.loads(text))
+    check_written(formula, what, form)
+    return formula
+
+
+def check_written(formula: Formula, what: str, form: str) -> None:
+    """Raise ``ValueError`` where a part of a formula cannot be written down; see `read_formula`."""
     reason = next(opaque_reasons(formula), None)
     if reason is not None:
         raise ValueError(f"this {what} has no form in {form}: {reason}")
-    return formula
 
 
 def parse(document: Any) -> Formula:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from aucrank._data.schema import Level, Schema
 from aucrank._export.formula import (
@@ -40,19 +40,6 @@ from aucrank._utils.params import check_choice
 
 if TYPE_CHECKING:
     from aucrank._core import Model
-
-Dialect = Literal[
-    "ansi",
-    "sqlite",
-    "duckdb",
-    "postgres",
-    "mysql",
-    "bigquery",
-    "snowflake",
-    "spark",
-    "tsql",
-]
-
 
 # Decimal digits that every double keeps, and whole numbers below which it keeps all.
 _PLAIN_DIGITS = 15

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from aucrank._utils.extras import import_extra
+
 
 def import_pyplot(caller: str) -> Any:
     """Return ``matplotlib.pyplot``.
@@ -18,11 +20,7 @@ def import_pyplot(caller: str) -> Any:
     ImportError
         If matplotlib is not installed.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as err:
-        raise ImportError(f"{caller} needs matplotlib: run `pip install 'aucrank[plot]'`") from err
-    return plt
+    return import_extra("matplotlib.pyplot", "plot", caller)
 
 
 def given_axes(ax: Any, n: int, what: str) -> tuple[list[Any], Any]:

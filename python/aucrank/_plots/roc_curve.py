@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
+from aucrank._plots.pyplot import import_pyplot
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import FillBetweenPolyCollection
@@ -66,12 +68,7 @@ def draw(
     curve_kwargs: dict[str, Any],
 ) -> RocCurveDisplay:
     """Draw a curve; the band lies behind it and has its colour."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as err:
-        raise ImportError(
-            "RocCurve.plot needs matplotlib: run `pip install 'aucrank[plot]'`"
-        ) from err
+    plt = import_pyplot("RocCurve.plot")
     if ax is None:
         ax = plt.subplots()[1]
     label = _label(name, curve.auc)

@@ -27,6 +27,7 @@ from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
 from aucrank._report.tables import Part, View
 from aucrank._report.words import summary_of
+from aucrank._utils.extras import import_extra
 from aucrank._utils.plain_text import escaped
 from aucrank._utils.words import listed, plural
 
@@ -87,18 +88,8 @@ class Chapter:
 
 
 def import_jinja() -> Any:
-    """Return ``jinja2``.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-    """
-    try:
-        import jinja2
-    except ImportError as err:
-        raise ImportError("report needs jinja2: run `pip install 'aucrank[report]'`") from err
-    return jinja2
+    """Return ``jinja2``; raise ImportError if it is not installed."""
+    return import_extra("jinja2", "report", "report")
 
 
 def write_page(facts: Facts) -> str:

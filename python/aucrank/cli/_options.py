@@ -24,19 +24,6 @@ MOST_VALUES = {
 #: Forms of `export`.
 EXPORTS = ("onnx", "sql", "pmml", "json", "dot", "text", "csv", "html")
 
-#: Those of SQL; the writer, which has them too, takes long to import.
-DIALECTS = (
-    "ansi",
-    "sqlite",
-    "duckdb",
-    "postgres",
-    "mysql",
-    "bigquery",
-    "snowflake",
-    "spark",
-    "tsql",
-)
-
 
 def add_command(
     commands: "argparse._SubParsersAction[Any]", name: str, summary: str, more: str = ""

@@ -8,11 +8,11 @@ import argparse
 from typing import Any, NoReturn
 
 from aucrank._core import __version__
+from aucrank._export.dialects import DIALECT_NAMES
 from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,
     DEFAULT_MODEL,
-    DIALECTS,
     EXPORTS,
     MOST_VALUES,
     above_zero,
@@ -296,7 +296,7 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("--to", required=True, choices=EXPORTS, help="which form")
     parser.add_argument(
         "--dialect",
-        choices=DIALECTS,
+        choices=DIALECT_NAMES,
         help="how SQL is written (default: ansi)",
     )
     parser.add_argument(

@@ -71,9 +71,8 @@ class Inputs:
     @staticmethod
     def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
         is_text = any(isinstance(level, str) for level in levels)
-        keys = np.array(levels, dtype=object if is_text or not levels else np.float64)
-        if not levels:
-            keys = np.array([np.inf])
+        # A table needs an entry; infinity is no category.
+        keys = np.array(levels or (np.inf,), dtype=object if is_text else np.float64)
         return graph.add(
             "LabelEncoder",
             [part],

@@ -166,15 +166,13 @@ class FormulaWriter:
         trees: list[tuple[_Treelike, float]] = []
         constant, others = 0.0, []
         for part in parts:
-            match part:
-                case Tree() | NumberSteps() | LevelSteps() | Indicator():
-                    trees.append((part, 1.0))
-                case Product(factor, (Tree() | NumberSteps() | LevelSteps() | Indicator()) as tree):
-                    trees.append((tree, factor))
-                case Constant(value):
-                    constant += value
-                case _:
-                    others.append(self.value(part))
+            factor, of = (part.factor, part.of) if isinstance(part, Product) else (1.0, part)
+            if isinstance(of, _Treelike):
+                trees.append((of, factor))
+            elif isinstance(part, Constant):
+                constant += part.value
+            else:
+                others.append(self.value(part))
         if trees:
             others.insert(0, self._trees(trees))
         if constant or not others:

@@ -19,26 +19,6 @@ ML_DOMAIN = "ai.onnx.ml"
 INT64, FLOAT64 = 7, 11
 
 
-def import_onnx(caller: str) -> Any:
-    """Return the package ``onnx``.
-
-    Parameters
-    ----------
-    caller : str
-        What needs it, for the message.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-    """
-    try:
-        import onnx
-    except ImportError as err:
-        raise ImportError(f"{caller} needs onnx: run `pip install 'aucrank[onnx]'`") from err
-    return onnx
-
-
 class Graph:
     """Nodes and constants of a graph; results go by name.
 

@@ -64,9 +64,6 @@ class TreeTable:
         self._targets: list[int] = []
         self._weights: list[float] = []
 
-    def __len__(self) -> int:
-        return len(self._roots)
-
     def attributes(self, tensor: Callable[[Any], Any], n_targets: int) -> dict[str, Any]:
         """Return the attributes of the operator; ``tensor`` makes those that are tensors."""
         (true, true_leaf), (false, false_leaf) = (
@@ -92,7 +89,7 @@ class TreeTable:
             found["membership_values"] = tensor(np.array(self._members))
         return found
 
-    def add_tree(self, tree: Tree, factor: float, target: int = 0) -> None:
+    def add_tree(self, tree: Tree, factor: float) -> None:
         """Add a tree of more than one node, its values times a factor."""
         # A node of the tree, and the side of the node here that leads to it.
         waiting: list[tuple[int, tuple[int, int] | None]] = [(0, None)]
@@ -100,7 +97,7 @@ class TreeTable:
             place, above = waiting.pop()
             node = tree.nodes[place]
             if isinstance(node, Leaf):
-                self._lead(above, self._leaf(target, factor * node.value), is_leaf=True)
+                self._lead(above, self._leaf(factor * node.value), is_leaf=True)
                 continue
             if isinstance(node.condition, Always):
                 waiting.append((node.left if node.condition.holds else node.right, above))
@@ -110,23 +107,23 @@ class TreeTable:
             sides = (node.right, node.left) if is_swapped else (node.left, node.right)
             waiting += [(side, (number, k)) for k, side in enumerate(sides)]
 
-    def add_number_steps(self, steps: NumberSteps, factor: float, target: int = 0) -> None:
+    def add_number_steps(self, steps: NumberSteps, factor: float) -> None:
         """Add a step function of a column, found by halves, its values times a factor."""
         column = self._column_of(steps.feature)
         # Missing values are told apart first.
         number = self._node(column, _BELOW, np.inf, missing_true=False)
         self._lead(None, number)
-        self._lead((number, 1), self._leaf(target, factor * steps.missing), is_leaf=True)
+        self._lead((number, 1), self._leaf(factor * steps.missing), is_leaf=True)
         above = (number, 0)
         for special, value in steps.special:
             number = self._node(column, _EQUAL, special, missing_true=False)
             self._lead(above, number)
-            self._lead((number, 0), self._leaf(target, factor * value), is_leaf=True)
+            self._lead((number, 0), self._leaf(factor * value), is_leaf=True)
             above = (number, 1)
         values = [factor * value for value in steps.values]
-        self._add_steps(column, steps.thresholds, values, target, above)
+        self._add_steps(column, steps.thresholds, values, above)
 
-    def add_level_steps(self, steps: LevelSteps, factor: float, target: int = 0) -> None:
+    def add_level_steps(self, steps: LevelSteps, factor: float) -> None:
         """Add a function of the codes of a categorical column, its values times a factor."""
         # Codes beyond those of the function are missing.
         values = (*steps.values, steps.missing)
@@ -134,15 +131,15 @@ class TreeTable:
         thresholds = tuple(start - 0.5 for start in starts)
         of_starts = tuple(values[start] for start in (0, *starts))
         as_number = NumberSteps(steps.feature, thresholds, of_starts, steps.missing)
-        self.add_number_steps(as_number, factor, target)
+        self.add_number_steps(as_number, factor)
 
     def add_steps(self, thresholds: Sequence[float], values: Sequence[float]) -> None:
         """Add a step function of the only column, of which no value is missing."""
-        self._add_steps(0, thresholds, values, 0, None)
+        self._add_steps(0, thresholds, values, None)
 
     def add_condition(self, condition: Condition, value: float, target: int = 0) -> None:
         """Add a tree that has a value where a condition holds, and is 0 where not."""
-        leaves = (self._leaf(target, 0.0), self._leaf(target, value))
+        leaves = (self._leaf(0.0, target), self._leaf(value, target))
         self._add_condition(condition, leaves, None)
 
     def _add_condition(
@@ -186,18 +183,17 @@ class TreeTable:
         column: int,
         thresholds: Sequence[float],
         values: Sequence[float],
-        target: int,
         above: tuple[int, int] | None,
     ) -> None:
         if not thresholds:
-            self._lead(above, self._leaf(target, values[0]), is_leaf=True)
+            self._lead(above, self._leaf(values[0]), is_leaf=True)
             return
         middle = len(thresholds) // 2
         number = self._node(column, _BELOW, thresholds[middle], missing_true=False)
         self._lead(above, number)
         below, beyond = (number, 0), (number, 1)
-        self._add_steps(column, thresholds[:middle], values[: middle + 1], target, below)
-        self._add_steps(column, thresholds[middle + 1 :], values[middle + 1 :], target, beyond)
+        self._add_steps(column, thresholds[:middle], values[: middle + 1], below)
+        self._add_steps(column, thresholds[middle + 1 :], values[middle + 1 :], beyond)
 
     def _branch(self, condition: Condition) -> tuple[int, bool]:
         """Add a node, and return it and whether its true side is where the condition fails."""
@@ -245,7 +241,7 @@ class TreeTable:
             self._members += [*(map(float, members) if members else (-1.0,)), np.nan]
         return len(self._columns) - 1
 
-    def _leaf(self, target: int, weight: float) -> int:
+    def _leaf(self, weight: float, target: int = 0) -> int:
         self._targets.append(target)
         self._weights.append(weight)
         return len(self._weights) - 1
