@@ -241,6 +241,14 @@ def test_numbers_are_told_by_their_marks(text, decimal, number):
         assert number_of(text, decimal) == number
 
 
+def test_names_may_be_many_and_hold_line_ends_of_other_kinds():
+    names = ["a\u2028b", "c\x0bd", *(f"a column of a long name, number {k}" for k in range(10_000))]
+    header = ";".join(f'"{name}"' for name in names)
+    assert len(header) > 300_000
+    form = form_of(written(f"{header}\r\n{';'.join(['1'] * len(names))}\r\n"), CsvOptions())
+    assert form.header == names
+
+
 def test_what_cannot_be_is_said(capsys):
     loans().to_csv("clean.csv", index=False)
     for args, message in [

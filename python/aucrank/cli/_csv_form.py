@@ -119,6 +119,9 @@ def form_of(file: str, options: CsvOptions) -> CsvForm:
     """Look at a file."""
     with _opened(file) as stream:
         head = stream.read(_HEAD_BYTES)
+        if b"\n" not in head:
+            # The names of all columns, however many there are.
+            head += stream.readline()
         is_whole = not stream.read(1)
     notes = []
     encoding = options.encoding or _encoding_of(head, file)
@@ -173,8 +176,10 @@ def _lines(head: bytes, encoding: str, file: str, *, is_whole: bool) -> list[str
         text = head.decode(encoding, "strict" if is_whole else "ignore")
     except UnicodeDecodeError as error:
         raise _no_text(file, encoding) from error
-    lines = text.splitlines(keepends=True)
-    return (lines if is_whole else lines[:-1])[:_HEAD_LINES]
+    # Not `splitlines`: a name may hold what other programs take for the end of a line.
+    lines = list(io.StringIO(text, newline=""))
+    is_cut = not is_whole and not text.endswith("\n")
+    return (lines[:-1] if is_cut else lines)[:_HEAD_LINES]
 
 
 def _no_text(file: str, encoding: str) -> DataError:
