@@ -123,6 +123,8 @@ def form_of(file: str, options: CsvOptions) -> CsvForm:
             # The names of all columns, however many there are.
             head += stream.readline()
         is_whole = not stream.read(1)
+    # By a separator that is none, a line is one field.
+    csv.field_size_limit(max(csv.field_size_limit(), len(head)))
     notes = []
     encoding = options.encoding or _encoding_of(head, file)
     if options.encoding is None and encoding not in ("utf-8", "utf-8-sig"):
