@@ -109,6 +109,18 @@ pub struct Document {
 }
 
 impl Document {
+    /// A fitted model with its header.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`] if the header is not one of this model: other features, or classes
+    /// where the model knows none.
+    pub fn new(header: Header, model: impl Into<Model>) -> Result<Self, ModelError> {
+        let document = Self { header, model: model.into() };
+        document.check().map_err(ModelError::Malformed)?;
+        Ok(document)
+    }
+
     /// The document as JSON text, the same for the same content.
     ///
     /// # Errors
@@ -166,9 +178,7 @@ impl Document {
         let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
         let model = Model::from_json(model.get(), interrupt)?;
         drop(canonical);
-        let document = Self { header, model };
-        document.check().map_err(ModelError::Malformed)?;
-        Ok(document)
+        Self::new(header, model)
     }
 
     /// Whether header and model belong together, and each is valid by itself.

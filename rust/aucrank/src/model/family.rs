@@ -104,7 +104,13 @@ macro_rules! families {
             }
         }
 
-        $(impl<'a> From<&'a $model> for ModelRef<'a> {
+        $(impl From<$model> for Model {
+            fn from(model: $model) -> Self {
+                Self::$name(model)
+            }
+        }
+
+        impl<'a> From<&'a $model> for ModelRef<'a> {
             fn from(model: &'a $model) -> Self {
                 Self::$name(model)
             }

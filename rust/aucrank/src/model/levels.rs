@@ -45,6 +45,12 @@ impl Levels {
         serde_json::from_str(self.list.text()).expect("checked when it was made")
     }
 
+    /// Categories that are texts.
+    pub(super) fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let texts = texts.into_iter().map(Value::from).collect::<Vec<_>>();
+        Self::try_from(texts).expect("texts are plain values")
+    }
+
     fn of(list: Json) -> serde_json::Result<Self> {
         let Counted(len) = serde_json::from_str(list.text())?;
         Ok(Self { list, len })

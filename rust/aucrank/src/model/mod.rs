@@ -5,9 +5,11 @@ mod ensemble;
 mod error;
 mod family;
 mod header;
+mod header_builder;
 mod json;
 mod levels;
 mod reading;
+mod text_rows;
 
 pub use document::Document;
 pub use ensemble::{Ensemble, Member};
@@ -15,8 +17,10 @@ pub use error::ModelError;
 pub(crate) use error::malformed;
 pub use family::{Family, Model, ModelRef};
 pub use header::{Classes, Estimator, Feature, FeatureKind, Header};
+pub use header_builder::HeaderBuilder;
 pub use json::Json;
 pub use levels::Levels;
+pub use text_rows::{TextError, TextRows, learn_features};
 
 /// The name by which a document says what it is.
 const FORMAT: &str = "aucrank";

@@ -1,0 +1,380 @@
+//! Rows of text, such as a CSV file holds, as the columns of a model.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::{Feature, FeatureKind, Levels};
+use crate::RankError;
+use crate::data::{Column, Columns, MISSING_CODE};
+
+/// What stands for a missing value: the list of pandas and `?`, as in the command line of the Python
+/// package.
+const MISSING: [&str; 20] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?",
+];
+
+/// Why rows of text are not the columns of a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// A name that two columns have.
+    #[error("two columns are called {0:?}")]
+    NameTwice(String),
+    /// A feature of the model that the rows do not have.
+    #[error("there is no column {0:?}, which the model needs")]
+    NoColumn(String),
+    /// A model of columns without names, which cannot be found among those of the rows.
+    #[error("the model was fitted to columns without names")]
+    NoNames,
+    /// A category of the model that no text stands for.
+    #[error("column {name:?} of the model has the category {level}")]
+    UnknownLevel {
+        /// The feature.
+        name: String,
+        /// Its category, as JSON.
+        level: String,
+    },
+    /// A row of another length than the names have.
+    #[error("the row has {found} cells, but there are {expected} columns")]
+    RowLength {
+        /// Number of cells.
+        found: usize,
+        /// Number of names.
+        expected: usize,
+    },
+    /// A cell of a numeric feature that is no number.
+    #[error("column {name:?}: {cell:?} is neither a finite number nor missing")]
+    NoNumber {
+        /// The feature.
+        name: String,
+        /// What the cell holds.
+        cell: String,
+    },
+}
+
+/// Rows of text, read as the features of a model: numbers are parsed, categories looked up.
+///
+/// The columns are found by name, in any order, and those that the model does not know are ignored. An
+/// empty cell and what pandas reads as missing (`NA`, `NaN`, `null`, ...) is missing, and so is a category
+/// that was not seen at fit.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, TextRows};
+///
+/// let features = [Feature::numeric("age"), Feature::categorical("town", ["Lyon", "Oslo"])?];
+/// let mut rows = TextRows::new(&features, ["town", "id", "age"])?;
+/// rows.push(["Oslo", "17", "41.5"])?;
+/// rows.push(["Rome", "18", "NA"])?;
+/// assert_eq!(rows.columns()?.n_rows(), 2);
+///
+/// let err = rows.push(["Lyon", "19", "old"]).unwrap_err();
+/// assert_eq!(err.to_string(), "column \"age\": \"old\" is neither a finite number nor missing");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TextRows<'a> {
+    inputs: Vec<Input<'a>>,
+    n_columns: usize,
+    n_rows: usize,
+}
+
+/// A feature of the model, and what the rows hold of it.
+#[derive(Debug, Clone)]
+struct Input<'a> {
+    name: &'a str,
+    /// Place of its column in a row.
+    place: usize,
+    cells: Cells<'a>,
+}
+
+#[derive(Debug, Clone)]
+enum Cells<'a> {
+    Numbers(Vec<f64>),
+    Codes { codes: Vec<u32>, code_of: HashMap<Level<'a>, u32> },
+}
+
+impl<'a> TextRows<'a> {
+    /// No row yet, of columns with these names.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError`] if a feature has no column, or no name, or two columns have the same name.
+    pub fn new<'b>(
+        features: &'a [Feature],
+        names: impl IntoIterator<Item = &'b str>,
+    ) -> Result<Self, TextError> {
+        let names: Vec<&str> = names.into_iter().collect();
+        let mut seen = HashSet::new();
+        if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
+            return Err(TextError::NameTwice((*twice).to_owned()));
+        }
+        let inputs = features.iter().map(|feature| Input::new(feature, &names));
+        Ok(Self { inputs: inputs.collect::<Result<_, _>>()?, n_columns: names.len(), n_rows: 0 })
+    }
+
+    /// Adds a row, whose cells are in the order of the names.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::RowLength`], or [`TextError::NoNumber`]; the row is then not added.
+    pub fn push<'b>(&mut self, row: impl IntoIterator<Item = &'b str>) -> Result<(), TextError> {
+        let row: Vec<&str> = row.into_iter().collect();
+        if row.len() != self.n_columns {
+            return Err(TextError::RowLength { found: row.len(), expected: self.n_columns });
+        }
+        let failed = self.inputs.iter_mut().find_map(|input| input.push(row[input.place]).err());
+        match failed {
+            None => {
+                self.n_rows += 1;
+                Ok(())
+            }
+            Some(err) => {
+                self.inputs.iter_mut().for_each(|input| input.truncate(self.n_rows));
+                Err(err)
+            }
+        }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The rows as the model's features, in the model's order.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if there is no feature.
+    pub fn columns(&self) -> Result<Columns<'_>, RankError> {
+        Columns::new(self.inputs.iter().map(Input::column).collect(), self.n_rows)
+    }
+}
+
+impl<'a> Input<'a> {
+    fn new(feature: &'a Feature, names: &[&str]) -> Result<Self, TextError> {
+        let name = feature.name.as_deref().ok_or(TextError::NoNames)?;
+        let place = names.iter().position(|found| *found == name);
+        let place = place.ok_or_else(|| TextError::NoColumn(name.to_owned()))?;
+        let cells = match &feature.kind {
+            FeatureKind::Numeric => Cells::Numbers(Vec::new()),
+            FeatureKind::Categorical { levels } => {
+                let of_value = |(code, value): (u32, Value)| {
+                    let level = Level::of_value(&value).map(|level| (level, code));
+                    let name = name.to_owned();
+                    level.ok_or_else(|| TextError::UnknownLevel { name, level: value.to_string() })
+                };
+                let code_of = (0..).zip(levels.values()).map(of_value).collect::<Result<_, _>>()?;
+                Cells::Codes { codes: Vec::new(), code_of }
+            }
+        };
+        Ok(Self { name, place, cells })
+    }
+
+    fn push(&mut self, cell: &str) -> Result<(), TextError> {
+        match &mut self.cells {
+            Cells::Numbers(numbers) => numbers.push(number_or_missing(cell).ok_or_else(|| {
+                TextError::NoNumber { name: self.name.to_owned(), cell: cell.to_owned() }
+            })?),
+            Cells::Codes { codes, code_of } => {
+                let code = || {
+                    // A column that holds both the text "1" and the number 1 is beyond CSV.
+                    let as_text = code_of.get(&Level::Text(cell.into()));
+                    as_text.or_else(|| code_of.get(&Level::of_text(cell)?)).copied()
+                };
+                let code = if is_missing(cell) { None } else { code() };
+                codes.push(code.unwrap_or(MISSING_CODE));
+            }
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, n_rows: usize) {
+        match &mut self.cells {
+            Cells::Numbers(numbers) => numbers.truncate(n_rows),
+            Cells::Codes { codes, .. } => codes.truncate(n_rows),
+        }
+    }
+
+    fn column(&self) -> Column<'_> {
+        match &self.cells {
+            Cells::Numbers(numbers) => numbers[..].into(),
+            Cells::Codes { codes, code_of } => {
+                Column::Codes { codes, n_levels: code_of.len() as u32 }
+            }
+        }
+    }
+}
+
+/// The features that rows of text hold: a column is numeric if each of its cells is a finite number or
+/// missing, and else categorical, its categories in the order of their text.
+///
+/// # Errors
+///
+/// [`TextError::RowLength`] if a row has another length than the names.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, learn_features};
+///
+/// let rows = [vec!["41.5", "Oslo"], vec!["NA", "Lyon"]];
+/// let features = learn_features(["age", "town"], &rows)?;
+/// assert_eq!(features[0], Feature::numeric("age"));
+/// assert_eq!(features[1], Feature::categorical("town", ["Lyon", "Oslo"])?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn learn_features<'a, T: AsRef<str>>(
+    names: impl IntoIterator<Item = &'a str>,
+    rows: &[Vec<T>],
+) -> Result<Vec<Feature>, TextError> {
+    let names: Vec<&str> = names.into_iter().collect();
+    if let Some(row) = rows.iter().find(|row| row.len() != names.len()) {
+        return Err(TextError::RowLength { found: row.len(), expected: names.len() });
+    }
+    let learn = |(place, name): (usize, &str)| {
+        let cells = || rows.iter().map(|row| row[place].as_ref());
+        let kind = if cells().all(|cell| number_or_missing(cell).is_some()) {
+            FeatureKind::Numeric
+        } else {
+            let distinct: BTreeSet<&str> = cells().filter(|cell| !is_missing(cell)).collect();
+            FeatureKind::Categorical { levels: Levels::of_texts(distinct) }
+        };
+        Feature { name: Some(name.to_owned()), kind }
+    };
+    Ok(names.into_iter().enumerate().map(learn).collect())
+}
+
+fn is_missing(cell: &str) -> bool {
+    MISSING.contains(&cell)
+}
+
+/// The number of a cell, NaN if it is missing; `None` if it holds something else.
+fn number_or_missing(cell: &str) -> Option<f64> {
+    if is_missing(cell) {
+        return Some(f64::NAN);
+    }
+    number(cell).filter(|number| number.is_finite())
+}
+
+/// A number, or a truth value as 0 or 1.
+fn number(cell: &str) -> Option<f64> {
+    match cell.trim() {
+        "true" | "True" | "TRUE" => Some(1.0),
+        "false" | "False" | "FALSE" => Some(0.0),
+        text => text.parse().ok(),
+    }
+}
+
+/// A category, equal to another where Python has them equal: 1, 1.0 and True are the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Level<'a> {
+    Text(Cow<'a, str>),
+    Whole(i128),
+    /// Bits of a number that is not whole, or too large to be exact.
+    Real(u64),
+}
+
+impl Level<'_> {
+    fn of_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Text(text.clone().into())),
+            Value::Bool(truth) => Some(Self::Whole(i128::from(*truth))),
+            Value::Number(number) => {
+                number.as_i128().map(Self::Whole).or_else(|| number.as_f64().map(Self::of_number))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number that a cell of text stands for.
+    fn of_text(cell: &str) -> Option<Self> {
+        let whole = cell.trim().parse().ok().map(Self::Whole);
+        whole.or_else(|| number(cell).map(Self::of_number))
+    }
+
+    fn of_number(number: f64) -> Self {
+        if number.fract() == 0.0 && number.abs() < 2_f64.powi(126) {
+            Self::Whole(number as i128)
+        } else {
+            Self::Real(number.to_bits())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(features: &[Feature], names: &[&str], rows: &[&[&str]]) -> Vec<Vec<f64>> {
+        let mut text = TextRows::new(features, names.iter().copied()).unwrap();
+        rows.iter().for_each(|row| text.push(row.iter().copied()).unwrap());
+        let columns = text.columns().unwrap();
+        let read = |input: &Input<'_>| match &input.cells {
+            Cells::Numbers(numbers) => numbers.clone(),
+            Cells::Codes { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
+        };
+        assert_eq!(columns.n_rows(), rows.len());
+        text.inputs.iter().map(read).collect()
+    }
+
+    #[test]
+    fn categories_are_equal_where_python_has_them_equal() {
+        let levels = vec![json!("1"), json!(2), json!(0.5), json!(false), json!("true")];
+        let kind = FeatureKind::Categorical { levels: Levels::try_from(levels).unwrap() };
+        let features = [Feature { name: Some("a".to_owned()), kind }];
+        let cells = ["1", "2", "2.0", " 2", "0.5", "0", "False", "true", "1.0", "x", "NA", ""];
+        let rows: Vec<&[&str]> = cells.chunks(1).collect();
+        let unseen = f64::from(MISSING_CODE);
+        let expected = [0.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0, 4.0, unseen, unseen, unseen, unseen];
+        assert_eq!(read(&features, &["a"], &rows), [expected]);
+    }
+
+    #[test]
+    fn a_row_that_is_refused_leaves_nothing_behind() {
+        let features = [Feature::numeric("a"), Feature::numeric("b")];
+        let mut rows = TextRows::new(&features, ["b", "a"]).unwrap();
+        rows.push(["1", "2"]).unwrap();
+        let no_number = |cell: &str| {
+            let (name, cell) = ("b".to_owned(), cell.to_owned());
+            Err(TextError::NoNumber { name, cell })
+        };
+        assert_eq!(rows.push(["x", "3"]), no_number("x"));
+        assert_eq!(rows.push(["inf", "3"]), no_number("inf"));
+        assert_eq!(rows.push(["1"]), Err(TextError::RowLength { found: 1, expected: 2 }));
+        rows.push(["nan", "True"]).unwrap();
+        assert_eq!(rows.n_rows(), 2);
+        let Cells::Numbers(a) = &rows.inputs[0].cells else { panic!("it is numeric") };
+        assert_eq!(a, &[2.0, 1.0]);
+    }
+
+    #[test]
+    fn columns_that_do_not_suit_are_refused() {
+        let features = [Feature::numeric("a")];
+        let err = |names: &[&str]| TextRows::new(&features, names.iter().copied()).unwrap_err();
+        assert_eq!(err(&["b"]), TextError::NoColumn("a".to_owned()));
+        assert_eq!(err(&["a", "b", "b"]), TextError::NameTwice("b".to_owned()));
+        let nameless = [Feature { name: None, kind: FeatureKind::Numeric }];
+        assert_eq!(TextRows::new(&nameless, ["a"]).unwrap_err(), TextError::NoNames);
+    }
+
+    #[test]
+    fn what_was_learned_reads_the_same_rows() {
+        let rows = [vec!["1e3", "b", "NA"], vec!["", "10", "?"], vec!["-7", "a", "nan"]];
+        let features = learn_features(["x", "y", "z"], &rows).unwrap();
+        let kinds: Vec<bool> = features.iter().map(|f| f.kind == FeatureKind::Numeric).collect();
+        assert_eq!(kinds, [true, false, true]);
+        let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+        let found = read(&features, &["x", "y", "z"], &rows);
+        assert_eq!(found[1], [2.0, 0.0, 1.0]);
+        assert_eq!((found[0][0], found[0][2]), (1000.0, -7.0));
+        assert!(found[2].iter().all(|number| number.is_nan()));
+    }
+}
