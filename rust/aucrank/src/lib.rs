@@ -40,5 +40,10 @@ mod prepared;
 pub use error::RankError;
 pub use interrupt::{Interrupt, Part};
 
+/// The programs of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 /// Version of this crate, written into saved models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
