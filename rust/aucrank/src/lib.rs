@@ -15,7 +15,7 @@
 //! - [`model`]: the saved form of every model, and scoring from it.
 //!
 //! Functions run in the [rayon](https://docs.rs/rayon) pool they are called in, and give the same
-//! bits for any number of threads.
+//! bits for any number of threads. Without the feature `parallel` they run on the calling thread.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::{BinnedFeature, Direction, check_special, check_total};
@@ -177,7 +177,7 @@ fn bin_all<R: RowTally>(
     interrupt: &Interrupt,
 ) -> Result<Vec<BinnedFeature>, RankError> {
     let blocks = blocks(columns);
-    let n_threads = rayon::current_num_threads();
+    let n_threads = crate::parallel::current_num_threads();
     let shared = columns.n_rows() >= PARALLEL_FROM && blocks.len() < 2 * n_threads;
     let n_shares = if shared { n_threads } else { 1 };
     let bin_block = |(memory, copies): &mut (Memory<R::Tally>, Vec<Vec<f64>>),

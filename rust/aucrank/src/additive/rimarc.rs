@@ -8,7 +8,7 @@
 
 use std::ops::AddAssign;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::BinnedFeature;

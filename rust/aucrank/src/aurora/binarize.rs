@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::binary_feature::{BinaryFeature, Rule};
@@ -172,7 +172,7 @@ impl Binarizer {
 fn blocks(columns: &Columns<'_>) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     // Enough blocks for every thread.
-    let most = BLOCK.min(columns.n_features().div_ceil(rayon::current_num_threads()));
+    let most = BLOCK.min(columns.n_features().div_ceil(crate::parallel::current_num_threads()));
     for (feature, column) in columns.iter().enumerate() {
         match blocks.last_mut() {
             Some(block)

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use crate::data::{Column, Columns, midpoint};
 

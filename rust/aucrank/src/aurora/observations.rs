@@ -1,6 +1,6 @@
 //! Rows as codes of their features, duplicates merged.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::binarize::Binarizer;
 use super::binary_feature::BinaryFeature;

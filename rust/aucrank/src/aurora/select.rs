@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::ascent::{Climber, FIRST_ANGLE, Limits, line_search};
 use super::grid_ramp::RampOnCircle;

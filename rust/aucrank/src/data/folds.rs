@@ -1,6 +1,6 @@
 //! Assignment of rows to folds and holdouts by their content.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::columns::{Column, Columns};
 use super::labels::Labels;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::bins::Bins;
 use super::columns::{Column, Columns};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
 use super::columns::{Column, Columns, Strided, Value};
@@ -260,7 +260,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         let least = (4 * layout.n_narrow_bins()).max(1);
         let n_chunks = match rows.len().div_ceil(CHUNK_ROWS.max(least)) {
             n @ ..2 => n.max(1),
-            n => n.next_multiple_of(rayon::current_num_threads()).min(rows.len() / least),
+            n => n.next_multiple_of(crate::parallel::current_num_threads()).min(rows.len() / least),
         };
         let chunk = rows.len().div_ceil(n_chunks);
         let sums = |rows| match &request.features {
@@ -465,7 +465,7 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
             // sort merges.
             let (left, right) = order.split_at_mut(n_left);
             #[expect(clippy::stable_sort_primitive, reason = "it merges runs")]
-            rayon::join(|| left.sort(), || right.sort());
+            crate::parallel::join(|| left.sort(), || right.sort());
             self.set_cell(regroup.left, start..start + n_left);
             self.set_cell(regroup.right, start + n_left..end);
         }

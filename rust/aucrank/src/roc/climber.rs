@@ -256,7 +256,7 @@ fn sum_up<P: Pair>(
     slopes: &mut Vec<f64>,
 ) -> RampSums {
     let n = ranking.scores.len();
-    let parallel = n >= PARALLEL_FROM && rayon::current_num_threads() > 1;
+    let parallel = n >= PARALLEL_FROM && crate::parallel::current_num_threads() > 1;
     below.resize(n + 1, P::default());
     let fill = |mut sum: P, start: usize, below: &mut [P]| {
         for (place, below) in below.iter_mut().enumerate() {

@@ -16,7 +16,7 @@ use super::score::{Score, Word};
 use super::sort::{Record, Sink, sweep};
 use crate::RankError;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 /// AUCs of one or more models on the same rows, with their covariance matrix.
 ///

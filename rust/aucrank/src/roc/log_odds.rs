@@ -1,6 +1,6 @@
 //! Calibration: log-odds as a linear function of a score.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::curve::RocCurve;
 use crate::data::ClassSums;

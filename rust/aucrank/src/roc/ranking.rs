@@ -5,7 +5,7 @@
 //! width as there are rows, which leaves next to nothing to sort; those of a large sample, first
 //! into some thousand buckets, each of which then fits in the cache.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::sample::{PARALLEL_FROM, PIECE};
 use super::score::Extremes;
@@ -156,7 +156,7 @@ impl Ranking {
     fn sort_buckets(&mut self, scores: &[f64], record: impl Fn(usize, f64) -> Record + Sync) {
         let Some(deal) = &self.deal else { return };
         let places = deal.pieces(&mut self.records, <[Record]>::iter_mut);
-        scores.par_chunks(deal.share).zip(places).enumerate().for_each(
+        scores.par_chunks(deal.share).zip(places.into_par_iter()).enumerate().for_each(
             |(i, (scores, mut places))| {
                 for (row, &score) in scores.iter().enumerate() {
                     if let Some(place) = places[deal.grid.cell(score)].next() {
@@ -233,7 +233,7 @@ impl Ranking {
 
 impl Deal {
     fn new(scores: &[f64], grid: Grid, n_buckets: usize) -> Self {
-        let n_threads = rayon::current_num_threads();
+        let n_threads = crate::parallel::current_num_threads();
         // More shares than threads, to balance the load.
         let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
         let share = scores.len().div_ceil(n_shares);

@@ -24,7 +24,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::mass::{Mass, Unit};
 use super::sample::{MassOf, Order, PARALLEL_FROM, Sample, Weigh};
@@ -191,7 +191,7 @@ where
     T: Sink<S::Key, MassOf<W>>,
 {
     let n = sample.scores.len();
-    let n_threads = if n < PARALLEL_FROM { 1 } else { rayon::current_num_threads() };
+    let n_threads = if n < PARALLEL_FROM { 1 } else { crate::parallel::current_num_threads() };
     // More shares than threads, to balance the load.
     let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
     let shares: Vec<Range<usize>> =
@@ -404,7 +404,7 @@ where
 {
     let scores = sample.scores;
     let n = scores.len();
-    let n_shares = if n < PARALLEL_FROM { 1 } else { 2 * rayon::current_num_threads() };
+    let n_shares = if n < PARALLEL_FROM { 1 } else { 2 * crate::parallel::current_num_threads() };
     // Shares begin where a score begins.
     let mut shares: Vec<Range<usize>> = Vec::with_capacity(n_shares);
     let mut start = 0;

@@ -11,7 +11,7 @@ mod limbs;
 mod runs;
 mod wide_cells;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use self::cells::{Cell, Count, Seen, cut_down};
 use self::limbs::{add_shifted, add_words, bit_length};

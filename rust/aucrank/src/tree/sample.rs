@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::grow::{GrowParams, Splitter, grow};
 use super::model::{NO_CUBE, RankingTree, Router, TILE_ROWS, TreeFrame};

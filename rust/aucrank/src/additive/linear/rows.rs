@@ -1,7 +1,7 @@
 //! The distinct training rows in the order of their content, which makes every floating-point sum
 //! the same for any order of the input, any number of copies and any number of threads.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use crate::data::{Columns, Labels, content_hashes};
 use crate::{Interrupt, RankError};

@@ -5,7 +5,7 @@
 //! iteration reads the features twice, once for the gradient and once for the scores of the new
 //! direction.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::rows::{Rows, dot};
 use crate::{Interrupt, RankError, parallel};

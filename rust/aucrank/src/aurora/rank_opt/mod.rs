@@ -12,7 +12,7 @@ mod model;
 mod pairs;
 mod rows;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};

@@ -16,7 +16,7 @@
 //!
 //! The paper reaches O(n) by omitting most pairs; here none is omitted (DECISIONS O4).
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::rows::Rows;
 use crate::{Interrupt, RankError};

@@ -4,7 +4,7 @@
 //! contiguous columns. Rows are in the order of their content, which makes every floating-point sum
 //! the same for any order of the input, any number of copies and any number of threads.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use crate::data::{Column, Columns, Labels, Moments, content_hashes};
 use crate::{Interrupt, RankError};

@@ -182,7 +182,7 @@ impl Layout {
         of_part: impl Fn(&[u32], &[D], &mut [T]) + Sync,
         interrupt: &Interrupt,
     ) -> Result<Vec<T>, RankError> {
-        let n_threads = rayon::current_num_threads();
+        let n_threads = crate::parallel::current_num_threads();
         // A part has several rows for each bin that is added up in the end.
         let least = LEAST_PART.max(self.n_bins() / 8);
         let n_parts = match rows.len() / least {

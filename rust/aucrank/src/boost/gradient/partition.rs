@@ -57,7 +57,7 @@ fn part<D: Copy + Send>(
     (rows, other_rows): Places<'_, u32>,
     (derivatives, others): Places<'_, D>,
 ) -> usize {
-    let n_parts = (rows.len() / LEAST_PART).clamp(1, rayon::current_num_threads());
+    let n_parts = (rows.len() / LEAST_PART).clamp(1, crate::parallel::current_num_threads());
     let size = rows.len().div_ceil(n_parts).max(1);
     let of_rows = rows.chunks_mut(size).zip(other_rows.chunks_mut(size));
     let of_derivatives = derivatives.chunks_mut(size).zip(others.chunks_mut(size));

@@ -7,7 +7,7 @@
 //! a row is split without a remainder: the result does not depend on the order of the rows or the
 //! number of threads, and copies of a row are equivalent to one row of their total weight.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::freezing::{Freezing, Reach};
 use super::layer::{Layer, seed_of};

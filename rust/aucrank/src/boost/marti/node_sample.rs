@@ -1,6 +1,6 @@
 //! A sample of the rows that reach a node.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::start::Start;
 use crate::data::{Columns, Labels, content_hashes};

@@ -23,7 +23,8 @@ impl Walk<'_> {
         interrupt: &Interrupt,
     ) -> Result<(Vec<ClassMasses>, Option<L::Sums>), RankError> {
         let n_nodes = before.len() + 1;
-        let part_rows = self.n_rows().div_ceil(rayon::current_num_threads()).max(PART_ROWS);
+        let part_rows =
+            self.n_rows().div_ceil(crate::parallel::current_num_threads()).max(PART_ROWS);
         let part_rows = part_rows.next_multiple_of(TILE_ROWS);
         let (positive, start) = (self.positive, &self.start);
         let empty = || Sums {

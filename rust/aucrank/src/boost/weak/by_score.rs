@@ -1,6 +1,6 @@
 //! Rankings by numeric scores: rows of equal score form a group.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::{Groups, Ranker, Ranking, WeakSample, WeakTask};
 use crate::boost::scored::RowScorer;

@@ -1,6 +1,6 @@
 //! Sorted runs of geometric sizes: a row is moved O(log n) times, however small the batches.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use crate::roc::PARALLEL_FROM;
 
@@ -88,14 +88,14 @@ impl<E: Entry> Runs<E> {
 /// Merges two runs; entries that overlap are joined.
 fn merge<E: Entry>(a: &[E], b: &[E]) -> Vec<E> {
     let n = a.len() + b.len();
-    if n < PARALLEL_FROM || rayon::current_num_threads() == 1 {
+    if n < PARALLEL_FROM || crate::parallel::current_num_threads() == 1 {
         let mut out = Vec::with_capacity(n);
         merge_into(a, b, &mut out);
         return out;
     }
     // Pieces begin where no cell of either run is cut: at a key of `a`, unless `b` has a wider
     // cell.
-    let n_pieces = 4 * rayon::current_num_threads();
+    let n_pieces = 4 * crate::parallel::current_num_threads();
     let mut pieces = Vec::with_capacity(n_pieces);
     let (mut start_a, mut start_b) = (0, 0);
     for piece in 1..=n_pieces {

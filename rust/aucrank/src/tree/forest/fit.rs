@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::vec::IntoIter;
 
+use crate::parallel::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
 
 use super::bootstrap::Bootstrap;
 use super::consensus::Consensus;
@@ -24,7 +24,7 @@ use crate::prepared::Prepared;
 use crate::tree::fit::Grower;
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Bytes that a growing tree may take without a thought to how many grow at once.
 const SMALL_BYTES: usize = 4 << 20;
@@ -353,16 +353,14 @@ fn run_each<T: Send>(
     at_once: usize,
     work: impl Fn(usize) -> Result<T, RankError> + Sync + Send,
 ) -> Result<Vec<T>, RankError> {
-    let n_threads = rayon::current_num_threads();
+    let n_threads = parallel::current_num_threads();
     let n_workers = n_threads.min(at_once).min(numbers.len());
     if n_workers <= 1 {
         return numbers.map(work).collect();
     }
     let next = AtomicUsize::new(numbers.start);
     let worker = |_| -> Result<Vec<(usize, T)>, RankError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads / n_workers).build();
-        let pool = pool.map_err(|err| RankError::NoThread { message: err.to_string() })?;
-        pool.install(|| {
+        parallel::in_own_pool(n_threads / n_workers, || {
             let mut done = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -371,7 +369,7 @@ fn run_each<T: Send>(
                 }
                 done.push((number, work(number)?));
             }
-        })
+        })?
     };
     let parts: Result<Vec<_>, RankError> =
         (0..n_workers).into_par_iter().with_max_len(1).map(worker).collect();

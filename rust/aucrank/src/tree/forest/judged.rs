@@ -1,6 +1,6 @@
 //! What trees say of training rows that they have not seen.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 use super::bootstrap::RowSet;
 use super::calibration::Calibration;

@@ -7,7 +7,7 @@
 //! cube of a coarser level around a cube is its number shifted right, and rows that differ in a
 //! category, or in what they miss, share no cube at any level.
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};

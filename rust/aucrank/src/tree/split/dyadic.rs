@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::partition::best_prefix;

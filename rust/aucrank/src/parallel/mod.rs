@@ -4,10 +4,20 @@
 //! each generic type around it: a third of the module's size was that. Here the work is called
 //! through a pointer, whose cost is negligible for pieces of some thousand rows. Where a piece is a
 //! row or a pair, rayon's own iterators are the better choice.
+//!
+//! Without the feature `parallel` there is no rayon, and everything runs on the calling thread.
 
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
+#[cfg(not(feature = "parallel"))]
+mod sequential;
+
+#[cfg(feature = "parallel")]
+pub(crate) use rayon::{current_num_threads, join, prelude};
+#[cfg(not(feature = "parallel"))]
+pub(crate) use sequential::{current_num_threads, in_own_pool, join, prelude};
+
+use self::prelude::*;
 
 /// Runs `work` for each number below `n`, each as a task of its own.
 fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -15,6 +25,22 @@ fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..n).for_each(work);
     } else {
         (0..n).into_par_iter().with_max_len(1).for_each(work);
+    }
+}
+
+/// Runs `work` in a pool of so many threads of its own.
+///
+/// # Errors
+///
+/// [`crate::RankError::NoThread`] if there cannot be so many.
+#[cfg(feature = "parallel")]
+pub(crate) fn in_own_pool<T: Send>(
+    n_threads: usize,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, crate::RankError> {
+    match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
+        Ok(pool) => Ok(pool.install(work)),
+        Err(err) => Err(crate::RankError::NoThread { message: err.to_string() }),
     }
 }
 
@@ -66,7 +92,7 @@ pub(crate) fn map_with<I: Send, T: Send, S>(
         items.len()
     } else {
         // Several blocks per thread balance the load.
-        items.len().div_ceil(16 * rayon::current_num_threads()).max(least)
+        items.len().div_ceil(16 * current_num_threads()).max(least)
     };
     let mut pieces: Vec<Piece<I, T>> = items.into_iter().map(Piece::Todo).collect();
     let blocks: Vec<Mutex<&mut [Piece<I, T>]>> =
