@@ -117,6 +117,12 @@ minimum-versions: $(STAMPS)/package $(STAMPS)/uv  ## Run the Python tests on the
 	$(BIN)/uv pip list --python $(MIN)
 	$(MIN)/bin/python $(PYTEST) $(PYTEST_ARGS)
 
+.PHONY: check-wheel
+check-wheel: $(STAMPS)/package $(STAMPS)/group-dist  ## Look at the wheel as a package index does
+	$(BIN)/twine check --strict $(WHEELS)/aucrank-*.whl
+	$(BIN)/check-wheel-contents $(WHEELS)/aucrank-*.whl
+	$(BIN)/abi3audit --strict $(WHEELS)/aucrank-*.whl
+
 .PHONY: sdist
 sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
 	$(BIN)/maturin sdist --out dist
