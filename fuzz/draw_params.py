@@ -97,6 +97,7 @@ PARAMS: dict[str, dict[str, Values]] = {
     "TreeRank": _TREE
     | {
         "max_depth": [1, 3, 10, 60],
+        "max_leaves": [None, 2, 7],
         "pruning": [
             "cv",
             None,
@@ -112,6 +113,7 @@ PARAMS: dict[str, dict[str, Values]] = {
     | {
         "n_estimators": [1, 5, 12],
         "max_depth": [None, 1, 4],
+        "max_leaves": [None, 2, 7],
         "min_samples_leaf": ["auto", 1, 5, 20],
         "cuts": ["best", "random"],
         "bootstrap": [True, False],

@@ -4,9 +4,9 @@
         [--sizes 8 16 30]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. A tree of TreeRank with more
-leaves than a size is cut to the best of its subtrees of that size. One line per setting: the mean
-AUC over the sets at each size and of the tree as it was grown, and its number of leaves; of the
-first folds of five.
+leaves than a size is cut to the best of its subtrees of that size, or grown with `max_leaves`. One
+line per setting: the mean AUC over the sets at each size and of the tree as it was grown, and its
+number of leaves; of the first folds of five.
 """
 
 import argparse
@@ -48,6 +48,12 @@ SETTINGS = {
     "not pruned, LeafRank 3, leaf 20": WHOLE
     | {"min_samples_leaf": 20, "split": LeafRank(max_depth=3, min_samples_leaf=20)},
 }
+#: Grown to each size, the leaf of the largest gain first.
+GROWN_TO_SIZE = {
+    f"max_leaves, {name}, leaf {least}": setting | {"min_samples_leaf": least}
+    for name, setting in {"not pruned": WHOLE, "pruned": {"max_depth": 40}}.items()
+    for least in (5, 10, 20)
+}
 
 
 def scores_of(tree, X):
@@ -79,6 +85,11 @@ def main():
                 note(label, "any", scores_of(tree, X_new), tree.n_leaves)
                 for size in options.sizes:
                     small = tree.best_subtree(size) if tree.n_leaves > size else tree
+                    note(label, size, scores_of(small, X_new), small.n_leaves)
+            for label, setting in GROWN_TO_SIZE.items():
+                for size in options.sizes:
+                    small = TreeRank(**setting, max_leaves=size, random_state=0, n_jobs=1)
+                    small = small.fit(X, y[train]).tree_
                     note(label, size, scores_of(small, X_new), small.n_leaves)
             for least in (1, 5, 20):
                 for size in options.sizes:

@@ -207,7 +207,7 @@ def test_a_file_that_does_not_fit_is_one_line_and_status_1(score_csv, model, tmp
         (replaced("age", "inf"), 'line 2, column "age": "inf" is neither a finite number'),
         (replaced("age", "1e999"), '"1e999" is neither a finite number'),
         (good.replace(b"age", b"Age", 1), 'no column "age", which the model needs'),
-        (good.replace(b"city", b"age", 1), 'two of its columns are called "age"'),
+        (good.replace(b"city", b"age", 1), 'two columns are called "age"'),
         ("".join([*rows[:2], "1,2\n"]).encode(), "found record with 2 fields"),
         (good.replace(b"True", b"\xff\xfe").replace(b"False", b"\xff\xfe"), "invalid UTF-8"),
         (b"", 'no column "age"'),

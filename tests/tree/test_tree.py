@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import TreeRank, load
+from aucrank import RankingForest, TreeRank, load
 from aucrank.datasets import load_breast_cancer, make_uniform_mixture
-from aucrank.tree import CrossValidatedPruning, LeafRank, OrthogonalSplit
+from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, OrthogonalSplit
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
@@ -361,6 +361,7 @@ def test_an_estimator_that_was_not_fitted_says_so():
     ("params", "message"),
     [
         ({"max_depth": 0}, "max_depth must be at least 1, got 0"),
+        ({"max_leaves": 1}, "max_leaves must be at least 2, got 1"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be at least 1"),
         ({"min_samples_split": 1}, "min_samples_split must be at least 2"),
         ({"min_gain": -0.1}, "min_gain must be in"),
@@ -424,3 +425,29 @@ def test_integer_weights_are_copies_and_threads_do_not_matter():
         assert np.array_equal(scores, repeated)
         threads = model.set_params(n_jobs=2).fit(X, y, sample_weight=weight)
         assert np.array_equal(scores, threads.decision_function(X))
+
+
+@pytest.mark.parametrize("split", ["orthogonal", "leafrank", DyadicSplit(level=2)])
+def test_the_leaf_that_gains_most_is_split_first(split, cancer):
+    X, y, _ = cancer
+    params = {"split": split, "pruning": None, "min_samples_leaf": 5, "leaf_order": "tree"}
+    whole = TreeRank(**params).fit(X, y).tree_
+    nodes = whole.nodes
+    gain, children = nodes["gain"], (nodes["left"], nodes["right"])
+    # Leaves from left to right; `max` takes the first of equal gains.
+    leaves = [0]
+    for n_leaves in range(2, 9):
+        split_nodes = [node for node in leaves if children[0][node] >= 0]
+        best = leaves.index(max(split_nodes, key=lambda node: gain[node]))
+        leaves[best : best + 1] = [side[leaves[best]] for side in children]
+        found = TreeRank(**params, max_leaves=n_leaves).fit(X, y)
+        assert np.array_equal(found.tree_.apply(X), whole.subtree(leaves).apply(X))
+
+
+def test_a_forest_of_few_leaves_and_a_pruned_tree_keep_to_them(cancer):
+    X, y, _ = cancer
+    forest = RankingForest(n_estimators=5, max_leaves=4, random_state=0).fit(X, y)
+    assert [tree.n_leaves for tree in forest.estimators_] == [4] * 5
+    model = TreeRank(max_leaves=6, random_state=0).fit(X, y)
+    assert model.tree_.n_leaves <= 6
+    assert max(model.pruning_["n_leaves"]) == 6

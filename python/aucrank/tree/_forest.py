@@ -49,6 +49,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         an `OrthogonalSplit` or `LeafRank` with parameters of its own.
     max_depth : int or None, default=None
         Most splits between the root and a leaf of a tree; None for no bound.
+    max_leaves : int or None, default=None
+        Most leaves of a tree, at least 2: the leaf whose split raises the AUC of its rows most is
+        split first. None for any number.
     min_samples_split : int, default=2
         Rows that a node needs to be split, a row drawn twice counting twice.
     min_samples_leaf : int or "auto", default="auto"
@@ -194,6 +197,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         n_estimators: int = 100,
         split: Any = "orthogonal",
         max_depth: int | None = None,
+        max_leaves: int | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: Any = "auto",
         min_gain: float = 0.0,
@@ -219,6 +223,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.n_estimators = n_estimators
         self.split = split
         self.max_depth = max_depth
+        self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
@@ -278,6 +283,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         tree = TreeRank(
             split=self.split,
             max_depth=2**31 if max_depth is None else max_depth,
+            max_leaves=self.max_leaves,
             min_samples_split=self.min_samples_split,
             min_samples_leaf=leaf_sizes[0],
             min_gain=self.min_gain,

@@ -51,6 +51,9 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         choice.
     max_depth : int, default=10
         Most splits between the root and a leaf.
+    max_leaves : int or None, default=None
+        Most leaves, at least 2: the leaf whose split raises the training AUC most is split first,
+        so that a tree of few leaves has the best of them. None for any number.
     min_samples_split : int, default=2
         Rows that a node needs to be split.
     min_samples_leaf : int, default=5
@@ -191,6 +194,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         *,
         split: Any = "orthogonal",
         max_depth: int = 10,
+        max_leaves: int | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: int = 5,
         min_gain: float = 0.0,
@@ -209,6 +213,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     ) -> None:
         self.split = split
         self.max_depth = max_depth
+        self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
@@ -279,6 +284,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             "binning": binning_params(self.max_bins, self.level_rates, scope.seed),
             "grow": {
                 "max_depth": check_int(self.max_depth, "max_depth", low=1),
+                "max_leaves": check_int(self.max_leaves, "max_leaves", low=2, optional=True),
                 "min_samples_split": check_int(self.min_samples_split, "min_samples_split", low=2),
                 "min_samples_leaf": min_samples_leaf,
                 "min_gain": check_real(self.min_gain, "min_gain", low=0.0, high_open=True),

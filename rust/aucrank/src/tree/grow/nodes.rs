@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::best_first::best_first;
 use super::params::GrowParams;
 use super::splitter::{Family, OpenNode, Splitter};
 use crate::data::{ClassSums, Regroup, SumSource, mix};
@@ -71,7 +72,11 @@ pub(in crate::tree) fn grow<S: SumSource, P: Splitter<S>>(
         source.regroup(&regroups)?;
         open.extend(splitter.descend(source, families)?);
     }
-    Ok(RankingTree::new(frame, nodes))
+    let tree = RankingTree::new(frame, nodes);
+    Ok(match params.max_leaves {
+        Some(most) => best_first(tree, most),
+        None => tree,
+    })
 }
 
 fn next_batch<K>(open: &mut Vec<OpenNode<K>>, n_bytes: impl Fn(&K) -> usize) -> Vec<OpenNode<K>> {

@@ -28,6 +28,10 @@ pub enum Missing {
 pub struct GrowParams {
     /// Splits between the root and a leaf; at least 1.
     pub max_depth: usize,
+    /// Maximum number of leaves, at least 2: the leaf whose split raises the training AUC most is split
+    /// first. `None` for any number.
+    #[serde(default)]
+    pub max_leaves: Option<usize>,
     /// Rows that a node needs to be split.
     pub min_samples_split: u64,
     /// Rows that each side of a split keeps; at least 1.
@@ -55,6 +59,7 @@ impl Default for GrowParams {
     fn default() -> Self {
         Self {
             max_depth: 10,
+            max_leaves: None,
             min_samples_split: 2,
             min_samples_leaf: 5,
             min_gain: 0.0,
@@ -70,6 +75,9 @@ impl GrowParams {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         if self.max_depth == 0 {
             return bad("max_depth", "0".to_owned(), "at least 1");
+        }
+        if let Some(n @ 0..2) = self.max_leaves {
+            return bad("max_leaves", n.to_string(), "at least 2");
         }
         if self.min_samples_leaf == 0 {
             return bad("min_samples_leaf", "0".to_owned(), "at least 1");
