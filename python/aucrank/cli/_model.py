@@ -27,7 +27,8 @@ from aucrank.cli._data import (
     text_of,
     values_of,
 )
-from aucrank.cli._errors import DataError, UsageError, content_of, did_you_mean, plain_errors
+from aucrank._utils.words import did_you_mean
+from aucrank.cli._errors import DataError, UsageError, content_of, plain_errors
 
 
 def build_estimator(

@@ -27,14 +27,13 @@ from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.csv_text import csv_text
 from aucrank._data.input import warn_of_columns
 from aucrank._utils.files import write_atomically
-from aucrank._utils.words import listed, plural
+from aucrank._utils.words import did_you_mean, listed, plural
 from aucrank.cli._csv_form import csv_options
 from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import (
     DataError,
     UsageError,
     complain,
-    did_you_mean,
     one_line,
     plain_errors,
     writable,
