@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank._base.registry import public_estimators
-from aucrank.cli import _peers, compare
-from aucrank.cli._peers import PEERS
+from aucrank._compare import contestants, peers
+from aucrank._compare.peers import PEERS
 from aucrank.cli._text import WIDTH
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -28,9 +28,9 @@ def installed_peers():
 @pytest.fixture
 def only_sklearn(monkeypatch):
     """Hide the peers of other packages than scikit-learn."""
-    find_spec = _peers.find_spec
+    find_spec = peers.find_spec
     monkeypatch.setattr(
-        _peers, "find_spec", lambda name: find_spec(name) if name == "sklearn" else None
+        peers, "find_spec", lambda name: find_spec(name) if name == "sklearn" else None
     )
 
 
@@ -45,7 +45,7 @@ def test_compare_ranks_every_estimator_and_the_peers(reader, tumours, capsys):
         "RandomForestClassifier",
         "HistGradientBoostingClassifier",
     }
-    assert "without LightGBM, XGBoost, CatBoost and InterpretML: not installed" in out
+    assert "without LightGBM, XGBoost, CatBoost, InterpretML and optbinning: not installed" in out
     aucs = [float(row[-6]) for row in board.values()]
     assert aucs == sorted(aucs, reverse=True)
     assert [row[0] for row in board.values()] == [str(i + 1) for i in range(len(board))]
@@ -238,7 +238,7 @@ SKLEARN = {"LogisticRegression", "RandomForestClassifier", "HistGradientBoosting
     ],
 )
 def test_options_say_which_models_are_compared(options, expected, monkeypatch, capsys):
-    monkeypatch.setattr(compare, "MOST_VALUES", {"RankBoost": 299})
+    monkeypatch.setattr(contestants, "MOST_VALUES", {"RankBoost": 299})
     rows = loans(100)
     rows.to_csv("loans.csv", index=False)
     args = ("--target", "bad", "--folds", "2", *options.split())

@@ -481,6 +481,7 @@ def test_perfect_models_differ_by_no_more_than_both_intervals_allow():
     y, folds = np.tile([0, 1], 20), np.repeat(np.arange(4), 10)
     with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
         found = cross_validated_compare(y, y, 2 * y, folds)
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
         alone = cross_validated_auc(y, y, folds, confidence=0.975)
     assert (found.method, found.p_value, found.z) == ("exact", 1.0, 0.0)
     assert (found.low, found.high) == (alone.low - 1, 1 - alone.low)

@@ -157,7 +157,9 @@ def _asked(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         pairs = list(models.items())
     else:
-        single = isinstance(models, str) or not isinstance(models, Iterable) or hasattr(models, "fit")
+        single = (
+            isinstance(models, str) or not isinstance(models, Iterable) or hasattr(models, "fit")
+        )
         listed = [models] if single else list(models)
         # A name twice is one model, an estimator of a class that is there already another one.
         names = [model for model in listed if isinstance(model, str)]
@@ -191,9 +193,7 @@ def _check_known(name: str) -> None:
         raise ValueError(f"there is no model {name!r}{did_you_mean(name, known)}")
     if name in PEERS and not PEERS[name].is_installed:
         module = PEERS[name].module
-        raise ImportError(
-            f"{name} needs {module}, which is not installed: pip install {module}"
-        )
+        raise ImportError(f"{name} needs {module}, which is not installed: pip install {module}")
 
 
 def make_contestants(chosen: Mapping[str, Any], sample: Sample, seed: int) -> list[Contestant]:

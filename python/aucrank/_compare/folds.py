@@ -115,9 +115,9 @@ def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) ->
         pairs = [
             pair
             for repeat in range(n_repeats)
-            for pair in StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed + repeat).split(
-                rows, sample.positive, sample.groups
-            )
+            for pair in StratifiedGroupKFold(
+                n_folds, shuffle=True, random_state=seed + repeat
+            ).split(rows, sample.positive, sample.groups)
         ]
     says = (
         f"{n_folds} stratified"

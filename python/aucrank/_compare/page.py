@@ -285,9 +285,7 @@ def n_bytes_in_words(n_bytes: float) -> str:
 
 
 def _not_compared(facts: Facts) -> Chapter:
-    rows: list[list[str | Bar]] = [
-        [outcome.label, outcome.unfinished] for outcome in facts.others
-    ]
+    rows: list[list[str | Bar]] = [[outcome.label, outcome.unfinished] for outcome in facts.others]
     heads = [Head("Model", is_text=True), Head("What happened", is_text=True)]
     return Chapter(
         "others",

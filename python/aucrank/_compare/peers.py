@@ -179,9 +179,7 @@ PEERS: dict[str, Peer] = {
         "LightGBM",
         "lightgbm",
         _lightgbm,
-        lambda model: sum(
-            tree["num_leaves"] for tree in model.booster_.dump_model()["tree_info"]
-        ),
+        lambda model: sum(tree["num_leaves"] for tree in model.booster_.dump_model()["tree_info"]),
         lambda matrix: {"categorical_feature": matrix.categorical},
     ),
     "XGBClassifier": Peer(

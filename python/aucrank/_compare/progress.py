@@ -66,8 +66,10 @@ class Progress:
 
 def duration(seconds: float) -> str:
     """Write about how long something takes."""
+    if seconds < 10:
+        return f"{seconds:.2g} s"
     if seconds < 90:
-        return f"{max(1, round(seconds))} s"
+        return f"{round(seconds)} s"
     if seconds < 90 * 60:
         return f"{round(seconds / 60)} min"
     return f"{seconds / 3600:.1f} h"

@@ -218,5 +218,3 @@ def fold_numbers(folds: Folds, n_rows: int) -> NDArray[np.intp]:
     for number, fold in enumerate(folds.listed):
         numbers[fold.test, fold.repeat] = number
     return numbers
-
-

@@ -18,7 +18,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.input import Columns, learn_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import Schema
-from aucrank._data.vectors import plain_vector, vector
+from aucrank._data.vectors import vector
 from aucrank._data.weights import check_class_weight, check_weight
 
 
@@ -125,7 +125,11 @@ def read_sample(
     check_class_weight(weight, positive, classes)
     X = as_frame(X)
     columns, schema = learn_columns(
-        BaseEstimator(), X, categorical_features, len(positive), None if weight is None else weight > 0
+        BaseEstimator(),
+        X,
+        categorical_features,
+        len(positive),
+        None if weight is None else weight > 0,
     )
     if groups is not None:
         groups = vector(groups, "groups")
@@ -156,7 +160,9 @@ def _as_matrix(columns: Columns, schema: Schema, kept: NDArray[np.intp]) -> Matr
     values = np.empty((len(kept), len(order)))
     for place, index in enumerate(order):
         column = listed[index][kept]
-        values[:, place] = np.where(column == MISSING_CODE, np.nan, column) if is_coded[index] else column
+        values[:, place] = (
+            np.where(column == MISSING_CODE, np.nan, column) if is_coded[index] else column
+        )
     names = schema.shown_names
     return Matrix(values, is_coded.count(False), [names[index] for index in order])
 

@@ -1,4 +1,4 @@
-"""How many rules a model has: one definition for all families, over what the core says they compute.
+"""How many rules a model has, in one definition for all families: over what the core computes.
 
 A rule is a case that has a number of its own in the score: a leaf of a tree, a run of a step
 function, the categories that share a value, a binary term, a weight of a linear score, a node of a
@@ -40,13 +40,13 @@ def _rules(document: dict[str, Any]) -> int | None:
         case "constant":
             return 0
         case "tree":
-            return sum(value)
+            return int(sum(value))
         case "steps":
             return _cases(value)
         case "steps_of":
             return _sum([value["of"]], len(value["values"]))
         case "linear":
-            return sum(term["weight"] != 0 for term in value["terms"])
+            return len([term for term in value["terms"] if term["weight"] != 0])
         case "indicator":
             return int(value["value"] != 0)
         case "sum" | "median":
