@@ -118,7 +118,7 @@ def test_models_may_be_names_estimators_or_a_dict():
     assert names("RIMARC") == ["RIMARC"]
     assert names(RIMARC()) == ["RIMARC"]
     assert names(["RIMARC", "RIMARC", Column(1), Column(2)]) == ["Column", "Column 2", "RIMARC"]
-    assert names(["RIMARC", RIMARC(n_folds=2)]) == ["RIMARC", "RIMARC 2"]
+    assert names(["RIMARC", RIMARC(shrinkage=1.0)]) == ["RIMARC", "RIMARC 2"]
     assert names({"one": RIMARC(), "two": TreeRank()}) == ["one", "two"]
 
 

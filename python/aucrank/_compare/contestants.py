@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import packages_distributions, version
@@ -283,16 +284,22 @@ def _rules_of_ours(model: Any) -> int | None:
     return count_rules(_last(model)._model.formula())
 
 
-def n_bytes_of(model: Any) -> int:
-    """Return the size of a fitted model: of ours that of the file, of others that of a pickle."""
+def n_bytes_of(model: Any) -> int | None:
+    """Return the size of a fitted model: of ours that of the file, of others that of a pickle.
+
+    None where there is neither, as for one that holds a function without a name.
+    """
     last = _last(model)
     if is_public(type(last)):
-        try:
+        # One that holds code of the user's has no file.
+        with suppress(TypeError):
             last._check_savable()
-        except TypeError:
-            return len(pickle.dumps(model))
-        return len(last._to_document().encode())
-    return len(pickle.dumps(model))
+            return len(last._to_document().encode())
+    try:
+        return len(pickle.dumps(model))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        # Which of them says so depends on what cannot be pickled.
+        return None
 
 
 def _versions(model: Any) -> list[str]:

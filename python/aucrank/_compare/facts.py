@@ -107,7 +107,7 @@ def folds_table(facts: Facts) -> Table:
         ),
         fit_seconds=np.array([result.fit_seconds for _, _, result in done], dtype=np.float64),
         score_seconds=np.array([result.score_seconds for _, _, result in done], dtype=np.float64),
-        n_bytes=np.array([result.n_bytes for _, _, result in done], dtype=np.int64),
+        n_bytes=_counts([np.nan if r.n_bytes is None else r.n_bytes for _, _, r in done]),
         n_rules=_counts([np.nan if r.n_rules is None else r.n_rules for _, _, r in done]),
     )
 

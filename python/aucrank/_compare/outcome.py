@@ -18,8 +18,8 @@ class FoldResult:
         Of the rows that were held out.
     fit_seconds, score_seconds : float
         How long it took.
-    n_bytes : int
-        Size of the fitted model when stored.
+    n_bytes : int or None
+        Size of the fitted model when stored; None for one that cannot be.
     n_rules : int or None
         How many rules it has; None where that is not known.
     """
@@ -27,7 +27,7 @@ class FoldResult:
     scores: NDArray[np.float64]
     fit_seconds: float
     score_seconds: float
-    n_bytes: int
+    n_bytes: int | None
     n_rules: int | None
 
 

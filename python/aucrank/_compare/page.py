@@ -278,6 +278,8 @@ def _costs(facts: Facts) -> Chapter:
 
 def n_bytes_in_words(n_bytes: float) -> str:
     """Write a size in the unit that suits it."""
+    if np.isnan(n_bytes):
+        return formats.MISSING
     power = 0
     while n_bytes >= 1000 and power < len(_BYTES) - 1:
         n_bytes, power = n_bytes / 1000, power + 1

@@ -176,7 +176,7 @@ def _parse(line: dict[str, Any]) -> _Line:
             scores,
             float(line["fit_seconds"]),
             float(line["score_seconds"]),
-            int(line["n_bytes"]),
+            None if line["n_bytes"] is None else int(line["n_bytes"]),
             None if line["n_rules"] is None else int(line["n_rules"]),
         ),
     )

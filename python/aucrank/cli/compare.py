@@ -180,19 +180,17 @@ def _write(
 def _table(facts: Facts) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard: of the models that did all folds."""
     ranked = facts.standings
-
-    def mean(value: Callable[[FoldResult], float]) -> list[float]:
-        return [mean_of(standing.outcome, value) for standing in ranked]
-
     return {
         "rank": list(range(1, len(ranked) + 1)),
         "model": [standing.outcome.label for standing in ranked],
         "AUC": [standing.interval.auc for standing in ranked],
         "low": [standing.interval.low for standing in ranked],
         "high": [standing.interval.high for standing in ranked],
-        "fit s": mean(lambda fold: fold.fit_seconds),
-        "score s": mean(lambda fold: fold.score_seconds),
-        "size bytes": [round(n_bytes) for n_bytes in mean(lambda fold: fold.n_bytes)],
+        "fit s": [mean_of(standing.outcome, lambda fold: fold.fit_seconds) for standing in ranked],
+        "score s": [
+            mean_of(standing.outcome, lambda fold: fold.score_seconds) for standing in ranked
+        ],
+        "size bytes": _mean_count(facts, lambda fold: fold.n_bytes),
     }
 
 
@@ -200,14 +198,18 @@ def _differences(facts: Facts) -> dict[str, list[Any]]:
     """Return how far each model is behind the best, and how many rules it has."""
     ranked = facts.standings
     tests = [standing.behind for standing in ranked]
-    rules = [mean_of(standing.outcome, lambda fold: fold.n_rules) for standing in ranked]
     return {
         "difference": [None if test is None else test.difference for test in tests],
         "from": [None if test is None else test.low for test in tests],
         "to": [None if test is None else test.high for test in tests],
         "p": [None if np.isnan(standing.p_value) else standing.p_value for standing in ranked],
-        "rules": [None if np.isnan(mean) else round(mean) for mean in rules],
+        "rules": _mean_count(facts, lambda fold: fold.n_rules),
     }
+
+
+def _mean_count(facts: Facts, count: Callable[[FoldResult], int | None]) -> list[int | None]:
+    means = [mean_of(standing.outcome, count) for standing in facts.standings]
+    return [None if np.isnan(mean) else round(mean) for mean in means]
 
 
 def _as_csv(facts: Facts) -> str:
