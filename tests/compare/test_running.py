@@ -59,12 +59,8 @@ def test_results_do_not_depend_on_the_threads_nor_on_what_they_are_given_to():
     kwargs = {"models": models, "cv": 3, "random_state": 1}
     one = aucrank.compare(X, y, n_jobs=1, **kwargs)
     columns = ("model", "auc", "low", "p_value", "n_rules")
-    for more in (
-        {"n_jobs": 2},
-        {"n_jobs": 2, "parallel": "folds"},
-        {"n_jobs": 3, "parallel": "folds"},
-    ):
-        other = aucrank.compare(X, y, **kwargs, **more)
+    for n_jobs, parallel in ((2, "threads"), (2, "folds"), (3, "folds")):
+        other = aucrank.compare(X, y, **kwargs, n_jobs=n_jobs, parallel=parallel)
         for name in columns:
             np.testing.assert_array_equal(one.models[name], other.models[name])
 
