@@ -87,7 +87,7 @@ def deal(sample: Sample, cv: Any, n_repeats: int, seed: int) -> Folds:
         return _dealt_by_number(sample, check_int(cv, "cv", low=2) or 2, n_repeats, seed)
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}")
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         pairs = list(cv.split(np.zeros(sample.n_rows), sample.positive, sample.groups))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         pairs = [(_row_numbers(train, sample), _row_numbers(test, sample)) for train, test in cv]

@@ -208,11 +208,11 @@ def compare(
         What threads are given to. ``"threads"``: fits are done one after the other, each on all
         threads that it can use, and take the time that they take for a user. ``"folds"``: as many
         fits as there are threads are done side by side, each on one thread, which is faster where
-        they are small; their times are then those of one thread. That holds for estimators of your
-        own, too, which have their ``n_jobs`` set.
+        they are small; their times are then those of one thread.
     n_jobs : int, default=None
-        Threads in all; ``None`` takes what there is, ``-1`` every processor. The scores of the
-        rankers of this package do not depend on it.
+        Threads in all; ``None`` takes what there is, ``-1`` every processor. Where it is given, and
+        with ``parallel="folds"``, estimators of your own have their ``n_jobs`` set. The scores of
+        the rankers of this package do not depend on it.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds, and of the models that are known by name.
     verbose : int or bool, default=0

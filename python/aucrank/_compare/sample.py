@@ -174,7 +174,8 @@ def _fingerprint(
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
 ) -> str:
-    found = hashlib.sha256(json.dumps([schema.to_json(), list(map(str, classes))]).encode())
+    labels = [classes.dtype.kind, *map(str, classes)]
+    found = hashlib.sha256(json.dumps([schema.to_json(), labels]).encode())
     # -0.0 is 0.0, and one missing value is as another.
     values = matrix.values + 0.0
     values[np.isnan(values)] = np.nan
