@@ -13,9 +13,10 @@ from sklearn.model_selection import train_test_split
 
 from aucrank._compare.contestants import choose
 from aucrank._compare.facts import Facts, mean_of
-from aucrank._compare.leaderboard import Leaderboard, Request, read_request
 from aucrank._compare.outcome import FoldResult, Outcome
+from aucrank._compare.page import write_page
 from aucrank._compare.peers import PEERS
+from aucrank._compare.request import Request, read_request
 from aucrank._compare.standings import Standing
 from aucrank._data.csv_text import csv_text
 from aucrank._report.page import import_jinja
@@ -167,8 +168,8 @@ def _write(
     make: dict[str, Callable[[], str]] = {
         "json": lambda: _as_json(args, data, facts),
         "csv": lambda: _as_csv(facts),
-        "report": lambda: Leaderboard(facts).to_html(
-            title=f"How models rank {Path(args.data).name}", timestamp=datetime.now().astimezone()
+        "report": lambda: write_page(
+            facts, f"How models rank {Path(args.data).name}", datetime.now().astimezone()
         ),
     }
     for kind, path in outputs.items():
