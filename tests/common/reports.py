@@ -128,10 +128,7 @@ def hostile_leaderboard():
     return aucrank.compare(X, y, models=models, cv=2).to_html(title=HOSTILE_TITLE)
 
 
-PAGES = {
-    "one": page_of_one,
-    "two": page_of_two,
-    "hostile": hostile_page,
-    "leaderboard": leaderboard_page,
-    "hostile leaderboard": hostile_leaderboard,
-}
+PAGES = {"one": page_of_one, "two": page_of_two, "hostile": hostile_page}
+
+#: Pages of the same form that are no reports of models.
+BOARDS = {"leaderboard": leaderboard_page, "hostile leaderboard": hostile_leaderboard}

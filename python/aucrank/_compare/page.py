@@ -125,7 +125,7 @@ def _headline(facts: Facts) -> View:
                 ),
                 formats.MISSING if rank == 1 else formats.area(-standing.difference),
                 formats.p_value(standing.p_value),
-                formats.number(mean_of(standing.outcome, lambda fold: fold.fit_seconds)),
+                _seconds(mean_of(standing.outcome, lambda fold: fold.fit_seconds)),
                 formats.MISSING if np.isnan(n_rules) else f"{round(n_rules):,}",
             ]
         )
@@ -248,8 +248,8 @@ def _costs(facts: Facts) -> Chapter:
         rows.append(
             [
                 outcome.label,
-                formats.number(mean_of(outcome, lambda fold: fold.fit_seconds)),
-                formats.number(mean_of(outcome, lambda fold: fold.score_seconds)),
+                _seconds(mean_of(outcome, lambda fold: fold.fit_seconds)),
+                _seconds(mean_of(outcome, lambda fold: fold.score_seconds)),
                 n_bytes_in_words(mean_of(outcome, lambda fold: fold.n_bytes)),
                 formats.MISSING if np.isnan(n_rules) else f"{round(n_rules):,}",
             ]
@@ -274,6 +274,12 @@ def _costs(facts: Facts) -> Chapter:
             )
         ],
     )
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 0.001:
+        return "< 0.001"
+    return formats.decimal(seconds, 3 if seconds < 10 else 1)
 
 
 def n_bytes_in_words(n_bytes: float) -> str:
