@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import packages_distributions, version
 from typing import Any
 
@@ -61,11 +61,6 @@ class Contestant:
     y: NDArray[Any]
     fit_options: Mapping[str, Any] = field(default_factory=dict)
     rules: Callable[[Any], int | None] | None = None
-
-    @property
-    def label(self) -> str:
-        """The model, and where it is from."""
-        return self.name if self.package is None else f"{self.name} ({self.package})"
 
     def fit(
         self, rows: NDArray[np.intp], weight: NDArray[np.float64] | None, n_jobs: int | None
@@ -306,6 +301,12 @@ def _versions(model: Any) -> list[str]:
     """Return the versions of the packages that the parts of an estimator are from."""
     parts = [model, *model.get_params(deep=True).values()]
     modules: Sequence[str] = [type(part).__module__.partition(".")[0] for part in parts]
-    known = packages_distributions()
+    known = _distributions()
     names = sorted({name for module in modules for name in known.get(module, ())})
     return [f"{name} {version(name)}" for name in names]
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Return the packages that each module is of: all that are installed are looked at."""
+    return packages_distributions()

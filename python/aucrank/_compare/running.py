@@ -108,7 +108,7 @@ def run(
             return " ".join(f"{type(error).__name__}: {error}".split())
 
     # scikit-learn's models take their threads from the pools of OpenMP and BLAS.
-    limit = None if plan.n_jobs is None and n_jobs is None else effective_n_threads(n_jobs)
+    limit = None if n_jobs is None else effective_n_threads(n_jobs)
     with threadpool_limits(limit), inner_fits_are_silent():
         for (model, fold), result in _as_done(due(), work, n_workers, limit):
             outcome, name = outcomes[model], contestants[model].name
