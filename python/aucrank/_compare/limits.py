@@ -6,6 +6,5 @@ MOST_VALUES = {
     "AURORA": 5_000,
     "CatBoostClassifier": 500_000,
     "ExplainableBoostingClassifier": 200_000,
-    "BinningProcess": 1_000_000,
     "RankOpt": 1_000_000,
 }

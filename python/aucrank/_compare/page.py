@@ -227,7 +227,7 @@ def _differences(facts: Facts) -> Chapter:
             Head("Behind", is_text=True),
         ],
         rows,
-        "Intervals are of each pair alone. p-values are adjusted by Holm's method for all"
+        "Intervals are of each pair alone. p-values are adjusted by Holm's method for"
         f" {plural(facts.n_pairs, 'pair')} of models, since which of them is best was found on the"
         " same rows.",
     )

@@ -228,7 +228,7 @@ def _leaderboard(facts: Facts) -> str:
     if len(facts.standings) > 1:
         best = facts.standings[0].outcome.label
         said = (
-            f"AUC less that of {best}, on the same rows, with its interval; p is adjusted for all"
+            f"AUC less that of {best}, on the same rows, with its interval; p is adjusted for"
             f" {plural(facts.n_pairs, 'pair')} of models (Holm):"
         )
         behind = {"rank": table["rank"], "model": table["model"]} | _differences(facts)
