@@ -17,6 +17,7 @@ from aucrank._base.registry import get_estimator, public_names
 
 if TYPE_CHECKING:
     from aucrank._base.persistence import load
+    from aucrank._compare.leaderboard import Leaderboard, compare
     from aucrank._data.column_warnings import ColumnWarning
     from aucrank._report.document import Report, report
     from aucrank._show_versions import show_versions
@@ -40,6 +41,7 @@ __all__ = [
     "AUCBoost",
     "ColumnWarning",
     "GradientBoostingRanker",
+    "Leaderboard",
     "LinearRanker",
     "MartiRank",
     "ModelFormatError",
@@ -54,6 +56,7 @@ __all__ = [
     "TreeRank",
     "TwoSidedClassifier",
     "__version__",
+    "compare",
     "load",
     "report",
     "show_versions",
@@ -62,7 +65,9 @@ __all__ = [
 
 _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
+    "Leaderboard": "aucrank._compare.leaderboard",
     "Report": "aucrank._report.document",
+    "compare": "aucrank._compare.leaderboard",
     "load": "aucrank._base.persistence",
     "report": "aucrank._report.document",
     "show_versions": "aucrank._show_versions",

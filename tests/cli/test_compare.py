@@ -5,12 +5,13 @@ import pickle
 import sys
 from dataclasses import replace
 
+import aucrank
 import numpy as np
 import pandas as pd
 import pytest
 from aucrank._base.registry import public_estimators
-from aucrank.cli import _peers, compare
-from aucrank.cli._peers import PEERS
+from aucrank._compare import contestants, peers
+from aucrank._compare.peers import PEERS
 from aucrank.cli._text import WIDTH
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -18,7 +19,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.common.command_line import content, leaderboard, loans, ok, run
+from tests.common.command_line import behind, content, leaderboard, loans, ok, run
 
 
 def installed_peers():
@@ -28,9 +29,9 @@ def installed_peers():
 @pytest.fixture
 def only_sklearn(monkeypatch):
     """Hide the peers of other packages than scikit-learn."""
-    find_spec = _peers.find_spec
+    find_spec = peers.find_spec
     monkeypatch.setattr(
-        _peers, "find_spec", lambda name: find_spec(name) if name == "sklearn" else None
+        peers, "find_spec", lambda name: find_spec(name) if name == "sklearn" else None
     )
 
 
@@ -45,7 +46,7 @@ def test_compare_ranks_every_estimator_and_the_peers(reader, tumours, capsys):
         "RandomForestClassifier",
         "HistGradientBoostingClassifier",
     }
-    assert "without LightGBM, XGBoost, CatBoost and InterpretML: not installed" in out
+    assert "without LightGBM, XGBoost, CatBoost, InterpretML and optbinning: not installed" in out
     aucs = [float(row[-6]) for row in board.values()]
     assert aucs == sorted(aucs, reverse=True)
     assert [row[0] for row in board.values()] == [str(i + 1) for i in range(len(board))]
@@ -238,7 +239,7 @@ SKLEARN = {"LogisticRegression", "RandomForestClassifier", "HistGradientBoosting
     ],
 )
 def test_options_say_which_models_are_compared(options, expected, monkeypatch, capsys):
-    monkeypatch.setattr(compare, "MOST_VALUES", {"RankBoost": 299})
+    monkeypatch.setattr(contestants, "MOST_VALUES", {"RankBoost": 299})
     rows = loans(100)
     rows.to_csv("loans.csv", index=False)
     args = ("--target", "bad", "--folds", "2", *options.split())
@@ -331,3 +332,112 @@ def test_compare_writes_its_table_for_a_spreadsheet(capsys):
     assert found["AUC"].tolist() == pytest.approx([result["auc_mean"] for result in results])
     assert found["low"].tolist() == pytest.approx([result["auc_low"] for result in results])
     assert found["error"].isna().all()
+
+
+# What it does beside the table
+
+
+def test_the_second_table_is_that_of_the_tests(tumours, capsys):
+    args = ("--target", "target", "--models", "RIMARC", "LogisticRegression", "TreeRank")
+    out = ok(capsys, "compare", "tumours.csv", *args, "--json", "r.json", "--confidence", "0.9")
+    with open("r.json") as file:
+        results = json.load(file)
+    best, *others = results["models"]
+    found = behind(out)
+    assert "p is adjusted for 3 pairs" in " ".join(out.split())
+    assert (best["difference"], best["p_value"], results["confidence"]) == (0, None, 0.9)
+    assert list(found) == [result["model"] for result in results["models"]]
+    for result in others:
+        difference, low, high, p_value, rules = found[result["model"]][-5:]
+        assert float(difference) == pytest.approx(result["difference"], abs=5e-5)
+        assert result["difference"] == pytest.approx(result["auc_mean"] - best["auc_mean"])
+        assert float(low) < float(difference) < float(high)
+        assert float(p_value) == pytest.approx(result["p_value"], abs=5e-5)
+        assert int(rules.replace(",", "")) == round(np.mean(result["n_rules"]))
+
+
+def test_the_command_finds_what_the_function_finds(tumours, capsys):
+    weighted = tumours.assign(w=np.arange(len(tumours)) % 3)
+    weighted.to_csv("weighted.csv", index=False)
+    models = ["TreeRank", "LogisticRegression"]
+    args = ("--target", "target", "--weight", "w", "--folds", "3", "--models", *models)
+    ok(capsys, "compare", "weighted.csv", *args, "--parallel", "folds", "--json", "r.json")
+    X, y = tumours.drop(columns="target"), tumours["target"]
+    board = aucrank.compare(X, y, models=models, cv=3, sample_weight=weighted["w"]).models
+    with open("r.json") as file:
+        results = json.load(file)["models"]
+    assert [result["model"] for result in results] == board["model"].tolist()
+    for name, key in (("auc", "auc_mean"), ("low", "auc_low"), ("p_value", "p_value")):
+        found = [np.nan if result[key] is None else result[key] for result in results]
+        assert found == pytest.approx(board[name], abs=1e-12, nan_ok=True)
+
+
+def test_a_comparison_goes_on_where_it_ended(tumours, capsys):
+    args = ("compare", "tumours.csv", "--target", "target", "--folds", "2", "--resume", "fits")
+    first = ok(capsys, *args, "--models", "RIMARC", "TreeRank")
+    again = ok(capsys, *args, "--models", "TreeRank", "RIMARC")
+    assert leaderboard(again) == leaderboard(first)
+    assert again.splitlines()[-1] == "4 fits taken from fits"
+    status, _, err = run(capsys, *args[:-1], "tumours.csv", "--models", "RIMARC")
+    assert status == 1
+    assert "cannot resume from tumours.csv: tumours.csv is no file of a comparison" in err
+    assert tumours.shape == pd.read_csv("tumours.csv").shape
+
+
+def test_an_interrupt_shows_what_was_done(tumours, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    name = "LogisticRegression"
+    monkeypatch.setitem(PEERS, name, replace(PEERS[name], make=interrupted))
+    status, out, err = run(
+        capsys,
+        *("compare", "tumours.csv", "--target", "target", "--folds", "2", "--csv", "board.csv"),
+        *("--models", "RIMARC", "LogisticRegression", "TreeRank"),
+    )
+    assert (status, err) == (130, "aucrank: interrupted\n")
+    assert list(leaderboard(out)) == ["RIMARC"]
+    assert out.splitlines()[-2:] == [
+        "   -  LogisticRegression (sklearn)  not begun",
+        "   -  TreeRank  not begun",
+    ]
+    assert pd.read_csv("board.csv")["error"].tolist()[1:] == ["not begun", "not begun"]
+
+
+def test_what_the_time_did_not_allow_is_said(tumours, capsys):
+    args = ("--target", "target", "--models", "RIMARC", "--time-limit", "1e-9", "--json", "r.json")
+    out = ok(capsys, "compare", "tumours.csv", *args)
+    assert out.splitlines()[-1] == "   -  RIMARC  not begun"
+    with open("r.json") as file:
+        results = json.load(file)
+    assert results["models"][0]["error"] == "not begun"
+    assert results["notes"] == ["no fit was begun after 1e-09 s"]
+
+
+def test_the_report_is_a_page(tumours, capsys):
+    args = ("--target", "target", "--folds", "2", "--models", "RIMARC", "TreeRank")
+    out = ok(capsys, "compare", "tumours.csv", *args, "--report", "board.html")
+    page = content("board.html").decode()
+    assert "<h1>How models rank tumours.csv</h1>" in page
+    assert "of class 1, the positive one" in page
+    for model, line in leaderboard(out).items():
+        assert model in page
+        assert line[-6] in page
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        ("--confidence 1.5", 2, "confidence == 1.5"),
+        ("--time-limit 0", 2, "0 is not above 0"),
+        ("--parallel processes", 2, "invalid choice: 'processes'"),
+        ("--report no/such.html", 1, "there is no folder no"),
+        ("--resume no/such", 1, "there is no folder no"),
+        ("--weight gone", 1, "has no column 'gone' (--weight)"),
+        ("--models RIMARCK", 2, "there is no model 'RIMARCK'; did you mean 'RIMARC'?"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, status, message, tumours, capsys):
+    found, out, err = run(capsys, "compare", "tumours.csv", "--target", "target", *options.split())
+    assert (found, out) == (status, "")
+    assert message in err

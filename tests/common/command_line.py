@@ -1,5 +1,7 @@
 """The command line called in this process, and what it reads and prints."""
 
+from itertools import takewhile
+
 import numpy as np
 import pandas as pd
 from aucrank import load
@@ -68,4 +70,11 @@ def read_numbers(file):
 
 
 def leaderboard(out):
-    return {line[1]: line for line in table(out, "rank") if line[0].isdigit()}
+    """Lines of the first table of `compare`, by model."""
+    return {line[1]: line for line in takewhile(len, table(out, "rank")) if line[0].isdigit()}
+
+
+def behind(out):
+    """Lines of its second table, by model."""
+    _, second = out.split("AUC less that of")
+    return {line[1]: line for line in takewhile(len, table(second, "rank"))}

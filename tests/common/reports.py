@@ -11,6 +11,7 @@ from aucrank import RIMARC, TreeRank
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import Subject, Target
 
+from tests.common.contestants import Column, sample
 from tests.common.loans import loans
 
 #: Names, levels and labels that a page must show as they are, and run nothing of.
@@ -105,4 +106,29 @@ def hostile_page():
     ).html
 
 
+@cache
+def board():
+    """A leaderboard of a model, one that is as good, one that is not, and one that fails."""
+
+    def refuse(_):
+        raise RuntimeError("out of luck")
+
+    X, y = sample(400, noise=(0.8, 0.82, 2.0))
+    columns = {"as good": Column(1), "worse": Column(2), "broken": Column(0, refuse)}
+    return aucrank.compare(X, y, models={"good": Column(0)} | columns)
+
+
+def leaderboard_page():
+    return board().to_html()
+
+
+def hostile_leaderboard():
+    X, y = sample(60, noise=(1.0,) * len(HOSTILE))
+    models = {name: Column(place) for place, name in enumerate(HOSTILE)}
+    return aucrank.compare(X, y, models=models, cv=2).to_html(title=HOSTILE_TITLE)
+
+
 PAGES = {"one": page_of_one, "two": page_of_two, "hostile": hostile_page}
+
+#: Pages of the same form that are no reports of models.
+BOARDS = {"leaderboard": leaderboard_page, "hostile leaderboard": hostile_leaderboard}

@@ -9,6 +9,7 @@ from aucrank.metrics import (
     auc_compare,
     auc_interval,
     cross_validated_auc,
+    cross_validated_compare,
     roc_auc_score,
     roc_band,
 )
@@ -330,9 +331,9 @@ def test_pointwise_band_of_perfect_scores_is_not_a_line():
 # Cross-validation.
 
 
-def influence_interval(y, scores, folds):
-    """LeDell, Petersen and van der Laan (2015), section 4, for one repeat."""
-    aucs, sigma2 = [], []
+def influence_curves(y, scores, folds):
+    """LeDell, Petersen and van der Laan (2015), section 4, for one repeat: by fold."""
+    aucs, curves = [], []
     for fold in np.unique(folds):
         yf, sf = y[folds == fold], scores[folds == fold]
         auc = roc_auc_score(yf, sf)
@@ -343,8 +344,14 @@ def influence_interval(y, scores, folds):
             placement = np.mean(above + 0.5 * (others == score))
             curve.append((placement - auc) / np.mean(y == label))
         aucs.append(auc)
-        sigma2.append(np.mean(np.square(curve)))
-    return np.mean(aucs), math.sqrt(np.mean(sigma2) / y.size)
+        curves.append(np.array(curve))
+    return np.mean(aucs), curves
+
+
+def influence_interval(y, scores, folds):
+    auc, curves = influence_curves(y, scores, folds)
+    sigma2 = [np.mean(curve**2) for curve in curves]
+    return auc, math.sqrt(np.mean(sigma2) / y.size)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
@@ -412,6 +419,77 @@ def test_folds_of_one_pair_do_not_claim_to_know_all():
     assert (found.low, found.high) == (pytest.approx(0.75 - reach), pytest.approx(0.75 + reach))
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_the_test_of_a_difference_is_that_of_the_differences_of_influences(seed, n_folds):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.tile([0, 1], n_folds), rng.integers(0, 2, 60)]
+    folds = np.r_[np.repeat(np.arange(n_folds), 2), rng.integers(0, n_folds, 60)]
+    one, other = (rng.integers(0, 9, y.size) + 2.0 * y for _ in range(2))
+    (auc_1, curves_1), (auc_2, curves_2) = (
+        influence_curves(y, scores, folds) for scores in (one, other)
+    )
+    sigma2 = [np.mean((c1 - c2) ** 2) for c1, c2 in zip(curves_1, curves_2, strict=True)]
+    error = math.sqrt(np.mean(sigma2) / y.size)
+    found = cross_validated_compare(y, one, other, folds, confidence=0.9)
+    assert (found.auc_1, found.auc_2) == (pytest.approx(auc_1), pytest.approx(auc_2))
+    assert found.standard_error == pytest.approx(error, abs=1e-12)
+    assert found.z == pytest.approx((auc_1 - auc_2) / error)
+    assert found.p_value == pytest.approx(2 * norm.sf(abs(auc_1 - auc_2) / error))
+    assert found.high - found.difference == pytest.approx(norm.ppf(0.95) * error)
+    back = cross_validated_compare(y, other, one, folds, confidence=0.9)
+    assert (back.low, back.p_value) == (-found.high, found.p_value)
+    # The same repeat twice tells no more.
+    twice = cross_validated_compare(y, np.c_[one, one], np.c_[other, other], np.c_[folds, folds])
+    assert twice.standard_error == pytest.approx(error, abs=1e-12)
+
+
+def test_one_fold_is_compared_as_by_delong():
+    """But for m in place of m - 1, which 400 rows of each class make no more than 0.13 %."""
+    rng = np.random.default_rng(2)
+    y = np.tile([0, 1], 400)
+    one = rng.normal(loc=y)
+    other = 0.5 * one + rng.normal(size=800)
+    within = cross_validated_compare(y, one, other, np.zeros(800))
+    assert within.standard_error == pytest.approx(
+        auc_compare(y, one, other).standard_error * math.sqrt(399 / 400), rel=1e-9
+    )
+
+
+def test_models_that_rank_equally_well_are_told_apart_in_one_case_of_twenty():
+    rng, rejected, n_draws = np.random.default_rng(11), 0, 1000
+    y, folds = np.tile([0, 1], 150), np.repeat(np.arange(5), 60)
+    # Scales differ from fold to fold, as those of models do.
+    scale = 2.0 ** np.arange(5)[folds]
+    for _ in range(n_draws):
+        shared = y + rng.normal(size=300)
+        one, other = (scale * (shared + 0.7 * rng.normal(size=300)) for _ in range(2))
+        rejected += cross_validated_compare(y, one, other, folds).p_value < 0.05
+    # Three standard deviations of a binomial share about the level.
+    assert 0.029 <= rejected / n_draws <= 0.071
+
+
+def test_a_model_is_as_good_as_itself_in_other_units():
+    rng = np.random.default_rng(3)
+    y, folds = np.tile([0, 1], 50), np.repeat(np.arange(4), 25)
+    scores = rng.normal(loc=y)
+    found = cross_validated_compare(y, scores, np.exp(scores), folds)
+    assert (found.difference, found.low, found.high, found.z, found.p_value) == (0, 0, 0, 0, 1)
+    assert found.method == "influence"
+
+
+def test_perfect_models_differ_by_no_more_than_both_intervals_allow():
+    y, folds = np.tile([0, 1], 20), np.repeat(np.arange(4), 10)
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
+        found = cross_validated_compare(y, y, 2 * y, folds)
+    with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
+        alone = cross_validated_auc(y, y, folds, confidence=0.975)
+    assert (found.method, found.p_value, found.z) == ("exact", 1.0, 0.0)
+    assert (found.low, found.high) == (alone.low - 1, 1 - alone.low)
+    with pytest.warns(UndefinedMetricWarning, match="y_score_1: in no fold"):
+        found = cross_validated_compare(y, y, np.random.default_rng(0).normal(size=40), folds)
+    assert found.method == "influence"
+
+
 # Bad input.
 
 
@@ -437,6 +515,11 @@ def test_folds_of_one_pair_do_not_claim_to_know_all():
         (lambda: cross_validated_auc([0, 1], [0, 1], [1]), "fold has 1 rows"),
         (lambda: cross_validated_auc([0, 1], [0, 1], [1, np.nan]), "missing"),
         (lambda: cross_validated_auc([0, 1], [[0, 1], [1, 0]], [1, 1]), "has 2 columns"),
+        (
+            lambda: cross_validated_compare([0, 1], [0, 1], [1, 0], [1, 1], confidence=0),
+            "confidence",
+        ),
+        (lambda: cross_validated_compare([0, 1], [0, 1], [1], [1, 1]), "y_score has 1 rows"),
     ],
 )
 def test_bad_input_is_named(call, message):

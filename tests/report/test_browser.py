@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.common.reports import PAGES
+from tests.common.reports import BOARDS, PAGES
 
 # Paper of A4, less the margins of the page, at 96 dots to the inch.
 PAPER = round((210 - 2 * 13) / 25.4 * 96)
@@ -36,10 +36,10 @@ def browser():
     driver.quit()
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=PAGES | BOARDS)
 def file(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp(request.param) / "report.html"
-    path.write_text(PAGES[request.param](), encoding="utf-8")
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text((PAGES | BOARDS)[request.param](), encoding="utf-8")
     return path.as_uri()
 
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
@@ -93,7 +94,47 @@ def import_jinja() -> Any:
 
 
 def write_page(facts: Facts) -> str:
-    """Write the page."""
+    """Write the page of a report."""
+    return render(
+        title=title_of(facts),
+        timestamp=facts.options.timestamp,
+        summary=summary_of(facts),
+        doubts=doubts_of(facts),
+        headline=tables.areas(facts),
+        chapters=chapters_of(facts),
+        limits=_limits(facts),
+    )
+
+
+def render(
+    *,
+    title: str,
+    timestamp: datetime | None,
+    summary: Sequence[str],
+    doubts: Sequence[str],
+    headline: View,
+    chapters: Sequence[Chapter],
+    limits: Sequence[str],
+) -> str:
+    """Write a page.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    timestamp : datetime or None
+        When it is said to be written.
+    summary : sequence of str
+        What it says in words, by paragraph.
+    doubts : sequence of str
+        What should be looked at first.
+    headline : View
+        The table of the summary.
+    chapters : sequence of Chapter
+        What follows.
+    limits : sequence of str
+        How to read it.
+    """
     jinja2 = import_jinja()
     from markupsafe import Markup
 
@@ -108,19 +149,19 @@ def write_page(facts: Facts) -> str:
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page: str = environment.get_template("page.html.j2").render(
-        title=title_of(facts),
+        title=title,
         # What is written in the file itself, and no other program or picture.
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
         " base-uri 'none'; form-action 'none'",
         style=Markup(_read("page.css")),
         script=Markup(script),
         version=__version__,
-        timestamp=facts.options.timestamp,
-        summary=summary_of(facts),
-        doubts=doubts_of(facts),
-        headline=tables.areas(facts),
-        chapters=chapters_of(facts),
-        limits=_limits(facts),
+        timestamp=timestamp,
+        summary=summary,
+        doubts=doubts,
+        headline=headline,
+        chapters=chapters,
+        limits=limits,
     )
     return page
 

@@ -1,6 +1,7 @@
 """Counts and lists in words."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 def plural(n: int, noun: str, plural: str = "") -> str:
@@ -11,3 +12,13 @@ def plural(n: int, noun: str, plural: str = "") -> str:
 def listed(names: Sequence[str]) -> str:
     """Write names as in "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """End of the sentence "there is no NAME": the nearest known name, or else the known ones."""
+    known = list(known)
+    lower = {candidate.lower(): candidate for candidate in known}
+    if near := difflib.get_close_matches(name.lower(), lower, n=1):
+        return f"; did you mean {lower[near[0]]!r}?"
+    shown = ", ".join(known[:12]) + (f", … ({len(known)} in all)" if len(known) > 12 else "")
+    return f"; there are: {shown}" if known else ""

@@ -21,7 +21,7 @@ from aucrank._data.labels import encode_binary
 from aucrank._data.schema import is_missing
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
-from aucrank._utils.words import listed, plural
+from aucrank._utils.words import did_you_mean, listed, plural
 from aucrank.cli._clean import TextCleaner, dates_as_days, without_marks
 from aucrank.cli._csv_form import (
     STDIN,
@@ -36,7 +36,6 @@ from aucrank.cli._errors import (
     DataError,
     ReadingNote,
     UsageError,
-    did_you_mean,
     plain_errors,
     readable,
 )

@@ -1,10 +1,9 @@
 """What can be wrong with a command, and how it is said."""
 
-import difflib
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -42,16 +41,6 @@ def complain(message: object) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(f"aucrank: {shown(one_line(message))}", file=sys.stderr)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """End of the sentence "there is no NAME": the nearest known name, or else the known ones."""
-    known = list(known)
-    lower = {candidate.lower(): candidate for candidate in known}
-    if near := difflib.get_close_matches(name.lower(), lower, n=1):
-        return f"; did you mean {lower[near[0]]!r}?"
-    shown = ", ".join(known[:12]) + (f", … ({len(known)} in all)" if len(known) > 12 else "")
-    return f"; there are: {shown}" if known else ""
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_weight
+from aucrank._utils.words import did_you_mean
 from aucrank.cli._csv_form import CsvOptions
 from aucrank.cli._data import (
     Labelled,
@@ -27,7 +28,7 @@ from aucrank.cli._data import (
     text_of,
     values_of,
 )
-from aucrank.cli._errors import DataError, UsageError, content_of, did_you_mean, plain_errors
+from aucrank.cli._errors import DataError, UsageError, content_of, plain_errors
 
 
 def build_estimator(

@@ -11,16 +11,6 @@ DATA_HELP = (
 )
 DEFAULT_MODEL = "RankingEnsemble"
 
-#: Models whose fit takes long, and how many values, rows times columns, the data may have for
-#: `compare` to take them without being told to.
-MOST_VALUES = {
-    "AURORA": 5_000,
-    "CatBoostClassifier": 500_000,
-    "ExplainableBoostingClassifier": 200_000,
-    "RankOpt": 1_000_000,
-}
-
-
 #: Forms of `export`.
 EXPORTS = ("onnx", "sql", "pmml", "json", "dot", "text", "csv", "html")
 

@@ -7,6 +7,7 @@ to import: help, the version and a mistyped option have no use for it.
 import argparse
 from typing import Any, NoReturn
 
+from aucrank._compare.limits import MOST_VALUES
 from aucrank._core import __version__
 from aucrank._export.dialects import DIALECT_NAMES
 from aucrank.cli._errors import UsageError
@@ -14,7 +15,6 @@ from aucrank.cli._options import (
     DATA_HELP,
     DEFAULT_MODEL,
     EXPORTS,
-    MOST_VALUES,
     above_zero,
     add_columns,
     add_command,
@@ -77,13 +77,17 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "cross-validate models on a data file, and print a leaderboard",
         "All see the same folds, with their default parameters: the models of aucrank, its "
         "ensemble among them, and those of the other packages that are installed, its peers. "
-        "The table has the mean AUC of the folds with its 95 % interval, and the seconds of a "
-        "fit. Without --models, those that would take minutes are left out: "
+        "The tables have the mean AUC of the folds with its interval, a test of how far each model "
+        "is behind the best, the seconds of a fit, the size of the file and the number of rules. "
+        "Without --models, those that would take minutes are left out: "
         + ", ".join(f"{name} beyond {most:,}" for name, most in MOST_VALUES.items())
         + " values (rows times columns).",
     )
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_target(parser, "default: the greater of the two")
+    parser.add_argument(
+        "--weight", metavar="COL", help="column of sample weights, for fits and for the AUC"
+    )
     add_columns(parser)
     add_reading(parser)
     parser.add_argument(
@@ -109,8 +113,9 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         action=argparse.BooleanOptionalAction,
         help="whether to compare with peers: LogisticRegression, RandomForestClassifier and "
         "HistGradientBoostingClassifier of scikit-learn; LGBMClassifier, XGBClassifier and "
-        "CatBoostClassifier and ExplainableBoostingClassifier where LightGBM, XGBoost, CatBoost "
-        "and InterpretML are installed (default: yes, but where --models names models)",
+        "CatBoostClassifier, ExplainableBoostingClassifier and BinningProcess where LightGBM, "
+        "XGBoost, CatBoost, InterpretML and optbinning are installed (default: yes, but where "
+        "--models names models)",
     )
     parser.add_argument(
         "--max-rows",
@@ -118,8 +123,37 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="N",
         help="compare on a random, stratified sample of at most N rows",
     )
+    parser.add_argument(
+        "--confidence",
+        type=above_zero,
+        default=0.95,
+        metavar="C",
+        help="level of intervals (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=above_zero,
+        metavar="SECONDS",
+        help="begin no fit after that time; a model that has not done all folds by then is not "
+        "compared (default: no limit)",
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep each fit there as soon as it is done, and do not do again those that are there",
+    )
+    parser.add_argument(
+        "--parallel",
+        choices=("threads", "folds"),
+        default="threads",
+        help="give all threads to one fit after the other, or one to each of several fits, whose "
+        "times are then those of one thread (default: %(default)s)",
+    )
     parser.add_argument("--json", metavar="FILE", help="also write the results there, fold by fold")
     parser.add_argument("--csv", metavar="FILE", help="also write the table there")
+    parser.add_argument(
+        "--report", metavar="FILE.html", help="also write the leaderboard there, as a page"
+    )
     add_seed_and_threads(parser)
 
 

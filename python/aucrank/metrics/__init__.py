@@ -16,7 +16,7 @@ from aucrank._plots.roc_curve import RocCurveDisplay
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._band import RocBand, roc_band
-from aucrank.metrics._cross_validated import cross_validated_auc
+from aucrank.metrics._cross_validated import cross_validated_auc, cross_validated_compare
 from aucrank.metrics._curve import RocCurve, roc_curve
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
@@ -38,6 +38,7 @@ __all__ = [
     "auc_interval",
     "average_roc",
     "cross_validated_auc",
+    "cross_validated_compare",
     "partial_auc",
     "precision_recall_curve",
     "ramp_auc",

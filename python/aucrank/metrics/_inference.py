@@ -53,6 +53,8 @@ class AucInterval:
 class AucComparison:
     """Difference of two AUCs with a test, as :func:`auc_compare` returns it.
 
+    So does :func:`cross_validated_compare`.
+
     Attributes
     ----------
     auc_1, auc_2 : float
@@ -70,7 +72,8 @@ class AucComparison:
     confidence : float
         Level of the interval.
     method : str
-        How the interval was made: the method asked for, or ``"exact"``, which took its place.
+        How the interval was made: the method asked for, ``"influence"`` of cross-validated AUCs,
+        or ``"exact"``, which took its place.
     paired : bool
         Whether both scores rank the same rows.
     """
@@ -300,6 +303,7 @@ def auc_compare(
     See Also
     --------
     auc_interval : Interval of one AUC; its notes tell what weights mean.
+    cross_validated_compare : The same for scores of cross-validated models.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Classifiers of other packages that `aucrank compare` shows beside ours, by their own defaults.
+"""Classifiers of other packages that are compared with ours, by their own defaults.
 
 All take columns as numbers, categories as codes. Nothing of the packages but scikit-learn is
 imported before a model is made: one that is not installed is not compared, and one that is broken
@@ -25,41 +25,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from aucrank.cli._data import Labelled, categorical_columns, present_values
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Numeric columns, then categorical ones as codes; missing is NaN."""
-
-    values: NDArray[np.float64]
-    n_numeric: int
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of both kinds."""
-        return int(self.values.shape[1])
-
-    @property
-    def numeric(self) -> list[int]:
-        """Places of the numbers."""
-        return list(range(self.n_numeric))
-
-    @property
-    def categorical(self) -> list[int]:
-        """Places of the codes."""
-        return list(range(self.n_numeric, self.n_columns))
-
-
-def as_matrix(data: Labelled) -> Matrix:
-    """Make numbers of all columns."""
-    categorical = categorical_columns(data.X)
-    numeric = [name for name in data.X.columns if name not in categorical]
-    columns = [np.asarray(data.X[name].to_numpy(), dtype=np.float64) for name in numeric]
-    for name in categorical:
-        code = {value: i for i, value in enumerate(sorted(present_values(data.X[name])))}
-        columns.append(np.array([code.get(value, np.nan) for value in data.X[name].to_list()]))
-    return Matrix(np.column_stack(columns), len(numeric))
+from aucrank._compare.sample import Matrix
 
 
 def encoder(matrix: Matrix, **one_hot: Any) -> Any:
@@ -87,6 +53,8 @@ class Peer:
     """As Python and pip do."""
     make: Callable[[Matrix, int, int | None], Any]
     """Makes one from the matrix, the seed and the number of threads as ``n_jobs``."""
+    rules: Callable[[Any], int] | None = None
+    """Counts leaves, bins or weights of a fitted one, where the package tells them."""
     fit_options: Callable[[Matrix], dict[str, Any]] = lambda matrix: {}
     """What ``fit`` is told beside rows and labels."""
 
@@ -178,18 +146,61 @@ def _explainable_boosting(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
     )
 
 
+def _optimal_binning(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
+    from optbinning import BinningProcess
+
+    # Its class Scorecard is the two of them in points.
+    return make_pipeline(
+        BinningProcess(
+            variable_names=matrix.names,
+            categorical_variables=[matrix.names[place] for place in matrix.categorical],
+            n_jobs=-1 if n_jobs is None else n_jobs,
+        ),
+        LogisticRegression(max_iter=1000),
+    )
+
+
+def _weights(model: Any) -> int:
+    return int(np.count_nonzero(model[-1].coef_))
+
+
+def _leaves(forest: Any) -> int:
+    return sum(int(tree.get_n_leaves()) for tree in forest.estimators_)
+
+
 #: By the names of their classes, which `--models` takes.
 PEERS: dict[str, Peer] = {
-    "LogisticRegression": Peer("sklearn", "sklearn", _logistic_regression),
-    "RandomForestClassifier": Peer("sklearn", "sklearn", _random_forest),
+    "LogisticRegression": Peer("sklearn", "sklearn", _logistic_regression, _weights),
+    "RandomForestClassifier": Peer(
+        "sklearn", "sklearn", _random_forest, lambda model: _leaves(model[-1])
+    ),
     "HistGradientBoostingClassifier": Peer("sklearn", "sklearn", _hist_gradient_boosting),
     "LGBMClassifier": Peer(
         "LightGBM",
         "lightgbm",
         _lightgbm,
+        lambda model: sum(tree["num_leaves"] for tree in model.booster_.dump_model()["tree_info"]),
         lambda matrix: {"categorical_feature": matrix.categorical},
     ),
-    "XGBClassifier": Peer("XGBoost", "xgboost", _xgboost),
-    "CatBoostClassifier": Peer("CatBoost", "catboost", _catboost),
-    "ExplainableBoostingClassifier": Peer("InterpretML", "interpret", _explainable_boosting),
+    "XGBClassifier": Peer(
+        "XGBoost",
+        "xgboost",
+        _xgboost,
+        lambda model: sum(tree.count("leaf=") for tree in model.get_booster().get_dump()),
+    ),
+    "CatBoostClassifier": Peer(
+        "CatBoost", "catboost", _catboost, lambda model: int(model[-1].get_tree_leaf_counts().sum())
+    ),
+    "ExplainableBoostingClassifier": Peer(
+        "InterpretML",
+        "interpret",
+        _explainable_boosting,
+        lambda model: sum(np.size(scores) for scores in model.term_scores_),
+    ),
+    "BinningProcess": Peer(
+        "optbinning",
+        "optbinning",
+        _optimal_binning,
+        lambda model: int(model[0].summary()["n_bins"].sum()),
+    ),
 }

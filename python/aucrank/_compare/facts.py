@@ -1,0 +1,125 @@
+"""All that a comparison found, as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucrank._compare.outcome import FoldResult, Outcome
+from aucrank._compare.standings import Standing
+from aucrank._data.table import Table
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a comparison found.
+
+    Attributes
+    ----------
+    standings : list of Standing
+        The models that did all folds, the best first.
+    others : list of Outcome
+        Those that failed, or were not done.
+    n_rows, n_positive : int
+        Rows, and those of the positive class.
+    labels : tuple of str
+        What the negative and the positive rows are called.
+    folds : str
+        What the folds are, in words.
+    is_weighted : bool
+        Whether rows have weights.
+    confidence : float
+        Level of intervals.
+    notes : list of str
+        What else there is to say.
+    """
+
+    standings: list[Standing]
+    others: list[Outcome]
+    n_rows: int
+    n_positive: int
+    labels: tuple[str, str]
+    folds: str
+    is_weighted: bool
+    confidence: float
+    notes: list[str]
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of models that are tested."""
+        return len(self.standings) * (len(self.standings) - 1) // 2
+
+    def is_behind(self, standing: Standing) -> bool:
+        """Whether a model is behind the best by more than chance."""
+        return standing.p_value < 1 - self.confidence
+
+
+def models_table(facts: Facts) -> Table:
+    """Return one row for each model, those last that are not compared."""
+    ranked = facts.standings
+    outcomes = [*(standing.outcome for standing in ranked), *facts.others]
+    n_others = len(facts.others)
+
+    def of_ranked(value: Callable[[Standing], float]) -> list[float]:
+        return [*map(value, ranked), *[np.nan] * n_others]
+
+    def mean(value: Callable[[FoldResult], float | None]) -> list[float]:
+        return [mean_of(outcome, value) for outcome in outcomes]
+
+    return Table(
+        rank=_counts([*range(1, len(ranked) + 1), *[np.nan] * n_others]),
+        model=[outcome.model for outcome in outcomes],
+        package=[outcome.package or "aucrank" for outcome in outcomes],
+        auc=of_ranked(lambda standing: standing.interval.auc),
+        low=of_ranked(lambda standing: standing.interval.low),
+        high=of_ranked(lambda standing: standing.interval.high),
+        difference=of_ranked(lambda standing: standing.difference),
+        p_value=of_ranked(lambda standing: standing.p_value),
+        fit_seconds=mean(lambda fold: fold.fit_seconds),
+        score_seconds=mean(lambda fold: fold.score_seconds),
+        n_bytes=_counts(np.round(mean(lambda fold: fold.n_bytes)).tolist()),
+        n_rules=_counts(np.round(mean(lambda fold: fold.n_rules)).tolist()),
+        n_folds=[len(outcome.folds) for outcome in outcomes],
+        error=["" if outcome.is_complete else outcome.unfinished for outcome in outcomes],
+    )
+
+
+def folds_table(facts: Facts) -> Table:
+    """Return one row for each model and fold that is done."""
+    ranked = {id(standing.outcome): standing for standing in facts.standings}
+    outcomes = [*(standing.outcome for standing in facts.standings), *facts.others]
+    done = [
+        (outcome, number, result)
+        for outcome in outcomes
+        for number, result in sorted(outcome.folds.items())
+    ]
+    return Table(
+        model=[outcome.model for outcome, _, _ in done],
+        fold=np.array([number + 1 for _, number, _ in done], dtype=np.int64),
+        auc=np.array(
+            [
+                ranked[id(outcome)].of_folds[number] if id(outcome) in ranked else np.nan
+                for outcome, number, _ in done
+            ],
+            dtype=np.float64,
+        ),
+        fit_seconds=np.array([result.fit_seconds for _, _, result in done], dtype=np.float64),
+        score_seconds=np.array([result.score_seconds for _, _, result in done], dtype=np.float64),
+        n_bytes=_counts([np.nan if r.n_bytes is None else r.n_bytes for _, _, r in done]),
+        n_rules=_counts([np.nan if r.n_rules is None else r.n_rules for _, _, r in done]),
+    )
+
+
+def mean_of(outcome: Outcome, value: Callable[[FoldResult], float | None]) -> float:
+    """Return the mean over the folds that are done; NaN where there is none, or it is not known."""
+    found = [value(fold) for fold in outcome.in_order]
+    known = [of_fold for of_fold in found if of_fold is not None]
+    return float(np.mean(known)) if known and len(known) == len(found) else np.nan
+
+
+def _counts(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64 | np.int64]]:
+    """Return counts as integers where all are known."""
+    array = np.asarray(values, dtype=np.float64)
+    return array if np.isnan(array).any() else array.astype(np.int64)

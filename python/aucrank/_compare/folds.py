@@ -1,0 +1,173 @@
+"""Rows dealt into folds, the same for all models."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
+
+from aucrank._compare.sample import Sample
+from aucrank._utils.params import check_int
+from aucrank._utils.words import plural
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to fit to, and rows to score.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        Numbers of the rows.
+    repeat : int
+        Which time the rows were dealt, from 0.
+    """
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Folds:
+    """All folds; each row is in one test part of each repeat.
+
+    Attributes
+    ----------
+    listed : list of Fold
+        The folds.
+    says : str
+        What they are, in words.
+    """
+
+    listed: list[Fold]
+    says: str
+
+    @property
+    def n_repeats(self) -> int:
+        """How often the rows were dealt."""
+        return self.listed[-1].repeat + 1
+
+    def fingerprint(self) -> str:
+        """Return a text that is the same for the same folds in the same order."""
+        found = hashlib.sha256()
+        for fold in self.listed:
+            for part in (fold.train, fold.test):
+                found.update(f"{len(part)} ".encode() + part.astype("<i8").tobytes())
+        return found.hexdigest()
+
+
+def deal(sample: Sample, cv: Any, n_repeats: int, seed: int) -> Folds:
+    """Deal the rows.
+
+    Parameters
+    ----------
+    sample : Sample
+        The rows.
+    cv : int, splitter or iterable of (train, test)
+        As the user passed it.
+    n_repeats : int
+        How often they are dealt, where ``cv`` is a number.
+    seed : int
+        Of the folds, where ``cv`` is a number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such split of the rows.
+    """
+    check_int(n_repeats, "n_repeats", low=1)
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        return _dealt_by_number(sample, check_int(cv, "cv", low=2) or 2, n_repeats, seed)
+    if n_repeats != 1:
+        raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}")
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        pairs = list(cv.split(np.zeros(sample.n_rows), sample.positive, sample.groups))
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        pairs = [(_row_numbers(train, sample), _row_numbers(test, sample)) for train, test in cv]
+    else:
+        raise TypeError(
+            f"cv must be a number of folds, a splitter of scikit-learn or pairs of rows, got {cv!r}"
+        )
+    folds = _by_repeat(pairs, sample.positive)
+    return Folds(folds, f"{plural(len(folds), 'fold')} of {type(cv).__name__}")
+
+
+def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) -> Folds:
+    n_positive = int(sample.positive.sum())
+    smaller = min(n_positive, sample.n_rows - n_positive)
+    if smaller < n_folds:
+        raise ValueError(
+            f"the smaller class has {plural(smaller, 'row')}, so there is none for each of"
+            f" {n_folds} folds: use more rows, or fewer folds"
+        )
+    rows = np.zeros(sample.n_rows)
+    if sample.groups is None:
+        by = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
+        pairs = list(by.split(rows, sample.positive))
+    else:
+        pairs = [
+            pair
+            for repeat in range(n_repeats)
+            for pair in StratifiedGroupKFold(
+                n_folds, shuffle=True, random_state=seed + repeat
+            ).split(rows, sample.positive, sample.groups)
+        ]
+    says = (
+        f"{n_folds} stratified"
+        + (", groups kept together" if sample.groups is not None else "")
+        + f", shuffled with seed {seed}"
+        + (f", dealt {n_repeats} times" if n_repeats > 1 else "")
+    )
+    return Folds(_by_repeat(pairs, sample.positive), says)
+
+
+def _row_numbers(rows: Any, sample: Sample) -> NDArray[np.intp]:
+    """Return rows that the user numbered as they are numbered here: those of weight 0 are gone."""
+    numbers = np.asarray(rows)
+    if numbers.dtype.kind == "b" and numbers.shape == (sample.n_passed,):
+        numbers = np.flatnonzero(numbers)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise ValueError(f"cv must give numbers of rows, got an array of {numbers.dtype}")
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < sample.n_passed:
+        raise ValueError(
+            f"cv gives rows from {numbers.min()} to {numbers.max()}, but X has {sample.n_passed}"
+        )
+    place = np.full(sample.n_passed, -1)
+    place[sample.kept] = np.arange(sample.n_rows)
+    found: NDArray[np.intp] = place[numbers]
+    return found[found >= 0]
+
+
+def _by_repeat(
+    pairs: list[tuple[NDArray[np.intp], NDArray[np.intp]]], positive: NDArray[np.bool_]
+) -> list[Fold]:
+    """Find out where the rows were dealt anew: where all have been held out."""
+    folds: list[Fold] = []
+    held_out, repeat = np.zeros(len(positive), dtype=np.intp), 0
+    for train, test in pairs:
+        folds.append(Fold(train, test, repeat))
+        if np.intersect1d(train, test).size:
+            raise ValueError(f"cv fits to rows of fold {len(folds)} that it holds out")
+        for part, does in ((train, "fits to"), (test, "holds out")):
+            if len(np.unique(positive[part])) < 2:
+                raise ValueError(f"cv {does} rows of one class, or none, in fold {len(folds)}")
+        np.add.at(held_out, test, 1)
+        if held_out.max() > repeat + 1:
+            row = int(held_out.argmax())
+            raise ValueError(
+                f"cv must hold out each row once before it holds out one again, but row {row} is"
+                f" held out again in fold {len(folds)}"
+            )
+        if np.all(held_out == repeat + 1):
+            repeat += 1
+    if repeat == 0 or held_out.min() < held_out.max():
+        row = int(held_out.argmin())
+        raise ValueError(f"cv must hold out each row equally often, but leaves out row {row}")
+    return folds

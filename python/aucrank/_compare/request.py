@@ -1,0 +1,128 @@
+"""What a comparison is asked for, checked before anything is fitted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+
+from aucrank._compare.contestants import Chosen, choose, make_contestants
+from aucrank._compare.facts import Facts
+from aucrank._compare.folds import Folds, deal
+from aucrank._compare.outcome import Outcome
+from aucrank._compare.progress import Say
+from aucrank._compare.running import Parallel, Plan, run
+from aucrank._compare.sample import Sample, read_sample
+from aucrank._compare.standings import standings
+from aucrank._compare.store import Store
+from aucrank._utils.params import check_choice, check_real, check_seed
+from aucrank._utils.threads import effective_n_threads
+from aucrank._utils.words import listed
+from aucrank.metrics._inference import check_confidence
+
+
+class Request:
+    """A comparison that is asked for and checked, but not begun.
+
+    Attributes
+    ----------
+    sample : Sample
+        The rows.
+    folds : Folds
+        The folds.
+    chosen : Chosen
+        The models.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        folds: Folds,
+        chosen: Chosen,
+        plan: Plan,
+        confidence: float,
+        seed: int,
+    ) -> None:
+        self.sample = sample
+        self.folds = folds
+        self.chosen = chosen
+        self._plan = plan
+        self._confidence = confidence
+        self._seed = seed
+
+    def open_store(self, path: str | os.PathLike[str] | None) -> Store | None:
+        """Open the file to go on from, if there is to be one."""
+        if path is None:
+            return None
+        return Store(path, self.sample.fingerprint, self.folds.fingerprint())
+
+    def run(self, outcomes: list[Outcome], store: Store | None, say: Say) -> None:
+        """Fit all models; see `aucrank._compare.running.run`."""
+        contestants = make_contestants(self.chosen.models, self.sample, self._seed)
+        run(contestants, self.sample, self.folds, self._plan, outcomes, store, say)
+
+    def facts(
+        self,
+        outcomes: Sequence[Outcome],
+        store: Store | None,
+        labels: tuple[str, str] | None = None,
+    ) -> Facts:
+        """Measure what was done up to now."""
+        sample = self.sample
+        ranked, others = standings(outcomes, sample, self.folds, self._confidence)
+        notes = [
+            f"without {listed(names)}: {reason}" for reason, names in self.chosen.left_out.items()
+        ]
+        if self._plan.time_limit is not None and any(other.error is None for other in others):
+            notes.append(f"no fit was begun after {self._plan.time_limit:g} s")
+        first = int(np.argmax(sample.positive))
+        given = str(sample.y[np.argmin(sample.positive)]), str(sample.y[first])
+        return Facts(
+            ranked,
+            others,
+            sample.n_rows,
+            int(sample.positive.sum()),
+            given if labels is None else labels,
+            self.folds.says,
+            sample.weight is not None,
+            self._confidence,
+            notes + ([] if store is None else store.says()),
+        )
+
+
+def read_request(
+    X: Any,
+    y: ArrayLike,
+    *,
+    models: Any = None,
+    peers: bool | None = None,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    categorical_features: Any = "from_dtype",
+    confidence: float = 0.95,
+    time_limit: float | None = None,
+    parallel: Parallel = "threads",
+    n_jobs: int | None = None,
+    random_state: int | RandomState | None = 0,
+) -> Request:
+    """Check what `compare` is asked for; nothing is fitted."""
+    level = check_confidence(confidence)
+    check_choice(parallel, "parallel", ("threads", "folds"))
+    if parallel is None:
+        raise ValueError("parallel must be 'threads' or 'folds', got None")
+    limit = check_real(time_limit, "time_limit", low=0.0, low_open=True, optional=True)
+    effective_n_threads(n_jobs)
+    # A number is the seed itself, so that the folds are those of scikit-learn for it.
+    is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    drawn = check_seed(random_state)
+    seed = int(random_state) if is_seed else drawn  # type: ignore[arg-type]
+    sample = read_sample(X, y, sample_weight, groups, categorical_features)
+    folds = deal(sample, cv, n_repeats, seed)
+    chosen = choose(models, peers, sample.n_values)
+    return Request(sample, folds, chosen, Plan(n_jobs, parallel, limit), level, seed)

@@ -1,0 +1,184 @@
+"""The rows that all models are compared on, as each of them takes rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from aucrank._base.external import row_taker
+from aucrank._core import MISSING_CODE
+from aucrank._data.as_frame import as_frame
+from aucrank._data.input import Columns, learn_columns
+from aucrank._data.labels import encode_binary
+from aucrank._data.schema import Schema
+from aucrank._data.vectors import vector
+from aucrank._data.weights import check_class_weight, check_weight
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Numeric columns, then categorical ones as codes; missing is NaN.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_samples, n_columns)
+        The columns.
+    n_numeric : int
+        How many of them are numbers.
+    names : list of str
+        What they are called.
+    """
+
+    values: NDArray[np.float64]
+    n_numeric: int
+    names: list[str]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of both kinds."""
+        return int(self.values.shape[1])
+
+    @property
+    def numeric(self) -> list[int]:
+        """Places of the numbers."""
+        return list(range(self.n_numeric))
+
+    @property
+    def categorical(self) -> list[int]:
+        """Places of the codes."""
+        return list(range(self.n_numeric, self.n_columns))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Labelled rows; those of weight 0 are not there.
+
+    Attributes
+    ----------
+    rows : callable
+        Takes rows by number, in the form that the user passed.
+    matrix : Matrix
+        All of them as numbers.
+    y : ndarray of shape (n_samples,)
+        Labels as the user passed them.
+    positive : ndarray of bool, shape (n_samples,)
+        Which are of the greater class.
+    weight : ndarray of float64, shape (n_samples,), or None
+        Their weights.
+    groups : ndarray of shape (n_samples,) or None
+        Rows of a group are never parted.
+    kept : ndarray of int, shape (n_samples,)
+        Their numbers among the rows that the user passed.
+    n_passed : int
+        How many rows those are.
+    categorical_features : object
+        Which columns are categories, as our rankers take it.
+    fingerprint : str
+        The same for the same columns, labels and weights.
+    """
+
+    rows: Callable[[NDArray[np.intp]], Any]
+    matrix: Matrix
+    y: NDArray[Any]
+    positive: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    kept: NDArray[np.intp]
+    n_passed: int
+    categorical_features: Any
+    fingerprint: str = field(repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.positive)
+
+    @property
+    def n_values(self) -> int:
+        """Rows times columns."""
+        return self.matrix.values.size
+
+
+def read_sample(
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    categorical_features: Any = "from_dtype",
+) -> Sample:
+    """Check what a user passed; what the columns look like is warned of here, once.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As a fit of our rankers does.
+    """
+    classes, positive = encode_binary(y)
+    weight = check_weight(sample_weight, len(positive))
+    check_class_weight(weight, positive, classes)
+    X = as_frame(X)
+    columns, schema = learn_columns(
+        BaseEstimator(),
+        X,
+        categorical_features,
+        len(positive),
+        None if weight is None else weight > 0,
+    )
+    if groups is not None:
+        groups = vector(groups, "groups")
+        if len(groups) != len(positive):
+            raise ValueError(f"groups has {len(groups)} entries, but y has {len(positive)}")
+    kept = np.arange(len(positive)) if weight is None else np.flatnonzero(weight)
+    matrix = _as_matrix(columns, schema, kept)
+    take = row_taker(X)
+    return Sample(
+        rows=lambda rows: take(kept[rows]),
+        matrix=matrix,
+        y=classes[positive.astype(np.intp)][kept],
+        positive=positive[kept],
+        weight=None if weight is None else weight[kept],
+        groups=None if groups is None else groups[kept],
+        kept=kept,
+        n_passed=len(positive),
+        categorical_features=categorical_features,
+        fingerprint=_fingerprint(schema, matrix, classes, positive[kept], weight),
+    )
+
+
+def _as_matrix(columns: Columns, schema: Schema, kept: NDArray[np.intp]) -> Matrix:
+    is_coded = [feature.levels is not None for feature in schema.features]
+    # Of a stable sort, so that columns of a kind keep their order.
+    order = sorted(range(len(is_coded)), key=is_coded.__getitem__)
+    listed = columns if isinstance(columns, list) else list(columns.T)
+    values = np.empty((len(kept), len(order)))
+    for place, index in enumerate(order):
+        column = listed[index][kept]
+        values[:, place] = (
+            np.where(column == MISSING_CODE, np.nan, column) if is_coded[index] else column
+        )
+    names = schema.shown_names
+    return Matrix(values, is_coded.count(False), [names[index] for index in order])
+
+
+def _fingerprint(
+    schema: Schema,
+    matrix: Matrix,
+    classes: NDArray[Any],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+) -> str:
+    labels = [classes.dtype.kind, *map(str, classes)]
+    found = hashlib.sha256(json.dumps([schema.to_json(), labels]).encode())
+    # -0.0 is 0.0, and one missing value is as another.
+    values = matrix.values + 0.0
+    values[np.isnan(values)] = np.nan
+    for part in (values, positive, np.zeros(0) if weight is None else weight[weight > 0]):
+        found.update(np.ascontiguousarray(part).tobytes())
+    return found.hexdigest()

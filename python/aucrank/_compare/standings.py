@@ -1,0 +1,103 @@
+"""Who ranks best, and who is behind by more than chance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from aucrank._compare.folds import Folds
+from aucrank._compare.outcome import Outcome
+from aucrank._compare.running import fold_numbers, scores_of
+from aucrank._compare.sample import Sample
+from aucrank._report.comparison import holm
+from aucrank.metrics import AucComparison, AucInterval
+from aucrank.metrics._cross_validated import (
+    FoldRanking,
+    compare_within_folds,
+    interval_of_folds,
+    rank_within_folds,
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How well a model ranks that did all folds.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        What it did.
+    interval : AucInterval
+        Mean AUC of the folds.
+    of_folds : ndarray of float64, shape (n_folds,)
+        AUC in each of them.
+    behind : AucComparison or None
+        The test of its difference to the best; None for the best itself.
+    p_value : float
+        That of the test, adjusted for all pairs of models; NaN where it is not known.
+    """
+
+    outcome: Outcome
+    interval: AucInterval
+    of_folds: NDArray[np.float64]
+    behind: AucComparison | None
+    p_value: float
+
+    @property
+    def difference(self) -> float:
+        """Its AUC less that of the best."""
+        return 0.0 if self.behind is None else self.behind.difference
+
+
+def standings(
+    outcomes: Sequence[Outcome], sample: Sample, folds: Folds, confidence: float
+) -> tuple[list[Standing], list[Outcome]]:
+    """Return the models that did all folds, the best first, and those that did not.
+
+    What goes wrong with the scores of a model is its error. A difference is tested by
+    `cross_validated_compare`. Which model is best is found on the same rows, so all pairs of
+    models are tested and their p-values adjusted together: whichever turns out to be best, its
+    tests are among them.
+    """
+    fold_of = fold_numbers(folds, sample.n_rows)
+    ranked: list[tuple[Outcome, FoldRanking]] = []
+    others: list[Outcome] = []
+    for outcome in outcomes:
+        if not outcome.is_complete:
+            others.append(outcome)
+            continue
+        scores = scores_of(outcome, folds, sample.n_rows)
+        try:
+            ranked.append(
+                (outcome, rank_within_folds(sample.positive, scores, fold_of, sample.weight))
+            )
+        except ValueError as error:
+            outcome.error = f"{type(error).__name__}: {error}"
+            others.append(outcome)
+    ranked.sort(key=lambda pair: -pair[1].auc)
+    with warnings.catch_warnings():
+        # Where nothing varies, something else takes the place of the usual intervals.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        pairs = list(combinations(range(len(ranked)), 2))
+        tests = {
+            (better, worse): compare_within_folds(ranked[worse][1], ranked[better][1], confidence)
+            for better, worse in pairs
+        }
+        adjusted = dict(zip(pairs, holm([tests[pair].p_value for pair in pairs]), strict=True))
+        found = [
+            Standing(
+                outcome,
+                interval_of_folds(ranking, confidence),
+                np.concatenate(ranking.aucs),
+                tests.get((0, place)),
+                adjusted.get((0, place), np.nan),
+            )
+            for place, (outcome, ranking) in enumerate(ranked)
+        ]
+    return found, others
