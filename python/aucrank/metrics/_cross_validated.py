@@ -21,6 +21,7 @@ from aucrank.metrics._inference import (
     exact_interval,
     normal_interval,
 )
+from aucrank.metrics._weighting import Weighting, are_counts
 
 
 def cross_validated_auc(
@@ -29,6 +30,7 @@ def cross_validated_auc(
     fold: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    weights: Weighting = "sampling",
     confidence: float = 0.95,
 ) -> AucInterval:
     """Mean AUC over the folds of a cross-validation, with an interval from influence curves.
@@ -46,7 +48,10 @@ def cross_validated_auc(
     fold : array-like of the shape of ``y_score``
         Fold in which the row was held out: a label of any type.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; only their ratios matter. A row of weight 0 is no row.
+        Weights of the rows. A row of weight 0 is no row.
+    weights : {"sampling", "frequency"}, default="sampling"
+        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
+        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -89,7 +94,8 @@ def cross_validated_auc(
     independent pairs.
 
     With weights, the shares and means are weighted, and a squared influence counts by the square
-    of its weight, as for a sample with unequal weights.
+    of its weight, as for a sample with unequal weights; unless they are frequencies, which count as
+    so many rows.
 
     References
     ----------
@@ -127,22 +133,25 @@ def cross_validated_auc(
         raise ValueError(
             f"y_score has {len(scores)} columns, but fold has {len(folds)}: one for each repeat"
         )
-    weights = np.ones(n_rows) if sample_weight is None else to_weights(sample_weight)
+    is_counted = are_counts(weights, sample_weight)
+    weight = np.ones(n_rows) if sample_weight is None else to_weights(sample_weight)
     # Checks the weights, and that both classes have some.
-    of_two_classes(_core.delong, positive, [to_scores(scores[0])[0]], weights)
-    present = weights > 0
-    weights = weights / weights[present].mean()
+    of_two_classes(_core.delong, positive, [to_scores(scores[0])[0]], weight)
+    # How many observations a row is.
+    copies = weight if is_counted else np.where(weight > 0, 1.0, 0.0)
+    n_present = float(copies.sum())
+    weight = weight * (n_present / weight.sum())
     aucs, pairs = [], []
     influence = np.zeros(n_rows)
     for number, (column, labels) in enumerate(zip(scores, folds, strict=True)):
         within, of_folds, pairs_of_folds = _of_one_repeat(
-            positive, to_scores(column)[0], labels, present, weights, number
+            positive, to_scores(column)[0], labels, copies, weight, number
         )
         influence += within / len(scores)
         aucs.append(of_folds)
         pairs.append(pairs_of_folds)
     auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
-    error = float(np.sqrt(np.sum(influence**2))) / int(present.sum())
+    error = float(np.sqrt(np.sum(copies * influence**2))) / n_present
     if error > 0:
         low, high = normal_interval(auc, error, alpha)
         return AucInterval(auc, low, high, error, confidence, "influence")
@@ -165,15 +174,15 @@ def _of_one_repeat(
     positive: NDArray[np.bool_],
     scores: NDArray[Any],
     labels: NDArray[Any],
-    present: NDArray[np.bool_],
+    copies: NDArray[np.float64],
     weights: NDArray[np.float64],
     repeat: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Influence of each row, AUC and independent pairs of each fold.
+    """Influence of each copy of a row, AUC and independent pairs of each fold.
 
     The squares of the influences add up to n² times the variance.
     """
-    n_present = int(present.sum())
+    present, n_present = copies > 0, float(copies.sum())
     shares = [weights[~positive].sum() / n_present, weights[positive].sum() / n_present]
     names, codes = np.unique(labels[present], return_inverse=True)
     influence = np.zeros(positive.size)
@@ -188,17 +197,18 @@ def _of_one_repeat(
         values = of_two_classes(_core.placements, own, scores[rows], own_weights)
         auc = float(np.average(values[own], weights=own_weights[own]))
         # A fold counts as much as another, whatever its weight.
-        size = rows.size * own_weights / own_weights.sum()
-        scale = math.sqrt(n_present / (names.size * rows.size))
+        n_rows = float(copies[rows].sum())
+        size = n_rows * own_weights / own_weights.sum() / copies[rows]
+        scale = math.sqrt(n_present / (names.size * n_rows))
         influence[rows] = scale * size * (values - auc) / np.where(own, shares[1], shares[0])
         aucs.append(auc)
-        pairs.append(min(_effective(own_weights[own]), _effective(own_weights[~own])))
+        pairs.append(min(_effective(own_weights[of], copies[rows][of]) for of in (own, ~own)))
     return influence, np.array(aucs), np.array(pairs)
 
 
-def _effective(weights: NDArray[np.float64]) -> float:
-    """Kish's effective number of rows."""
-    return float(weights.sum() ** 2 / np.sum(weights**2))
+def _effective(weights: NDArray[np.float64], copies: NDArray[np.float64]) -> float:
+    """Kish's effective number of rows; the number of them, if each weighs as much as another."""
+    return float(weights.sum() ** 2 / np.sum(weights**2 / copies))
 
 
 def _columns(values: ArrayLike, name: str) -> list[NDArray[Any]]:
