@@ -281,11 +281,15 @@ class RocState:
         """Variance, unless a class has one row, and rows of either class, if weights are counts."""
         curve = self._state.curve(effective_n_threads(None))
         n_neg, n_pos = curve.class_weights()
-        if n_neg % 1 or n_pos % 1:
-            raise ValueError(
-                f"the weights of the classes are {n_neg} and {n_pos}, but frequencies are whole "
-                "numbers"
-            )
+        for total, rates in ((n_neg, curve.fpr()), (n_pos, curve.tpr())):
+            counts = total * rates
+            # A rate has a rounding error; that of a count of 2**53 rows is one of them.
+            broken = np.abs(counts - np.round(counts)) > 1e-9 * np.maximum(counts, 1)
+            if broken.any():
+                weight = counts[broken.argmax()]
+                raise ValueError(
+                    f"rows of one class weigh {weight:g} together, but frequencies are whole numbers"
+                )
         return curve.partial_variance((0.0, 1.0), (0.0, 1.0)), [n_pos, n_neg]
 
     def interval(
