@@ -71,9 +71,7 @@ def test_a_bootstrap_of_counts_is_that_of_the_copies(table, bands):
         agree(found, auc_compare(all_y, all_first, all_second, **how))
     how = {"n_resamples": 20, "random_state": 3}
     for method in ("pointwise", "simultaneous"):
-        found = roc_band(
-            y, first, method=method, sample_weight=counts, weights="frequency", **how
-        )
+        found = roc_band(y, first, method=method, sample_weight=counts, weights="frequency", **how)
         copies = roc_band(all_y, all_first, method=method, **how)
         for name in ("tpr", "low", "high"):
             np.testing.assert_allclose(getattr(found, name), getattr(copies, name), atol=1e-12)

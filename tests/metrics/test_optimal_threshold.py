@@ -33,9 +33,7 @@ def scored(draw):
     return tuple(np.array(column) for column in zip(*rows, strict=True))
 
 
-@given(
-    scored(), st.sampled_from(CRITERIA), st.floats(0.1, 10), st.sampled_from([None, 0.03, 0.7])
-)
+@given(scored(), st.sampled_from(CRITERIA), st.floats(0.1, 10), st.sampled_from([None, 0.03, 0.7]))
 def test_no_threshold_is_better(rows, criterion, cost, prevalence):
     y, scores = rows
     found = optimal_threshold(
@@ -50,9 +48,9 @@ def test_no_threshold_is_better(rows, criterion, cost, prevalence):
     least = min(losses.values())
     best = [threshold for threshold, value in losses.items() if value <= least + 1e-12]
     assert found.threshold == best[0]
-    assert loss(
-        criterion, found.sensitivity, found.specificity, (1, cost), share
-    ) == pytest.approx(least, abs=1e-12)
+    assert loss(criterion, found.sensitivity, found.specificity, (1, cost), share) == pytest.approx(
+        least, abs=1e-12
+    )
     value = -least if criterion == "youden" else least
     assert found.value == pytest.approx(value, abs=1e-12)
 
@@ -81,7 +79,10 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
         rows.append([candidates[best], *found[best]])
         elsewhere = rates(candidates[best], y, scores, weights)
         optimism.append(
-            [*np.subtract(found[best], elsewhere), losses[best] - loss(criterion, *elsewhere, costs, share)]
+            [
+                *np.subtract(found[best], elsewhere),
+                losses[best] - loss(criterion, *elsewhere, costs, share),
+            ]
         )
     rows, optimism = np.array(rows), np.mean(optimism, axis=0)
     found = optimal_threshold(

@@ -181,9 +181,7 @@ def test_comparisons_of_parts_without_variance_say_so():
     some = np.where(np.arange(800) % 7, perfect, 400 + perfect / 1000)
     with pytest.warns(UndefinedMetricWarning, match="y_score_1: The partial area is 0.5"):
         found = auc_compare(y, perfect, some, tpr=(0.5, 1))
-    assert found.standard_error == pytest.approx(
-        auc_interval(y, some, tpr=(0.5, 1)).standard_error
-    )
+    assert found.standard_error == pytest.approx(auc_interval(y, some, tpr=(0.5, 1)).standard_error)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = auc_compare(y, some, np.exp(some / 100), tpr=(0.5, 1))

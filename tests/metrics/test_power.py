@@ -36,9 +36,9 @@ def test_numbers_of_proc_come_out():
     s100b = 0.731368563685637
     assert auc_power(s100b, n_pos=41, n_neg=72, **PROC) == pytest.approx(0.9904833, abs=1e-7)
     assert auc_power(s100b, n_pos=29.29764, n_neg=49.806, **PROC) == pytest.approx(0.95, abs=1e-6)
-    assert auc_power(
-        0.73, n_pos=41, n_neg=72, alpha=0.009238584, **PROC
-    ) == pytest.approx(0.95, abs=1e-6)
+    assert auc_power(0.73, n_pos=41, n_neg=72, alpha=0.009238584, **PROC) == pytest.approx(
+        0.95, abs=1e-6
+    )
     size = auc_sample_size(s100b, power=0.95, ratio=1.7, **PROC)
     assert (size.n_pos, size.n_neg) == (30, 50)
     size = auc_sample_size(s100b, power=0.9, **PROC)

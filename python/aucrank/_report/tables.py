@@ -163,7 +163,7 @@ def partial_areas(facts: Facts) -> View:
         ],
         "The share is that of the area which a perfect ranking has there. Standardised, 0.5 is"
         " chance and 1 is perfect (McClish, 1989). Intervals are those of He and Escobar (2008), on"
-        " the logit scale; where the area cannot vary, they are the area under a band of the curve.",
+        " the logit scale; where the area cannot vary, that of the area under a band of the curve.",
     )
 
 

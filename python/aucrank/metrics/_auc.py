@@ -108,4 +108,4 @@ def _check_labels(labels: ArrayLike, y_true: ArrayLike) -> None:
         raise ValueError(f"labels must be two classes, but holds {len(given)} of them")
     strange = set(np.unique(vector(y_true, "y_true")).tolist()) - given
     if strange:
-        raise ValueError(f"y_true holds {min(strange)!r}, which is not one of labels")
+        raise ValueError(f"y_true holds {min(map(repr, strange))}, which is not one of labels")

@@ -326,9 +326,7 @@ class RocCurve:
         knots = np.searchsorted(-self.thresholds, -values, side="right") - 1
         return np.maximum(knots, 0)
 
-    def _threshold_at(
-        self, x: NDArray[np.float64], y: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _threshold_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Threshold of the knot at each point; NaN between knots."""
         # Knots rise in both rates, so that their sum tells them apart.
         knots = np.minimum(np.searchsorted(self.fpr + self.tpr, x + y), self.fpr.size - 1)

@@ -133,8 +133,8 @@ def optimal_threshold(
     cheapest to call no row positive, it is infinity.
 
     Intervals are quantiles over resamples of the rows within each class, each cut where it is best,
-    as by ``ci.coords(roc, "best")`` of pROC. The best threshold jumps between scores that are almost
-    as good: its law is not normal, and its interval often wide.
+    as by ``ci.coords(roc, "best")`` of pROC. The best threshold jumps between scores that are
+    almost as good: its law is not normal, and its interval often wide.
 
     A threshold looks better on the rows that it was chosen on than it is. The corrected values take
     the mean over resamples of what each loses when its threshold is used on all rows, Efron's
@@ -210,9 +210,11 @@ def optimal_threshold(
     sensitivity, specificity = float(curve.tpr[best]), float(1 - curve.fpr[best])
     levels = [alpha / 2, 1 - alpha / 2]
 
-    def interval(values: NDArray[np.float64], method: str = "linear") -> tuple[float, float]:
-        low, high = np.quantile(values, levels, method=method)
-        return float(low), float(high)
+    def interval(
+        values: NDArray[np.float64], method: Literal["linear", "inverted_cdf"] = "linear"
+    ) -> tuple[float, float]:
+        low, high = np.quantile(values, levels, method=method).tolist()
+        return low, high
 
     return OptimalThreshold(
         threshold=float(curve.thresholds[best]),

@@ -132,8 +132,8 @@ def auc_interval(
         ``"delong"``: AUC plus and minus a normal quantile times DeLong's standard error [1]_, or
         its like for a part of the curve [6]_, cut off at 0 and at the area of a perfect curve.
         ``"logit"``: the same on the scale of log(AUC / (1 - AUC)), of the share of a perfect area
-        for a part, which never leaves these ends and covers better near them. ``"bootstrap"``: quantiles of the AUC over
-        resamples of the rows, drawn within each class.
+        for a part, which never leaves these ends and covers better near them. ``"bootstrap"``:
+        quantiles of the area over resamples of the rows, drawn within each class.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -173,16 +173,16 @@ def auc_interval(
     unequal weights, as in surveys [3]_: with ``w`` the share of a row in the weight of its class, a
     class adds m/(m - 1) · Σ w² (placement - AUC)². For equal weights that is DeLong's variance,
     whatever their value: weight 2 on every row does not pretend to twice as many rows. A row of
-    weight 0 is no row. The bootstrap draws rows with equal chances, and each keeps its weight. Where
-    weights are frequencies, everything is as for the rows repeated, the bootstrap included, which
-    then takes the memory of all of them.
+    weight 0 is no row. The bootstrap draws rows with equal chances, and each keeps its weight.
+    Where weights are frequencies, everything is as for the rows repeated, the bootstrap included,
+    which then takes the memory of all of them.
 
     Within bands, with the curve in them from (f, r) to (g, s), the false positive rate at the score
     of a positive row, clipped to [f, g], takes the place of its placement value, and the true
-    positive rate at the score of a negative row, clipped to [r, s] [6]_. That the ends of a band are
-    estimated, too, is in it: a threshold of 10 % false positives is a quantile of the negatives.
-    What is narrow holds few rows: an area up to 1 % of the false positive rates has an interval of
-    use from some thousand negatives on. pROC has the bootstrap alone for partial areas.
+    positive rate at the score of a negative row, clipped to [r, s] [6]_. That the ends of a band
+    are estimated, too, is in it: a threshold of 10 % false positives is a quantile of the
+    negatives. What is narrow rests on few rows: 1 % of the false positive rates of 1000 negatives
+    are 10 of them. pROC has the bootstrap alone for partial areas.
 
     Where the AUC is 1, the variance is 0, and [1, 1] would be no interval. Then, for any method,
     the interval is the exact one of Clopper and Pearson [4]_ for k successes in k trials,
@@ -267,8 +267,8 @@ def auc_interval(
         low, high = normal_interval(
             area, error, alpha, logit=method == "logit", most=bands.greatest
         )
-    ends = map(bands.scaled, (area, low, high))
-    return AucInterval(*ends, error * bands.slope, confidence, used)
+    auc, low, high = (bands.scaled(end) for end in (area, low, high))
+    return AucInterval(auc, low, high, error * bands.slope, confidence, used)
 
 
 def interval_of(
@@ -287,7 +287,10 @@ def interval_of(
     alpha = 1 - confidence
     if _is_degenerate(auc, variance, Bands()):
         pairs = min(effective)
-        _warn(f"{_says(auc, Bands())}, so the interval is exact, of {pairs:.6g} independent pairs.", above=1)
+        _warn(
+            f"{_says(auc, Bands())}, so the interval is exact, of {pairs:.6g} independent pairs.",
+            above=1,
+        )
         low, high = exact_interval(auc, pairs, alpha)
         return AucInterval(auc, low, high, 0.0, confidence, "exact")
     method = "logit" if logit else "delong"
@@ -316,7 +319,7 @@ def auc_compare(
     n_resamples: int = 2000,
     random_state: int | RandomState | None = None,
 ) -> AucComparison:
-    """Test and confidence interval of the difference of two areas under ROC curves, or parts of them.
+    """Test and confidence interval of the difference of two areas under ROC curves or their parts.
 
     Parameters
     ----------
@@ -345,9 +348,10 @@ def auc_compare(
         Level of the interval, in (0, 1).
     method : {"delong", "bootstrap"}, default="delong"
         ``"delong"``: normal interval and test with DeLong's variance of the difference [1]_, or its
-        like for parts of the curves [2]_; where paired, less twice the covariance. ``"bootstrap"``: the interval is that of the
-        quantiles of the difference over resamples of the rows within each class, the same rows for
-        both scores where paired; ``z`` is the difference over its standard deviation there.
+        like for parts of the curves [2]_; where paired, less twice the covariance.
+        ``"bootstrap"``: the interval is that of the quantiles of the difference over resamples of
+        the rows within each class, the same rows for both scores where paired; ``z`` is the
+        difference over its standard deviation there.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -367,7 +371,8 @@ def auc_compare(
     ------
     ValueError
         As for :func:`partial_auc`; for a class with one row, whose spread is unknown; for a
-        parameter outside of its range; for a frequency that is not whole; and for ``sample_weight_2`` without ``y_true_2``.
+        parameter outside of its range; for a frequency that is not whole; and for
+        ``sample_weight_2`` without ``y_true_2``.
 
     See Also
     --------
@@ -525,7 +530,6 @@ class _Sample:
         return _area_of_band(curve, self.bands, *band_reach(alpha, effective))
 
 
-
 def _is_degenerate(area: float, variance: float | None, bands: Bands) -> bool:
     """Whether all pairs have one outcome, so that the placement values do not vary."""
     return area in (0.0, bands.greatest) or variance == 0
@@ -577,7 +581,7 @@ def check_n_resamples(n_resamples: int) -> None:
 def normal_interval(
     auc: float, error: float, alpha: float, *, logit: bool = False, most: float = 1.0
 ) -> tuple[float, float]:
-    """Return a normal interval cut off at 0 and the most, or normal on the logit scale of shares."""
+    """Return a normal interval cut off at 0 and the most, or normal on the logit scale."""
     reach = NormalDist().inv_cdf(1 - alpha / 2) * error
     if not logit:
         return max(auc - reach, 0.0), min(auc + reach, most)
@@ -621,9 +625,7 @@ def _area_of_band(
     # Under a curve that is moved is under the curve, within bands that are moved the other way.
     low = 0.0
     if right < b and c + up < 1:
-        low = curve.partial_auc(
-            (max(a - right, 0.0), b - right), (c + up, min(d + up, 1.0)), False
-        )
+        low = curve.partial_auc((max(a - right, 0.0), b - right), (c + up, min(d + up, 1.0)), False)
     left, end = min(a + right, 1.0), min(b + right, 1.0)
     high = bands.greatest
     if left < end and up < d:

@@ -97,9 +97,9 @@ def auc_power(
     the test assumes, the power is :math:`\Phi((|\delta| - z s_0) / s)`, with :math:`z` the normal
     quantile of the level.
 
-    ``"binormal"`` has :math:`s_0 = s`, as the tests of :func:`auc_interval` and :func:`auc_compare`,
-    which take the standard error from the data. For two AUCs :math:`\theta_1, \theta_2` of m
-    positive and n negative rows, the covariance is
+    ``"binormal"`` has :math:`s_0 = s`, as have :func:`auc_interval` and :func:`auc_compare`, which
+    take the standard error from the data. For two AUCs :math:`\theta_1, \theta_2` of m positive
+    and n negative rows, the covariance is
 
     .. math:: \frac{e(\tfrac{r_1 + r_0}{2}) + (n - 1) e(\tfrac{r_1}{2}) + (m - 1)
               e(\tfrac{r_0}{2})}{m n},
@@ -108,10 +108,10 @@ def auc_power(
     and correlations :math:`r_1` and :math:`r_0` of the scores of positive and of negative rows; the
     variance of an AUC is its covariance with itself.
 
-    ``"obuchowski"`` has the variance of an AUC under the null hypothesis in :math:`s_0`, and for two
-    AUCs twice that of the first less twice the covariance [1]_. Its variance of one AUC, with the
-    rounded constants of the paper [2]_, is greater than that of continuous scores for high AUCs, for
-    0.9 by half: it errs on the side of more rows.
+    ``"obuchowski"`` has the variance of an AUC under the null hypothesis in :math:`s_0`, and for
+    two AUCs twice that of the first less twice the covariance [1]_. Its variance of one AUC, with
+    the rounded constants of the paper [2]_, is greater than that of continuous scores where AUCs
+    are high, for 0.9 by half: it errs on the side of more rows.
 
     References
     ----------
@@ -336,7 +336,7 @@ class _Test:
         return _NORMAL.cdf((abs(self.difference) - self.quantile * assumed) / error)
 
     def _errors(self, n_pos: float, n_neg: float) -> tuple[float, float]:
-        """Standard deviations of the difference: as the test assumes it, and as it is."""
+        """Return the standard deviation of the difference, as the test assumes it and as it is."""
         auc, other = self.aucs
         if self.method == "obuchowski":
             if other is None:
@@ -381,7 +381,7 @@ def _excess(h: float, k: float, r: float) -> float:
 
 
 def _obuchowski_one(auc: float, n_pos: float, n_neg: float) -> float:
-    """Variance of an AUC, formula 3 of Obuchowski, Lieber and Wians (2004), constants as printed."""
+    """Variance of an AUC, formula 3 of Obuchowski, Lieber and Wians (2004) as printed."""
     a = 1.414 * _NORMAL.inv_cdf(auc)
     spread = (5 * a * a + 8) / n_pos + (a * a + 8) / n_neg
     return 0.0099 * math.exp(-a * a / 2) * spread
@@ -406,7 +406,7 @@ def _obuchowski_shared(
 
 
 def _binormal_slopes(auc: float) -> tuple[float, float, float]:
-    """A of the binormal curve A + B z with B = 1, and the derivatives of the AUC in A and in B."""
+    """Return A of the binormal curve with B = 1, and the derivatives of the AUC in A and in B."""
     a = math.sqrt(2) * _NORMAL.inv_cdf(auc)
     f = math.exp(-a * a / 4) / math.sqrt(4 * math.pi)
     return a, f, -a * f / 2

@@ -288,13 +288,11 @@ class RocState:
             if broken.any():
                 weight = counts[broken.argmax()]
                 raise ValueError(
-                    f"rows of one class weigh {weight:g} together, but frequencies are whole numbers"
+                    f"rows of a class weigh {weight:g} together, but frequencies are whole numbers"
                 )
         return curve.partial_variance((0.0, 1.0), (0.0, 1.0)), [n_pos, n_neg]
 
-    def interval(
-        self, *, weights: Weighting = "sampling", confidence: float = 0.95
-    ) -> AucInterval:
+    def interval(self, *, weights: Weighting = "sampling", confidence: float = 0.95) -> AucInterval:
         """AUC with its normal confidence interval, clipped to [0, 1].
 
         Parameters
