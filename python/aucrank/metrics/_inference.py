@@ -233,7 +233,7 @@ def auc_interval(
 
     >>> interval = auc_interval(y_true, rating, fpr=(0, 0.2), standardize=True)
     >>> round(interval.low, 3), round(interval.auc, 3), round(interval.high, 3)
-    (0.745, 0.814, 0.884)
+    (0.729, 0.816, 0.904)
     """
     alpha = 1 - check_confidence(confidence)
     check_method(method, ("delong", "logit", "bootstrap"))

@@ -61,10 +61,10 @@ mod tests {
 
     #[test]
     fn ties_take_the_highest_threshold_whatever_the_rounding() {
-        // TPR less FPR is 0.2 at both inner knots, but not in floating point.
-        assert!(0.3 - 0.1 < 0.2);
-        let (x, y) = ([0.0, 0.1, 0.5, 1.0], [0.0, 0.3, 0.7, 1.0]);
+        // TPR less FPR is 0.2 at both inner knots; in floating point it is less at the first.
+        let (x, y) = ([0.0, 0.1, 0.3, 1.0], [0.0, 0.3, 0.5, 1.0]);
         assert_eq!(Criterion::Slope(1.0).best(&x, &y), 1);
+        // Here it is less at the second.
         let (x, y) = ([0.0, 0.0, 0.1, 1.0], [0.0, 0.2, 0.3, 1.0]);
         assert_eq!(Criterion::Slope(1.0).best(&x, &y), 1);
     }

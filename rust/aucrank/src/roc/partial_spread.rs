@@ -99,14 +99,14 @@ impl PartialAreas {
                 Some(Weights::Few(few)) => spread_of(models, &parts, positive, few, weighting)?,
                 Some(Weights::Many(many)) => spread_of(models, &parts, positive, many, weighting)?,
             };
-        if let (Weighting::Frequency, Some(weights)) = (weighting, weights) {
-            if let Some(weight) = weights.iter().find(|weight| weight.fract() != 0.0) {
-                return Err(RankError::BadParameter {
-                    name: "weights",
-                    value: weight.to_string(),
-                    rule: "whole numbers, where they are frequencies",
-                });
-            }
+        if let (Weighting::Frequency, Some(weights)) = (weighting, weights)
+            && let Some(weight) = weights.iter().find(|weight| weight.fract() != 0.0)
+        {
+            return Err(RankError::BadParameter {
+                name: "weights",
+                value: weight.to_string(),
+                rule: "whole numbers, where they are frequencies",
+            });
         }
         Ok(Self { areas, spread, effective })
     }
@@ -305,6 +305,9 @@ mod tests {
 
     const ALL: [f64; 2] = [0.0, 1.0];
 
+    /// Scores of two models, class and weight.
+    type Row = (i8, i8, bool, u8);
+
     fn band() -> impl Strategy<Value = [f64; 2]> {
         prop_oneof![
             Just(ALL),
@@ -382,7 +385,7 @@ mod tests {
         ) {
             let mut rows = rows;
             rows.extend([(0, 0, true, 1), (1, -1, false, 2), (2, 2, true, 3), (0, 1, false, 1)]);
-            let column = |of: &dyn Fn(&(i8, i8, bool, u8)) -> f64, repeat: bool| -> Vec<f64> {
+            let column = |of: &dyn Fn(&Row) -> f64, repeat: bool| -> Vec<f64> {
                 rows.iter()
                     .flat_map(|row| vec![of(row); if repeat { usize::from(row.3) } else { 1 }])
                     .collect()
