@@ -46,6 +46,7 @@ def test_counts_at_a_threshold_are_those_of_the_confusion_matrix(rows, threshold
         }
         for name, value in expected.items():
             np.testing.assert_allclose(found[name][place], value, atol=1e-12, err_msg=name)
+        assert [found[name][place] for name in ("tp", "fp", "tn", "fn")] == [tp, fp, tn, fn]
     assert set(found) == {"threshold", *expected}
 
 

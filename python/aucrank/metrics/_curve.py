@@ -286,8 +286,12 @@ class RocCurve:
                 raise ValueError("thresholds holds NaN, which is no threshold")
             knots = self.knot_at(threshold)
             x, y = self.fpr[knots], self.tpr[knots]
-        n_neg, n_pos = self._curve.class_weights()
-        tp, fp = y * n_pos, x * n_neg
+        negative, positive = self._curve.weights_above()
+        n_neg, n_pos = negative[-1], positive[-1]
+        if fpr is None and tpr is None:
+            fp, tp = negative[knots], positive[knots]
+        else:
+            fp, tp = x * n_neg, y * n_pos
         tn, fn = n_neg - fp, n_pos - tp
         with np.errstate(invalid="ignore"):
             precision, npv = tp / (tp + fp), tn / (tn + fn)

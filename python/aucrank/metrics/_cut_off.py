@@ -179,8 +179,8 @@ def optimal_threshold(
         )
     is_counted = are_counts(weights, sample_weight)
     curve = RocCurve.from_scores(y_true, y_score, sample_weight=sample_weight)
-    n_neg, n_pos = curve._curve.class_weights()
-    share = n_pos / (n_pos + n_neg) if prevalence is None else float(prevalence)
+    negative, positive = (float(above[-1]) for above in curve._curve.weights_above())
+    share = positive / (positive + negative) if prevalence is None else float(prevalence)
     slope = cost_fp * (1 - share) / (cost_fn * share) if criterion == "cost" else 1.0
 
     def value(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> NDArray[np.float64]:

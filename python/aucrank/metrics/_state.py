@@ -280,17 +280,16 @@ class RocState:
     def _counts(self) -> tuple[float | None, list[float]]:
         """Variance, unless a class has one row, and rows of either class, if weights are counts."""
         curve = self._state.curve(effective_n_threads(None))
-        n_neg, n_pos = curve.class_weights()
-        for total, rates in ((n_neg, curve.fpr()), (n_pos, curve.tpr())):
-            counts = total * rates
-            # A rate has a rounding error; that of a count of 2**53 rows is one of them.
-            broken = np.abs(counts - np.round(counts)) > 1e-9 * np.maximum(counts, 1)
+        negative, positive = curve.weights_above()
+        for above in (negative, positive):
+            broken = above != np.floor(above)
             if broken.any():
-                weight = counts[broken.argmax()]
+                weight = above[broken.argmax()]
                 raise ValueError(
                     f"rows of a class weigh {weight:g} together, but frequencies are whole numbers"
                 )
-        return curve.partial_variance((0.0, 1.0), (0.0, 1.0)), [n_pos, n_neg]
+        rows = [float(positive[-1]), float(negative[-1])]
+        return curve.partial_variance((0.0, 1.0), (0.0, 1.0)), rows
 
     def interval(self, *, weights: Weighting = "sampling", confidence: float = 0.95) -> AucInterval:
         """AUC with its normal confidence interval, clipped to [0, 1].

@@ -265,9 +265,9 @@ impl RocCurve {
         self.0.partial_variance([fpr.0, fpr.1], [tpr.0, tpr.1]).map_err(to_py_err)
     }
 
-    /// Weights of the negative and of the positive class.
-    fn class_weights(&self) -> [f64; 2] {
-        self.0.class_weights()
+    /// Weights of the negative and of the positive rows that score at least each threshold.
+    fn weights_above<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<f64>>; 2] {
+        self.0.weights_above().map(|weights| weights.into_pyarray(py))
     }
 
     /// Knot that is best by a criterion.

@@ -14,7 +14,6 @@
 //! and the variance is `DeLong`'s.
 
 use super::RocCurve;
-use super::curve::with_counts;
 use super::delong::{Rows, Spread, place, split_rows};
 use super::mass::{Mass, Weights};
 use super::partial::{Part, check_bands};
@@ -243,16 +242,6 @@ fn mean_clipped(u: f64, v: f64, [low, high]: [f64; 2]) -> f64 {
 }
 
 impl RocCurve {
-    /// Sums of the weights of the negative and of the positive class.
-    #[must_use]
-    pub fn class_weights(&self) -> [f64; 2] {
-        let [neg, pos] = self.exponents();
-        with_counts!(self, |fp, tp| [
-            times_power_of_two(fp[fp.len() - 1].to_f64(), neg),
-            times_power_of_two(tp[tp.len() - 1].to_f64(), pos),
-        ])
-    }
-
     /// Variance of [`RocCurve::partial_auc`] if the weights are [`Weighting::Frequency`], or there
     /// are none: the curve then has all that it takes. `None` if a class has a single row.
     ///
@@ -272,7 +261,7 @@ impl RocCurve {
     /// ```
     pub fn partial_variance(&self, fpr: [f64; 2], tpr: [f64; 2]) -> Result<Option<f64>, RankError> {
         check_bands(fpr, tpr)?;
-        let totals = self.class_weights();
+        let totals = self.weights_above().map(|weights| weights[weights.len() - 1]);
         if totals.iter().any(|&total| total < 2.0) {
             return Ok(None);
         }
