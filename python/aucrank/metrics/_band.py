@@ -154,7 +154,8 @@ def roc_band(
     curve = core_curve(y_true, y_score, sample_weight)
     tpr = curve.tpr_at(grid)
     scores = to_scores(y_score)[0]
-    spread = with_options(_core.partial_areas, ((0.0, 1.0), (0.0, 1.0)), is_counted)
+    whole = (0.0, 1.0), (0.0, 1.0)
+    spread = with_options(_core.partial_areas, whole, True) if is_counted else _core.delong
     effective = of_two_classes(spread, y_true, [scores], sample_weight)[2]
     if method == "simultaneous":
         reach_up, reach_right = band_reach(alpha, effective)
