@@ -3,10 +3,10 @@
     python -m benches.speed.bench_inference [--json FILE] [--rows 1000000] [--bootstrap-rows 10000]
 
 DeLong: ratio of the time of `auc_interval` to that of our own `roc_auc_score` on the same rows, one
-sort each. Bootstrap: a loop of scikit-learn's `roc_auc_score` over resampled arrays, timed on some
-resamples and scaled to all of them. Results are checked before anything is timed: DeLong's standard
-error against placement values from ranks, the bootstrap's against DeLong's. A time is the best of
-several calls, taken in turns.
+sort each; and the same of a part of the curve. Bootstrap: a loop of scikit-learn's `roc_auc_score`
+over resampled arrays, timed on some resamples and scaled to all of them. Results are checked before
+anything is timed: DeLong's standard error, and that of a part, against placement values from ranks,
+the bootstrap's against DeLong's. A time is the best of several calls, taken in turns.
 """
 
 from __future__ import annotations
@@ -36,26 +36,36 @@ def make_sample(n):
     return y, rng.normal(loc=y), rng.random(n)
 
 
-def error_by_ranks(y, y_score):
-    """DeLong's standard error: ranks among all rows less ranks in the own class."""
+def error_by_ranks(y, y_score, max_fpr=1.0):
+    """DeLong's standard error: ranks among all rows less ranks in the own class.
+
+    Up to a false positive rate, rates of the other class are clipped to the part of the curve.
+    """
     own = np.empty(y.size)
     for label in (0, 1):
         own[y == label] = rankdata(y_score[y == label])
     wins = rankdata(y_score) - own
     n = np.bincount(y)
-    return math.sqrt(sum(np.var(wins[y == c] / n[1 - c], ddof=1) / n[c] for c in (0, 1)))
+    rates = [1 - wins[y == c] / n[1 - c] for c in (0, 1)]
+    most = [np.mean(rates[1] <= max_fpr), max_fpr]
+    variances = [np.var(np.minimum(rates[c], most[c]), ddof=1) / n[c] for c in (0, 1)]
+    return math.sqrt(sum(variances))
 
 
 def bench_delong(n):
     y, y_score, weight = make_sample(n)
     error = auc_interval(y, y_score).standard_error
     np.testing.assert_allclose(error, error_by_ranks(y, y_score), rtol=1e-9)
+    error = auc_interval(y, y_score, fpr=(0, 0.1)).standard_error
+    np.testing.assert_allclose(error, error_by_ranks(y, y_score, 0.1), rtol=1e-4)
     calls = {
         "roc_auc_score": lambda: roc_auc_score(y, y_score),
         "auc_interval": lambda: auc_interval(y, y_score),
         "roc_auc_score, weights": lambda: roc_auc_score(y, y_score, sample_weight=weight),
         "auc_interval, weights": lambda: auc_interval(y, y_score, sample_weight=weight),
         "auc_compare": lambda: auc_compare(y, y_score, -y_score),
+        "auc_interval, a part": lambda: auc_interval(y, y_score, fpr=(0, 0.1)),
+        "auc_compare, a part": lambda: auc_compare(y, y_score, -y_score, fpr=(0, 0.1)),
         "by ranks": lambda: error_by_ranks(y, y_score),
     }
     return least_seconds(calls, 10)

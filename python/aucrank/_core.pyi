@@ -497,6 +497,11 @@ class RocCurve:
     def partial_auc(
         self, fpr: tuple[float, float], tpr: tuple[float, float], standardize: bool
     ) -> float: ...
+    def partial_variance(
+        self, fpr: tuple[float, float], tpr: tuple[float, float]
+    ) -> float | None: ...
+    def weights_above(self) -> list[NDArray[np.float64]]: ...
+    def cut_off(self, by: Literal["slope", "corner", "equal"], slope: float) -> int: ...
     def hull(self) -> RocCurve: ...
     def tpr_at(self, fpr: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def fpr_at(self, tpr: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -508,6 +513,14 @@ def delong(
     labels: NDArray[Any],
     models: Sequence[NDArray[np.float32]] | Sequence[NDArray[np.float64]],
     weights: NDArray[np.float64] | None,
+    n_threads: int,
+) -> tuple[list[float], tuple[list[float], float] | None, list[float]] | None: ...
+def partial_areas(
+    labels: NDArray[Any],
+    models: Sequence[NDArray[np.float32]] | Sequence[NDArray[np.float64]],
+    weights: NDArray[np.float64] | None,
+    within: tuple[tuple[float, float], tuple[float, float]],
+    counted: bool,
     n_threads: int,
 ) -> tuple[list[float], tuple[list[float], float] | None, list[float]] | None: ...
 def placements(
@@ -529,6 +542,25 @@ def bootstrap_tprs(
     scores: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64] | None,
     fpr: NDArray[np.float64],
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> NDArray[np.float64] | None: ...
+def bootstrap_partial_aucs(
+    labels: NDArray[Any],
+    models: Sequence[NDArray[np.float32]] | Sequence[NDArray[np.float64]],
+    weights: NDArray[np.float64] | None,
+    within: tuple[tuple[float, float], tuple[float, float]],
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> NDArray[np.float64] | None: ...
+def bootstrap_cut_offs(
+    labels: NDArray[Any],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    by: Literal["slope", "corner", "equal"],
+    slope: float,
     n_resamples: int,
     seed: int,
     n_threads: int,

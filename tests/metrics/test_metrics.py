@@ -71,6 +71,42 @@ def test_many_rows_give_the_curve_and_area_of_scikit_learn(dtype, weighted):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("average", ["micro", "macro", "samples", "weighted", None])
+@pytest.mark.parametrize("multi_class", ["raise", "ovr", "ovo"])
+@pytest.mark.parametrize("labels", [None, [0, 1], np.array([1, 0])])
+@pytest.mark.parametrize("max_fpr", [None, 0.3])
+def test_arguments_for_more_classes_have_scikit_learns_effect_on_two(
+    average, multi_class, labels, max_fpr
+):
+    rng = np.random.default_rng(0)
+    y, scores, weights = rng.integers(0, 2, 40), rng.integers(0, 9, 40), rng.random(40)
+    kwargs = {
+        "average": average,
+        "multi_class": multi_class,
+        "labels": labels,
+        "max_fpr": max_fpr,
+        "sample_weight": weights,
+    }
+    expected = sklearn.metrics.roc_auc_score(y, scores, **kwargs)
+    assert roc_auc_score(y, scores, **kwargs) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"average": "mean"}, "average is 'mean'"),
+        ({"multi_class": "all"}, "multi_class is 'all'"),
+        ({"labels": ["a", "b", "c"]}, "labels must be two classes, but holds 3"),
+        ({"labels": ["a"]}, "labels must be two classes, but holds 1"),
+        ({"labels": ["a", "c"]}, "y_true holds 'b', which is not one of labels"),
+    ],
+)
+def test_arguments_for_more_classes_are_checked(kwargs, message):
+    assert roc_auc_score(["a", "b"], [0, 1], labels=["b", "a"]) == 1.0
+    with pytest.raises(ValueError, match=message):
+        roc_auc_score(["a", "b"], [0, 1], **kwargs)
+
+
 @pytest.mark.parametrize("pos_label", [1, 2, 3])
 def test_pos_label_takes_one_of_several_classes(pos_label):
     y, scores = [1, 2, 3, 2, 1], [0.3, 0.1, 0.3, 0.7, 0.5]

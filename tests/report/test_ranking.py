@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from aucrank._report.options import read_options
 from aucrank._report.ranking import TOP_SHARES, measure_ranking
-from aucrank.metrics import RocCurve, partial_auc
+from aucrank.metrics import RocCurve, auc_interval, partial_auc
 from hypothesis import given
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
@@ -64,11 +64,25 @@ def test_areas_are_those_of_the_statistics():
     assert low.standardized == pytest.approx(roc_auc_score(y, scores, max_fpr=0.2))
     assert low.share == pytest.approx(partial_auc(y, scores, fpr=(0, 0.2)) / 0.2)
     assert high.area == pytest.approx(partial_auc(y, scores, tpr=(0.8, 1)))
+    for part in (low, high):
+        expected = auc_interval(
+            y, scores, fpr=part.fpr, tpr=part.tpr, standardize=True, method="logit"
+        )
+        assert part.interval == expected
+        assert part.interval.auc == pytest.approx(part.standardized)
+        assert part.interval.low < part.standardized < part.interval.high
     curve = RocCurve.from_scores(y, scores)
     points = found.operating_points
     np.testing.assert_allclose(points["tpr"], curve.tpr_at(points["fpr"]))
     assert (points["low"] <= points["tpr"]).all()
     assert (points["tpr"] <= points["high"]).all()
+
+
+def test_a_class_of_one_row_has_partial_areas_without_an_interval():
+    y, scores = np.arange(40) == 7, np.random.default_rng(0).normal(size=40)
+    found = measure_ranking(scores, target_of(y), FEW_RESAMPLES)
+    assert [part.interval for part in found.partial] == [None, None]
+    assert found.partial[0].area == pytest.approx(partial_auc(y, scores, fpr=found.partial[0].fpr))
 
 
 def test_rows_of_weight_two_are_rows_that_occur_twice():

@@ -39,6 +39,8 @@ class PartialArea:
         Share of the area that a perfect curve has there.
     standardized : float
         0.5 for scores that tell nothing, 1 for perfect ones.
+    interval : AucInterval or None
+        Of that, normal on the logit scale; None where a class has one row.
     """
 
     fpr: tuple[float, float]
@@ -46,6 +48,7 @@ class PartialArea:
     area: float
     share: float
     standardized: float
+    interval: AucInterval | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -131,8 +134,8 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
             fpr=band.fpr[points], tpr=band.tpr[points], low=band.low[points], high=band.high[points]
         ),
         partial=[
-            _partial(scores, target, fpr=(0.0, options.max_fpr), tpr=(0.0, 1.0)),
-            _partial(scores, target, fpr=(0.0, 1.0), tpr=(1 - options.max_fpr, 1.0)),
+            _partial(scores, target, options, fpr=(0.0, options.max_fpr), tpr=(0.0, 1.0)),
+            _partial(scores, target, options, fpr=(0.0, 1.0), tpr=(1 - options.max_fpr, 1.0)),
         ],
         ks=float(gap.max()),
         ks_knot=int(gap.argmax()),
@@ -144,6 +147,7 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
 def _partial(
     scores: NDArray[np.float64],
     target: Target,
+    options: Options,
     *,
     fpr: tuple[float, float],
     tpr: tuple[float, float],
@@ -159,7 +163,23 @@ def _partial(
         )
         for standardize in (False, True)
     )
-    return PartialArea(fpr, tpr, area, area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0])), standardized)
+    interval = None
+    if min(target.positive.sum(), (~target.positive).sum()) > 1:
+        with warnings.catch_warnings():
+            # The method of an interval that is no normal one is shown by its width.
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            interval = auc_interval(
+                target.positive,
+                scores,
+                sample_weight=target.weight,
+                fpr=fpr,
+                tpr=tpr,
+                standardize=True,
+                confidence=options.confidence,
+                method="logit",
+            )
+    share = area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0]))
+    return PartialArea(fpr, tpr, area, share, standardized, interval)
 
 
 def flagged_share(curve: RocCurve, prevalence: float) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from aucrank._base.summary import Section
 from aucrank._report import formats
 from aucrank._report.columns import ColumnFacts
 from aucrank._report.facts import Facts, ModelFacts
+from aucrank.metrics import AucInterval
 
 # A longer table of a model shows as many rows; a longer text as many lines. From fewer on, they are
 # shown when asked for.
@@ -133,14 +134,17 @@ def partial_areas(facts: Facts) -> View:
     """Show the areas over low false positive rates, and over high true positive rates."""
     most = formats.share(facts.options.max_fpr, 0)
     least = formats.share(1 - facts.options.max_fpr, 0)
+    level = formats.share(facts.options.confidence, 0)
     return View(
         "Partial areas",
         [
             Head("Model", is_text=True),
             Head(f"False positive rates up to {most}: share of the area"),
             Head("standardised"),
+            Head(f"interval, {level}"),
             Head(f"True positive rates from {least}: share of the area"),
             Head("standardised"),
+            Head(f"interval, {level}"),
         ],
         [
             [
@@ -148,14 +152,25 @@ def partial_areas(facts: Facts) -> View:
                 *(
                     text
                     for part in model.ranking.partial
-                    for text in (formats.share(part.share), formats.area(part.standardized))
+                    for text in (
+                        formats.share(part.share),
+                        formats.area(part.standardized),
+                        _span(part.interval),
+                    )
                 ),
             ]
             for model in facts.models
         ],
         "The share is that of the area which a perfect ranking has there. Standardised, 0.5 is"
-        " chance and 1 is perfect (McClish, 1989).",
+        " chance and 1 is perfect (McClish, 1989). Intervals are those of He and Escobar (2008), on"
+        " the logit scale; where the area cannot vary, that of the area under a band of the curve.",
     )
+
+
+def _span(interval: AucInterval | None) -> str:
+    if interval is None:
+        return formats.MISSING
+    return f"{formats.area(interval.low)} to {formats.area(interval.high)}"
 
 
 def operating_points(facts: Facts) -> View:

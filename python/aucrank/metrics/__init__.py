@@ -18,8 +18,10 @@ from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._band import RocBand, roc_band
 from aucrank.metrics._cross_validated import cross_validated_auc, cross_validated_compare
 from aucrank.metrics._curve import RocCurve, roc_curve
+from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
+from aucrank.metrics._power import AucSampleSize, auc_detectable, auc_power, auc_sample_size
 from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
 from aucrank.metrics._state import RocState
@@ -28,17 +30,23 @@ from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 __all__ = [
     "AucComparison",
     "AucInterval",
+    "AucSampleSize",
     "AverageRoc",
+    "OptimalThreshold",
     "RocBand",
     "RocCurve",
     "RocCurveDisplay",
     "RocState",
     "TwoSampleTest",
     "auc_compare",
+    "auc_detectable",
     "auc_interval",
+    "auc_power",
+    "auc_sample_size",
     "average_roc",
     "cross_validated_auc",
     "cross_validated_compare",
+    "optimal_threshold",
     "partial_auc",
     "precision_recall_curve",
     "ramp_auc",

@@ -125,11 +125,7 @@ def average_roc(
         thresholds = _thresholds(curves) if grid is None else _vector(grid)
         if np.isnan(thresholds).any():
             raise ValueError("grid holds NaN, which is no threshold")
-        # The last knot whose threshold is no lower; that at infinity comes first.
-        knots = [
-            np.maximum(np.searchsorted(-curve.thresholds, -thresholds, side="right") - 1, 0)
-            for curve in curves
-        ]
+        knots = [curve.knot_at(thresholds) for curve in curves]
         fpr = np.array([curve.fpr[knot] for curve, knot in zip(curves, knots, strict=True)])
         tpr = np.array([curve.tpr[knot] for curve, knot in zip(curves, knots, strict=True)])
         fpr_mean, fpr_std = fpr.mean(axis=0), fpr.std(axis=0, ddof=ddof)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,11 +14,14 @@ from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._utils.params import check_seed
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._inference import (
+    band_reach,
     check_confidence,
     check_method,
     check_n_resamples,
     resampling,
+    with_options,
 )
+from aucrank.metrics._weighting import Weighting, are_counts, repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,7 @@ def roc_band(
     y_score: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    weights: Weighting = "sampling",
     confidence: float = 0.95,
     method: Literal["pointwise", "simultaneous"] = "pointwise",
     fpr: ArrayLike | None = None,
@@ -68,7 +71,10 @@ def roc_band(
     y_score : array-like of shape (n_samples,)
         Scores; higher is more positive.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; only their ratios matter (see Notes).
+        Weights of the rows (see Notes).
+    weights : {"sampling", "frequency"}, default="sampling"
+        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
+        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
     confidence : float, default=0.95
         Level of the band, in (0, 1).
     method : {"pointwise", "simultaneous"}, default="pointwise"
@@ -113,7 +119,8 @@ def roc_band(
     ``e(m)`` and the curve at ``x + e(n)`` plus ``e(m)``, for m positive and n negative rows.
 
     With weights, the resamples draw rows with equal chances and each keeps its weight; m and n are
-    Kish's effective numbers (Σw)² / Σw², which makes the simultaneous band approximate.
+    Kish's effective numbers (Σw)² / Σw², which makes the simultaneous band approximate. Where
+    weights are frequencies, both are those of the rows repeated.
 
     References
     ----------
@@ -143,19 +150,23 @@ def roc_band(
     grid = np.linspace(0, 1, 101) if fpr is None else np.array(fpr, dtype=np.float64)
     if grid.ndim != 1 or grid.size == 0:
         raise ValueError(f"fpr must have shape (n_points,), got shape {grid.shape}")
+    is_counted = are_counts(weights, sample_weight)
     curve = core_curve(y_true, y_score, sample_weight)
     tpr = curve.tpr_at(grid)
     scores = to_scores(y_score)[0]
-    effective = of_two_classes(_core.delong, y_true, [scores], sample_weight)[2]
+    whole = (0.0, 1.0), (0.0, 1.0)
+    spread = with_options(_core.partial_areas, whole, True) if is_counted else _core.delong
+    effective = of_two_classes(spread, y_true, [scores], sample_weight)[2]
     if method == "simultaneous":
-        # (1 - a)² = 1 - alpha.
-        a = -math.expm1(0.5 * math.log1p(-alpha))
-        reach_up, reach_right = (math.sqrt(math.log(2 / a) / (2 * rows)) for rows in effective)
+        reach_up, reach_right = band_reach(alpha, effective)
         low = _lowest_at(curve, grid - reach_right) - reach_up
         high = np.where(
             grid + reach_right < 1, curve.tpr_at(np.minimum(grid + reach_right, 1)) + reach_up, 1
         )
     else:
+        if is_counted and sample_weight is not None:
+            y_true, (scores,) = repeated(y_true, [scores], sample_weight)
+            sample_weight = None
         drawn = of_two_classes(
             resampling(_core.bootstrap_tprs, grid, n_resamples, check_seed(random_state)),
             y_true,

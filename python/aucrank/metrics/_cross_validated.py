@@ -24,6 +24,7 @@ from aucrank.metrics._inference import (
     exact_interval,
     normal_interval,
 )
+from aucrank.metrics._weighting import Weighting, are_counts
 
 
 def cross_validated_auc(
@@ -32,6 +33,7 @@ def cross_validated_auc(
     fold: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    weights: Weighting = "sampling",
     confidence: float = 0.95,
 ) -> AucInterval:
     """Mean AUC over the folds of a cross-validation, with an interval from influence curves.
@@ -49,7 +51,10 @@ def cross_validated_auc(
     fold : array-like of the shape of ``y_score``
         Fold in which the row was held out: a label of any type.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; only their ratios matter. A row of weight 0 is no row.
+        Weights of the rows. A row of weight 0 is no row.
+    weights : {"sampling", "frequency"}, default="sampling"
+        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
+        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -93,7 +98,8 @@ def cross_validated_auc(
     independent pairs.
 
     With weights, the shares and means are weighted, and a squared influence counts by the square
-    of its weight, as for a sample with unequal weights.
+    of its weight, as for a sample with unequal weights; unless they are frequencies, which count as
+    so many rows.
 
     References
     ----------
@@ -121,7 +127,8 @@ def cross_validated_auc(
     True
     """
     level = check_confidence(confidence)
-    return interval_of_folds(rank_within_folds(y_true, y_score, fold, sample_weight), level)
+    ranking = rank_within_folds(y_true, y_score, fold, sample_weight, weights)
+    return interval_of_folds(ranking, level)
 
 
 def cross_validated_compare(
@@ -131,6 +138,7 @@ def cross_validated_compare(
     fold: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    weights: Weighting = "sampling",
     confidence: float = 0.95,
 ) -> AucComparison:
     """Test and confidence interval of the difference of two cross-validated AUCs.
@@ -148,7 +156,9 @@ def cross_validated_compare(
     fold : array-like of the shape of ``y_score_1``
         Fold in which the row was held out: a label of any type.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; only their ratios matter. A row of weight 0 is no row.
+        Weights of the rows. A row of weight 0 is no row.
+    weights : {"sampling", "frequency"}, default="sampling"
+        What a weight says, as of :func:`cross_validated_auc`.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -206,7 +216,8 @@ def cross_validated_compare(
     """
     level = check_confidence(confidence)
     first, second = (
-        rank_within_folds(y_true, scores, fold, sample_weight) for scores in (y_score_1, y_score_2)
+        rank_within_folds(y_true, scores, fold, sample_weight, weights)
+        for scores in (y_score_1, y_score_2)
     )
     if len(first.aucs) != len(second.aucs):
         raise ValueError(
@@ -224,9 +235,10 @@ class FoldRanking:
     auc : float
         The mean AUC of the folds.
     influence : ndarray of float64, shape (n,)
-        Of each row on it; the squares add up to the variance times the square of ``n_rows``.
-    n_rows : int
-        Number of rows that have some weight.
+        Of each copy of a row on it; the squares, each as often as there are copies, add up to the
+        variance times the square of the number of all copies.
+    copies : ndarray of float64, shape (n,)
+        How many observations each row is.
     aucs : list of ndarray of float64
         Of each fold, by repeat.
     pairs : list of ndarray of float64
@@ -235,18 +247,22 @@ class FoldRanking:
 
     auc: float
     influence: NDArray[np.float64]
-    n_rows: int
+    copies: NDArray[np.float64]
     aucs: list[NDArray[np.float64]]
     pairs: list[NDArray[np.float64]]
 
     @property
     def standard_error(self) -> float:
         """Of the mean AUC."""
-        return _error(self.influence, self.n_rows)
+        return _error(self.influence, self.copies)
 
 
 def rank_within_folds(
-    y_true: ArrayLike, y_score: ArrayLike, fold: ArrayLike, sample_weight: ArrayLike | None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    fold: ArrayLike,
+    sample_weight: ArrayLike | None,
+    weights: Weighting = "sampling",
 ) -> FoldRanking:
     """Rank the rows of each fold, and find by how much each row moves the mean AUC.
 
@@ -265,22 +281,25 @@ def rank_within_folds(
         raise ValueError(
             f"y_score has {len(scores)} columns, but fold has {len(folds)}: one for each repeat"
         )
-    weights = np.ones(n_rows) if sample_weight is None else to_weights(sample_weight)
+    is_counted = are_counts(weights, sample_weight)
+    weight = np.ones(n_rows) if sample_weight is None else to_weights(sample_weight)
     # Checks the weights, and that both classes have some.
-    of_two_classes(_core.delong, positive, [to_scores(scores[0])[0]], weights)
-    present = weights > 0
-    weights = weights / weights[present].mean()
+    of_two_classes(_core.delong, positive, [to_scores(scores[0])[0]], weight)
+    # How many observations a row is.
+    copies = weight if is_counted else np.where(weight > 0, 1.0, 0.0)
+    n_present = float(copies.sum())
+    weight = weight * (n_present / weight.sum())
     aucs, pairs = [], []
     influence = np.zeros(n_rows)
     for number, (column, labels) in enumerate(zip(scores, folds, strict=True)):
         within, of_folds, pairs_of_folds = _of_one_repeat(
-            positive, to_scores(column)[0], labels, present, weights, number
+            positive, to_scores(column)[0], labels, copies, weight, number
         )
         influence += within / len(scores)
         aucs.append(of_folds)
         pairs.append(pairs_of_folds)
     auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
-    return FoldRanking(auc, influence, int(present.sum()), aucs, pairs)
+    return FoldRanking(auc, influence, copies, aucs, pairs)
 
 
 def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
@@ -310,7 +329,7 @@ def compare_within_folds(
     """Test the difference of two mean AUCs of the same rows and folds."""
     alpha = 1 - confidence
     difference = first.auc - second.auc
-    error = _error(first.influence - second.influence, first.n_rows)
+    error = _error(first.influence - second.influence, first.copies)
     flat = [ranking.standard_error == 0 for ranking in (first, second)]
     method = "influence"
     if error > 0:
@@ -337,23 +356,23 @@ def compare_within_folds(
     )
 
 
-def _error(influence: NDArray[np.float64], n_rows: int) -> float:
-    return float(np.sqrt(np.sum(influence**2))) / n_rows
+def _error(influence: NDArray[np.float64], copies: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.sum(copies * influence**2)) / copies.sum())
 
 
 def _of_one_repeat(
     positive: NDArray[np.bool_],
     scores: NDArray[Any],
     labels: NDArray[Any],
-    present: NDArray[np.bool_],
+    copies: NDArray[np.float64],
     weights: NDArray[np.float64],
     repeat: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Influence of each row, AUC and independent pairs of each fold.
+    """Influence of each copy of a row, AUC and independent pairs of each fold.
 
     The squares of the influences add up to n² times the variance.
     """
-    n_present = int(present.sum())
+    present, n_present = copies > 0, float(copies.sum())
     shares = [weights[~positive].sum() / n_present, weights[positive].sum() / n_present]
     names, codes = np.unique(labels[present], return_inverse=True)
     influence = np.zeros(positive.size)
@@ -368,17 +387,18 @@ def _of_one_repeat(
         values = of_two_classes(_core.placements, own, scores[rows], own_weights)
         auc = float(np.average(values[own], weights=own_weights[own]))
         # A fold counts as much as another, whatever its weight.
-        size = rows.size * own_weights / own_weights.sum()
-        scale = math.sqrt(n_present / (names.size * rows.size))
+        n_rows = float(copies[rows].sum())
+        size = n_rows * own_weights / own_weights.sum() / copies[rows]
+        scale = math.sqrt(n_present / (names.size * n_rows))
         influence[rows] = scale * size * (values - auc) / np.where(own, shares[1], shares[0])
         aucs.append(auc)
-        pairs.append(min(_effective(own_weights[own]), _effective(own_weights[~own])))
+        pairs.append(min(_effective(own_weights[of], copies[rows][of]) for of in (own, ~own)))
     return influence, np.array(aucs), np.array(pairs)
 
 
-def _effective(weights: NDArray[np.float64]) -> float:
-    """Kish's effective number of rows."""
-    return float(weights.sum() ** 2 / np.sum(weights**2))
+def _effective(weights: NDArray[np.float64], copies: NDArray[np.float64]) -> float:
+    """Kish's effective number of rows; the number of them, if each weighs as much as another."""
+    return float(weights.sum() ** 2 / np.sum(weights**2 / copies))
 
 
 def _columns(values: ArrayLike, name: str) -> list[NDArray[Any]]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._data.labels import equal_to
 from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.table import Table
 from aucrank._data.vectors import vector
 from aucrank._plots.roc_curve import Band, RocCurveDisplay, draw
 
@@ -215,6 +216,127 @@ class RocCurve:
         """
         return _at(self._curve.fpr_at, tpr)
 
+    def coords(
+        self,
+        *,
+        thresholds: ArrayLike | None = None,
+        fpr: ArrayLike | None = None,
+        tpr: ArrayLike | None = None,
+    ) -> Table:
+        """Table of what becomes of the rows at some thresholds, or at some rates.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (n_points,), default=None
+            Rows that score at least a threshold count as positive. ``None``, with no rates either,
+            takes every knot.
+        fpr : array-like of shape (n_points,), default=None
+            False positive rates from 0 to 1; each at the highest point of the curve there.
+        tpr : array-like of shape (n_points,), default=None
+            True positive rates from 0 to 1; each at the leftmost point of the curve there.
+
+        Returns
+        -------
+        Table
+            One row for each point, in the columns ``threshold``; the rates ``fpr`` and
+            ``tpr``; ``specificity`` and ``sensitivity``; ``precision``, the share of positives
+            among the rows called so, and ``npv``, that of negatives among the others, NaN where
+            there is no such row; ``accuracy``; the weights of rows ``tp``, ``fp``, ``tn``, ``fn``;
+            ``youden``, sensitivity plus specificity less 1; and ``closest_topleft``, the squared
+            distance to the corner (0, 1).
+
+        Raises
+        ------
+        ValueError
+            If more than one of the three is given, a threshold is NaN, or a rate is out of range.
+
+        Notes
+        -----
+        Between knots the curve is a line: what is read there is what a row in a tie drawn by lot
+        would give. No threshold has these rates, and ``threshold`` is NaN.
+
+        pROC has thresholds half-way between scores, where here they are scores; the rates are the
+        same. Its ``youden`` is greater by 1.
+
+        Examples
+        --------
+        >>> from aucrank.metrics import RocCurve
+        >>> curve = RocCurve.from_scores([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+        >>> at = curve.coords(thresholds=[0.4, 0.3])
+        >>> at["tp"], at["fp"]
+        (array([1., 2.]), array([1., 1.]))
+        >>> curve.coords(fpr=[0.5, 0.25])["threshold"]
+        array([0.35,  nan])
+        """
+        asked = [value for value in (thresholds, fpr, tpr) if value is not None]
+        if len(asked) > 1:
+            raise ValueError("coords takes thresholds, fpr or tpr, not more than one of them")
+        threshold: NDArray[np.float64]
+        if fpr is not None:
+            x = _points(fpr, "fpr")
+            y = self.tpr_at(x)
+            threshold = self._threshold_at(x, y)
+        elif tpr is not None:
+            y = _points(tpr, "tpr")
+            x = self.fpr_at(y)
+            threshold = self._threshold_at(x, y)
+        else:
+            threshold = self.thresholds if thresholds is None else _points(thresholds, "thresholds")
+            if np.isnan(threshold).any():
+                raise ValueError("thresholds holds NaN, which is no threshold")
+            knots = self.knot_at(threshold)
+            x, y = self.fpr[knots], self.tpr[knots]
+        negative, positive = self._curve.weights_above()
+        n_neg, n_pos = negative[-1], positive[-1]
+        if fpr is None and tpr is None:
+            fp, tp = negative[knots], positive[knots]
+        else:
+            fp, tp = x * n_neg, y * n_pos
+        tn, fn = n_neg - fp, n_pos - tp
+        with np.errstate(invalid="ignore"):
+            precision, npv = tp / (tp + fp), tn / (tn + fn)
+        return Table(
+            threshold=threshold,
+            fpr=x,
+            tpr=y,
+            specificity=1 - x,
+            sensitivity=y,
+            precision=precision,
+            npv=npv,
+            accuracy=(tp + tn) / (n_pos + n_neg),
+            tp=tp,
+            fp=fp,
+            tn=tn,
+            fn=fn,
+            youden=y - x,
+            closest_topleft=x**2 + (1 - y) ** 2,
+        )
+
+    def knot_at(self, thresholds: ArrayLike) -> NDArray[np.intp]:
+        """Knot that has the rates of each threshold.
+
+        Parameters
+        ----------
+        thresholds : float or array-like of any shape
+            Rows that score at least a threshold count as positive.
+
+        Returns
+        -------
+        ndarray
+            Indices into ``fpr``, ``tpr`` and ``thresholds``, of the shape of ``thresholds``.
+        """
+        # The last knot whose threshold is no lower; that at infinity comes first.
+        values = np.asarray(thresholds, dtype=np.float64)
+        knots = np.searchsorted(-self.thresholds, -values, side="right") - 1
+        return np.maximum(knots, 0)
+
+    def _threshold_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Threshold of the knot at each point; NaN between knots."""
+        # Knots rise in both rates, so that their sum tells them apart.
+        knots = np.minimum(np.searchsorted(self.fpr + self.tpr, x + y), self.fpr.size - 1)
+        is_knot = (self.fpr[knots] == x) & (self.tpr[knots] == y)
+        return np.where(is_knot, self.thresholds[knots], np.nan)
+
     def distance(self, other: RocCurve, norm: Literal["l1", "linf"] = "l1") -> float:
         """Distance to another curve, exact for the two piecewise linear curves [1]_.
 
@@ -306,6 +428,14 @@ def core_curve(
     thresholds = curve.thresholds().copy()
     thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
     return curve.with_thresholds(thresholds)
+
+
+def _points(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """One-dimensional array of at least one number."""
+    points = np.asarray(values, dtype=np.float64)
+    if points.ndim != 1 or points.size == 0:
+        raise ValueError(f"{name} must have shape (n_points,), got shape {points.shape}")
+    return points
 
 
 def _at(

@@ -2,9 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 from numpy.typing import ArrayLike
 
+from aucrank import _core
 from aucrank.metrics._curve import core_curve
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The part of the unit square whose area under the curve is asked for.
+
+    Attributes
+    ----------
+    fpr, tpr : tuple of (float, float)
+        Least and greatest rate.
+    standardize : bool
+        Whether the area is told on the scale on which chance has 0.5 and a perfect curve 1.
+    """
+
+    fpr: tuple[float, float] = (0.0, 1.0)
+    tpr: tuple[float, float] = (0.0, 1.0)
+    standardize: bool = False
+
+    @classmethod
+    def of(cls, fpr: tuple[float, float], tpr: tuple[float, float], standardize: bool) -> Bands:
+        """Return bands that have been checked."""
+        (a, b), (c, d) = fpr, tpr
+        bands = cls((float(a), float(b)), (float(c), float(d)), bool(standardize))
+        if not bands.is_whole:
+            _chance().partial_auc(bands.fpr, bands.tpr, bands.standardize)
+        return bands
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the curve counts."""
+        return self.fpr == self.tpr == (0.0, 1.0)
+
+    @property
+    def greatest(self) -> float:
+        """Area of a perfect curve."""
+        return (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
+
+    @cached_property
+    def slope(self) -> float:
+        """What the area is multiplied by, to be told on the scale that was asked for."""
+        if self.is_whole or not self.standardize:
+            return 1.0
+        return 0.5 / (self.greatest - _chance().partial_auc(self.fpr, self.tpr, False))
+
+    def scaled(self, area: float) -> float:
+        """Return the area on the scale that was asked for."""
+        return area if self.slope == 1 else 1 - self.slope * (self.greatest - area)
+
+
+def _chance() -> _core.RocCurve:
+    """Return the diagonal."""
+    curve = _core.RocCurve.from_scores(np.array([False, True]), np.zeros(2), None, 1)
+    assert curve is not None
+    return curve
 
 
 def partial_auc(
@@ -52,6 +111,7 @@ def partial_auc(
 
     See Also
     --------
+    auc_interval, auc_compare : Interval of such an area, and test of two.
     roc_auc_score : With ``max_fpr=x``, the same as ``fpr=(0, x), standardize=True``.
 
     Notes
@@ -93,6 +153,6 @@ def partial_auc(
     >>> partial_auc(y, score, tpr=(0.5, 1), standardize=True)
     0.6666666666666666
     """
-    bands = [(float(low), float(high)) for low, high in (fpr, tpr)]
+    bands = Bands.of(fpr, tpr, standardize)
     curve = core_curve(y_true, y_score, sample_weight)
-    return curve.partial_auc(bands[0], bands[1], bool(standardize))
+    return curve.partial_auc(bands.fpr, bands.tpr, bands.standardize)

@@ -16,6 +16,7 @@ from aucrank._data.weights import to_weights
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._curve import RocCurve
 from aucrank.metrics._inference import AucInterval, check_confidence, interval_of
+from aucrank.metrics._weighting import Weighting, are_counts
 
 
 class RocState:
@@ -233,8 +234,14 @@ class RocState:
         """
         return RocCurve(self._state.curve(effective_n_threads(None)))
 
-    def variance(self) -> float:
+    def variance(self, *, weights: Weighting = "sampling") -> float:
         r"""Variance of the AUC by the method of DeLong, DeLong and Clarke-Pearson [1]_.
+
+        Parameters
+        ----------
+        weights : {"sampling", "frequency"}, default="sampling"
+            What a weight says: that the row stands for so many, or, as a whole number, that there
+            were so many such rows.
 
         Returns
         -------
@@ -244,7 +251,7 @@ class RocState:
         Raises
         ------
         ValueError
-            If a class has fewer than two rows of weight above 0.
+            If a class has fewer than two rows of weight above 0, or a frequency is not whole.
 
         Notes
         -----
@@ -255,7 +262,7 @@ class RocState:
         .. math:: \frac{m}{m - 1} \frac{\sum_i w_i^2 (V_i - AUC)^2}{(\sum_i w_i)^2},
 
         which is the usual variance if all weights are equal. A row of weight k is one observation
-        here, however often it counts.
+        here, however often it counts; with frequencies, it is k of them.
 
         References
         ----------
@@ -263,13 +270,35 @@ class RocState:
            receiver operating characteristic curves: a nonparametric approach", Biometrics 44(3),
            1988. :doi:`10.2307/2531595`
         """
-        return self._state.variance(effective_n_threads(None))
+        if not are_counts(weights):
+            return self._state.variance(effective_n_threads(None))
+        variance = self._counts()[0]
+        if variance is None:
+            raise ValueError("the variance of the AUC needs two rows of each class")
+        return variance
 
-    def interval(self, *, confidence: float = 0.95) -> AucInterval:
+    def _counts(self) -> tuple[float | None, list[float]]:
+        """Variance, unless a class has one row, and rows of either class, if weights are counts."""
+        curve = self._state.curve(effective_n_threads(None))
+        negative, positive = curve.weights_above()
+        for above in (negative, positive):
+            broken = above != np.floor(above)
+            if broken.any():
+                weight = above[broken.argmax()]
+                raise ValueError(
+                    f"rows of a class weigh {weight:g} together, but frequencies are whole numbers"
+                )
+        rows = [float(positive[-1]), float(negative[-1])]
+        return curve.partial_variance((0.0, 1.0), (0.0, 1.0)), rows
+
+    def interval(self, *, weights: Weighting = "sampling", confidence: float = 0.95) -> AucInterval:
         """AUC with its normal confidence interval, clipped to [0, 1].
 
         Parameters
         ----------
+        weights : {"sampling", "frequency"}, default="sampling"
+            What a weight says: that the row stands for so many, or, as a whole number, that there
+            were so many such rows.
         confidence : float, default=0.95
             Chance, above 0 and below 1, with which such an interval holds the true AUC.
 
@@ -282,12 +311,16 @@ class RocState:
         Raises
         ------
         ValueError
-            If a class is absent, or ``confidence`` is out of range.
+            If a class is absent, ``confidence`` is out of range, or a frequency is not whole.
         """
         check_confidence(confidence)
-        effective = self._state.effective_rows(effective_n_threads(None))
-        one_row = min(self._state.n_pos(), self._state.n_neg()) < 2
-        variance = None if one_row else self.variance()
+        variance: float | None
+        if are_counts(weights):
+            variance, effective = self._counts()
+        else:
+            effective = list(self._state.effective_rows(effective_n_threads(None)))
+            one_row = min(self._state.n_pos(), self._state.n_neg()) < 2
+            variance = None if one_row else self.variance()
         interval = interval_of(self.auc(), variance, effective, confidence)
         bound = self.auc_error_bound()
         return replace(

@@ -1,9 +1,9 @@
 //! Uncertainty of an AUC: `aucrank::roc`'s `DeLong` and bootstrap as Python functions.
 
 use aucrank::RankError;
-use aucrank::roc::{self, Bootstrap, Score};
+use aucrank::roc::{self, Bootstrap, Criterion, PartialAreas, Score, Weighting};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::roc::{Labels, Scores, run, with_scores};
@@ -80,6 +80,40 @@ pub fn delong(
     }))
 }
 
+/// A band of false, and one of true positive rates.
+type Bands = ((f64, f64), (f64, f64));
+
+fn bands(((a, b), (c, d)): Bands) -> ([f64; 2], [f64; 2]) {
+    ([a, b], [c, d])
+}
+
+/// As [`delong`], for the areas within bands; weights are frequencies if `counted`.
+#[pyfunction]
+pub fn partial_areas(
+    py: Python<'_>,
+    labels: Labels<'_>,
+    models: Vec<Scores<'_>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    within: Bands,
+    counted: bool,
+    n_threads: usize,
+) -> PyResult<Option<Summary>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let weighting = if counted { Weighting::Frequency } else { Weighting::Sampling };
+    let within = bands(within);
+    let found = with_models!(models, |models| run(py, labels.len(), n_threads, || {
+        let areas = |rows: &[bool]| PartialAreas::new(&models, rows, weights, weighting, within);
+        labels.positive().map(|positive| areas(&positive)).transpose()
+    })?);
+    Ok(found.map(|found| {
+        let last = found.areas().len() - 1;
+        let variances = (0..=last).map(|model| found.covariance(model, model)).collect();
+        let variances = Option::zip(variances, found.difference_variance(0, last));
+        (found.areas().to_vec(), variances, found.effective_rows())
+    }))
+}
+
 /// Placement value of each row. `None` as for [`delong`].
 #[pyfunction]
 pub fn placements<'py>(
@@ -140,6 +174,72 @@ pub fn bootstrap_tprs<'py>(
         labels.positive().map(|positive| tprs(&positive)).transpose()
     }));
     Ok(tprs?.map(|tprs| tprs.into_pyarray(py)))
+}
+
+/// Areas within bands of every resample, one per model. `None` as for [`delong`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "labels, scores and weights, then how")]
+pub fn bootstrap_partial_aucs<'py>(
+    py: Python<'py>,
+    labels: Labels<'_>,
+    models: Vec<Scores<'_>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    within: Bands,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Option<Floats<'py>>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let bootstrap = Bootstrap { n_resamples, seed };
+    let within = bands(within);
+    let areas = with_models!(models, |models| on_pool(py, n_threads, |interrupt| {
+        let areas =
+            |rows: &[bool]| bootstrap.partial_aucs(&models, rows, weights, within, interrupt);
+        labels.positive().map(|positive| areas(&positive)).transpose()
+    })?);
+    Ok(areas.map(|areas| areas.into_pyarray(py)))
+}
+
+/// The criterion of a name; `slope` is that of the first.
+pub fn criterion(name: &str, slope: f64) -> PyResult<Criterion> {
+    Ok(match name {
+        "slope" => Criterion::Slope(slope),
+        "corner" => Criterion::Corner,
+        "equal" => Criterion::Equal,
+        other => {
+            let known = "\"slope\", \"corner\" or \"equal\"";
+            return Err(PyValueError::new_err(format!(
+                "criterion is {other:?}, but must be {known}"
+            )));
+        }
+    })
+}
+
+/// Knot, false and true positive rate of the best cut-off of every resample. `None` as for
+/// [`delong`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "labels, scores and weights, then how")]
+pub fn bootstrap_cut_offs<'py>(
+    py: Python<'py>,
+    labels: Labels<'_>,
+    scores: Scores<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    by: &str,
+    slope: f64,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Option<Floats<'py>>> {
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let bootstrap = Bootstrap { n_resamples, seed };
+    let by = criterion(by, slope)?;
+    let cuts = with_scores!(scores, |scores| on_pool(py, n_threads, |interrupt| {
+        let cuts = |rows: &[bool]| bootstrap.cut_offs(scores, rows, weights, by, interrupt);
+        labels.positive().map(|positive| cuts(&positive)).transpose()
+    }));
+    Ok(cuts?.map(|cuts| cuts.into_pyarray(py)))
 }
 
 #[pyfunction]

@@ -49,7 +49,8 @@ mod _core {
     use super::gradient::{PyGradientBoosted, fit_gradient_boosting};
     #[pymodule_export]
     use super::inference::{
-        bootstrap_aucs, bootstrap_tprs, delong, hanley_mcneil_variance, placements,
+        bootstrap_aucs, bootstrap_cut_offs, bootstrap_partial_aucs, bootstrap_tprs, delong,
+        hanley_mcneil_variance, partial_areas, placements,
     };
     #[pymodule_export]
     use super::marti::{PyBranchingProgram, fit_marti_rank};

@@ -9,6 +9,7 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::inference::criterion;
 use crate::run::{on_pool, to_py_err};
 
 /// Runs `work` without the interpreter; on a pool only if the core would use one.
@@ -257,6 +258,21 @@ impl RocCurve {
     fn partial_auc(&self, fpr: (f64, f64), tpr: (f64, f64), standardize: bool) -> PyResult<f64> {
         let area = self.0.partial_auc([fpr.0, fpr.1], [tpr.0, tpr.1], standardize);
         area.map_err(to_py_err)
+    }
+
+    /// Of counts; `None` if a class has a single one.
+    fn partial_variance(&self, fpr: (f64, f64), tpr: (f64, f64)) -> PyResult<Option<f64>> {
+        self.0.partial_variance([fpr.0, fpr.1], [tpr.0, tpr.1]).map_err(to_py_err)
+    }
+
+    /// Weights of the negative and of the positive rows that score at least each threshold.
+    fn weights_above<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<f64>>; 2] {
+        self.0.weights_above().map(|weights| weights.into_pyarray(py))
+    }
+
+    /// Knot that is best by a criterion.
+    fn cut_off(&self, by: &str, slope: f64) -> PyResult<usize> {
+        Ok(self.0.cut_off(criterion(by, slope)?))
     }
 
     fn hull(&self, py: Python<'_>) -> Self {

@@ -12,8 +12,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::compare::highest_at;
+use super::cut_off::Criterion;
 use super::delong::{Rows, order, split_rows};
 use super::mass::{Mass, Weights};
+use super::partial::{area_of_rates, check_bands};
 use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::Score;
 use crate::data::Wide;
@@ -122,45 +124,114 @@ impl Bootstrap {
         interrupt: &Interrupt,
     ) -> Result<Vec<f64>, RankError> {
         super::compare::check_rates("fpr", fpr)?;
-        Sample::new(scores, positive, Unweighted)?;
-        match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
-            None => self.tprs_by(scores, positive, Unweighted, fpr, interrupt),
-            Some(Weights::Few(few)) => self.tprs_by(scores, positive, few, fpr, interrupt),
-            Some(Weights::Many(many)) => self.tprs_by(scores, positive, many, fpr, interrupt),
-        }
+        self.of_curves(&[scores], positive, weights, interrupt, |x, y| {
+            fpr.iter().map(|&rate| highest_at(x, y, rate)).collect()
+        })
     }
 
-    fn tprs_by<S: Score, W: Weigh>(
+    /// Area of each model within bands of false and of true positive rates on each resample, as by
+    /// [`RocCurve::partial_auc`](super::RocCurve::partial_auc): `n_resamples` rows with one value
+    /// per model.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`Bootstrap::aucs`], and for bands that are none.
+    pub fn partial_aucs<S: Score>(
+        &self,
+        models: &[&[S]],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        (fpr, tpr): ([f64; 2], [f64; 2]),
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, RankError> {
+        check_bands(fpr, tpr)?;
+        let area = |x: &[f64], y: &[f64]| vec![area_of_rates(x, y, fpr, tpr)];
+        self.of_curves(models, positive, weights, interrupt, area)
+    }
+
+    /// The best cut-off of each resample: three values a resample, the index of the knot in the
+    /// curve of all rows, as of [`RocCurve::cut_off`](super::RocCurve::cut_off), and the false and
+    /// the true positive rate of the resample there.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`Bootstrap::aucs`].
+    pub fn cut_offs<S: Score>(
         &self,
         scores: &[S],
         positive: &[bool],
-        weights: W,
-        fpr: &[f64],
+        weights: Option<&[f64]>,
+        criterion: Criterion,
         interrupt: &Interrupt,
     ) -> Result<Vec<f64>, RankError> {
+        // A score that was not drawn repeats the knot before it, which is then the best one.
+        self.of_curves(&[scores], positive, weights, interrupt, |x, y| {
+            let best = criterion.best(x, y);
+            vec![best as f64, x[best], y[best]]
+        })
+    }
+
+    fn of_curves<S: Score>(
+        &self,
+        models: &[&[S]],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+        work: impl Fn(&[f64], &[f64]) -> Vec<f64> + Sync,
+    ) -> Result<Vec<f64>, RankError> {
+        if models.is_empty() {
+            let (value, rule) = ("empty".to_owned(), "the scores of one model at least");
+            return Err(RankError::BadParameter { name: "models", value, rule });
+        }
+        for scores in models {
+            Sample::new(scores, positive, Unweighted)?;
+        }
+        match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
+            None => self.on_each_curve(models, positive, Unweighted, interrupt, work),
+            Some(Weights::Few(few)) => self.on_each_curve(models, positive, few, interrupt, work),
+            Some(Weights::Many(many)) => {
+                self.on_each_curve(models, positive, many, interrupt, work)
+            }
+        }
+    }
+
+    /// The result of `work` on the curve of each model on each resample: rates at each distinct
+    /// score of the model, whether it was drawn or not.
+    fn on_each_curve<S: Score, W: Weigh>(
+        &self,
+        models: &[&[S]],
+        positive: &[bool],
+        weights: W,
+        interrupt: &Interrupt,
+        work: impl Fn(&[f64], &[f64]) -> Vec<f64> + Sync,
+    ) -> Result<Vec<f64>, RankError> {
         let none = MassOf::<W>::default();
-        let classes = sorted_by(scores, &split(positive, weights)?);
-        // Scores in descending order, and the index of each row's score in them.
-        let keys = classes.each_ref().map(|rows| -> Vec<S::Key> {
-            rows.iter().map(|&(row, _)| scores[row].key()).collect()
-        });
-        let mut distinct = keys.concat();
-        distinct.sort_unstable_by(|a, b| b.cmp(a));
-        distinct.dedup();
-        let places = keys.map(|keys| -> Vec<usize> {
-            let place = |key: &S::Key| distinct.partition_point(|other| other > key);
-            keys.iter().map(place).collect()
-        });
-        self.on_each_resample(
-            || [0, 1].map(|_| (vec![none; distinct.len()], vec![0.0; distinct.len() + 1])),
-            |scratch, resample| {
-                interrupt.check()?;
-                let mut rng = self.stream(resample);
-                for ((sums, rates), (rows, places)) in
-                    scratch.iter_mut().zip(classes.iter().zip(&places))
-                {
-                    sums.fill(none);
-                    draw(&mut rng, rows.len(), |row| sums[places[row]] += rows[row].1);
+        let classes = sorted_by(models[0], &split(positive, weights)?);
+        // For each model, the number of distinct scores, and the index of each row's score in them
+        // in descending order.
+        let places: Vec<(usize, [Vec<usize>; 2])> =
+            models.iter().map(|scores| places_of(scores, &classes)).collect();
+        let new_scratch = || -> Vec<_> {
+            let tables =
+                |n_distinct| [0, 1].map(|_| (vec![none; n_distinct], vec![0.0; n_distinct + 1]));
+            places.iter().map(|(n_distinct, _)| tables(*n_distinct)).collect()
+        };
+        self.on_each_resample(new_scratch, |scratch, resample| {
+            interrupt.check()?;
+            let mut rng = self.stream(resample);
+            for (sums, _) in scratch.iter_mut().flatten() {
+                sums.fill(none);
+            }
+            for (class, rows) in classes.iter().enumerate() {
+                draw(&mut rng, rows.len(), |row| {
+                    for (tables, (_, places)) in scratch.iter_mut().zip(&places) {
+                        tables[class].0[places[class][row]] += rows[row].1;
+                    }
+                });
+            }
+            let mut found = Vec::new();
+            for tables in scratch {
+                for (sums, rates) in &mut *tables {
                     let total = sums.iter().copied().sum::<MassOf<W>>().to_f64();
                     let mut above = none;
                     for (rate, sum) in rates[1..].iter_mut().zip(sums) {
@@ -168,10 +239,11 @@ impl Bootstrap {
                         *rate = above.to_f64() / total;
                     }
                 }
-                let [(_, x), (_, y)] = scratch;
-                Ok(fpr.iter().map(|&rate| highest_at(x, y, rate)).collect())
-            },
-        )
+                let [(_, x), (_, y)] = tables;
+                found.extend(work(x, y));
+            }
+            Ok(found)
+        })
     }
 
     /// The result of `work` on each resample, concatenated.
@@ -209,6 +281,20 @@ fn sorted_by<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> [Rows<M
     classes
         .each_ref()
         .map(|rows| order(scores, rows).into_iter().map(|(_, position)| rows[position]).collect())
+}
+
+/// The number of distinct scores, and the index of the score of each row of each class in them, in
+/// descending order.
+fn places_of<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> (usize, [Vec<usize>; 2]) {
+    let keys = classes
+        .each_ref()
+        .map(|rows| -> Vec<S::Key> { rows.iter().map(|&(row, _)| scores[row].key()).collect() });
+    let mut distinct = keys.concat();
+    distinct.sort_unstable_by(|a, b| b.cmp(a));
+    distinct.dedup();
+    let places = keys
+        .map(|keys| keys.iter().map(|key| distinct.partition_point(|other| other > key)).collect());
+    (distinct.len(), places)
 }
 
 /// What a resample needs of a model.
@@ -391,6 +477,16 @@ mod tests {
                 let aucs = bootstrap.aucs(&[&first, &second], &positive, weights, &go).unwrap();
                 let one = bootstrap.aucs(&[&first], &positive, weights, &go).unwrap();
                 let tprs = bootstrap.tprs(&first, &positive, weights, &grid, &go).unwrap();
+                let bands = ([0.1, 0.6], [0.2, 0.9]);
+                let models = [&first[..], &second[..]];
+                let areas = bootstrap.partial_aucs(&models, &positive, weights, bands, &go).unwrap();
+                let youden = Criterion::Slope(1.0);
+                let cuts = bootstrap.cut_offs(&first, &positive, weights, youden, &go).unwrap();
+                let all = weights.map_or_else(
+                    || RocCurve::new(&first, &positive),
+                    |weights| RocCurve::weighted(&first, &positive, weights),
+                );
+                let thresholds = all.unwrap().thresholds().to_vec();
                 for resample in 0..5 {
                     let mut counts = drawn(bootstrap, resample as u64, &first, &positive);
                     for (count, weight) in counts.iter_mut().zip(weights.unwrap_or(&[])) {
@@ -403,6 +499,15 @@ mod tests {
                     prop_assert!((found[1] - expected[1]).abs() < 1e-12);
                     prop_assert_eq!(one[resample], found[0]);
                     let curve = RocCurve::weighted(&first, &positive, &counts).unwrap();
+                    let cut = &cuts[3 * resample..3 * resample + 3];
+                    let best = curve.cut_off(youden);
+                    prop_assert_eq!(thresholds[cut[0] as usize], curve.thresholds()[best]);
+                    prop_assert_eq!(&cut[1..], [curve.fpr()[best], curve.tpr()[best]]);
+                    let other = RocCurve::weighted(&second, &positive, &counts).unwrap();
+                    for (curve, area) in [&curve, &other].iter().zip(&areas[2 * resample..]) {
+                        let expected = curve.partial_auc(bands.0, bands.1, false).unwrap();
+                        prop_assert!((area - expected).abs() < 1e-12);
+                    }
                     let tprs = &tprs[5 * resample..5 * resample + 5];
                     for (found, expected) in tprs.iter().zip(curve.tpr_at(&grid).unwrap()) {
                         prop_assert!((found - expected).abs() < 1e-12);

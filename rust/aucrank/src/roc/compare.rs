@@ -51,12 +51,7 @@ impl RocCurve {
     pub fn fpr_at(&self, tpr: &[f64]) -> Result<Vec<f64>, RankError> {
         check_rates("tpr", tpr)?;
         let (x, y) = (self.fpr(), self.tpr());
-        let at = |&rate: &f64| {
-            // The first of the knots at this rate is the leftmost.
-            let reached = y.partition_point(|&knot| knot < rate);
-            if reached == 0 { 0.0 } else { on_segment(&y, &x, reached - 1, rate) }
-        };
-        Ok(tpr.iter().map(at).collect())
+        Ok(tpr.iter().map(|&rate| leftmost_at(&x, &y, rate)).collect())
     }
 
     /// Distance from this curve to another, exact for piecewise linear curves.
@@ -116,6 +111,13 @@ pub(super) fn highest_at(x: &[f64], y: &[f64], rate: f64) -> f64 {
     // The last of the knots at this rate is the highest.
     let beyond = x.partition_point(|&knot| knot <= rate);
     if beyond == x.len() { 1.0 } else { on_segment(x, y, beyond - 1, rate) }
+}
+
+/// Leftmost point at the height `rate` of the line through the knots.
+pub(super) fn leftmost_at(x: &[f64], y: &[f64], rate: f64) -> f64 {
+    // The first of the knots at this rate is the leftmost.
+    let reached = y.partition_point(|&knot| knot < rate);
+    if reached == 0 { 0.0 } else { on_segment(y, x, reached - 1, rate) }
 }
 
 /// The line through the knots `segment` and `segment + 1`, at `at`.

@@ -5,6 +5,7 @@ use super::mass::{Mass, Shifted, Weights, is_few, simplest};
 use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
+use crate::data::times_power_of_two;
 use crate::{RankError, parallel};
 
 /// Knots of an ROC curve, from (0, 0) to (1, 1), with linear interpolation between them.
@@ -297,6 +298,24 @@ impl RocCurve {
         with_counts!(self, |_fp, tp| rates(tp))
     }
 
+    /// Weights of the negative and of the positive rows that score at least each threshold: of all
+    /// of them at the last knot.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::RocCurve;
+    ///
+    /// let (scores, positive) = ([0.1, 0.4, 0.4], [false, false, true]);
+    /// let curve = RocCurve::weighted(&scores, &positive, &[3.0, 0.5, 2.0]).unwrap();
+    /// assert_eq!(curve.weights_above(), [vec![0.0, 0.5, 3.5], vec![0.0, 2.0, 2.0]]);
+    /// ```
+    #[must_use]
+    pub fn weights_above(&self) -> [Vec<f64>; 2] {
+        let [neg, pos] = self.exponents();
+        with_counts!(self, |fp, tp| [weights(fp, neg), weights(tp, pos)])
+    }
+
     /// Area under the curve, equal to the last bit to [`auc`](super::auc) of the same rows.
     #[must_use]
     pub fn auc(&self) -> f64 {
@@ -391,6 +410,10 @@ fn in_two_words<M: Mass>(counts: &[M]) -> Vec<u128> {
 fn rates<M: Mass>(counts: &[M]) -> Vec<f64> {
     let all = counts[counts.len() - 1].to_f64();
     counts.iter().map(|count| count.to_f64() / all).collect()
+}
+
+fn weights<M: Mass>(counts: &[M], unit: i32) -> Vec<f64> {
+    counts.iter().map(|count| times_power_of_two(count.to_f64(), unit)).collect()
 }
 
 fn area_of<M: Mass>(fp: &[M], tp: &[M], n_knots: usize) -> f64 {

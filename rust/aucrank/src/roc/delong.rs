@@ -292,7 +292,12 @@ impl<M: Mass> Placed<M> {
         let mut of_models = Vec::with_capacity(models.len());
         for scores in models {
             let mut half_wins = M::Product::default();
-            for (class, values) in place(scores, &classes).into_iter().enumerate() {
+            let rows = [0, 1].map(|class: usize| &classes[class].rows);
+            let half_wins_of = |class: usize, below, up_to| {
+                let all = totals[1 - class];
+                if class == 1 { below + up_to } else { all - below + (all - up_to) }
+            };
+            for (class, values) in place(scores, rows, half_wins_of).into_iter().enumerate() {
                 if class == 1 {
                     for (&wins, row) in values.iter().zip(&classes[1].rows) {
                         half_wins += wins.times(row.1);
@@ -354,13 +359,18 @@ pub(super) fn order<S: Score, M: Mass>(scores: &[S], rows: &[(usize, M)]) -> Vec
     order
 }
 
-/// Half-wins of the rows of each class, by one merge of the two classes in order.
-fn place<S: Score, M: Mass>(scores: &[S], classes: &[Class<M>; 2]) -> [Vec<M>; 2] {
-    let orders = [0, 1].map(|class: usize| order(scores, &classes[class].rows));
+/// A value for each row of each class, given its class and the weight of the other class below it,
+/// and below it or tied with it; by one merge of the two classes in order.
+pub(super) fn place<S: Score, M: Mass, T: Copy + Default>(
+    scores: &[S],
+    classes: [&Rows<M>; 2],
+    value: impl Fn(usize, M, M) -> T,
+) -> [Vec<T>; 2] {
+    let orders = classes.map(|rows| order(scores, rows));
     [0, 1].map(|class: usize| {
         let (own, others) = (&orders[class], &orders[1 - class]);
-        let weight = |other: &(S::Key, usize)| classes[1 - class].rows[other.1].1;
-        let mut values = vec![M::default(); own.len()];
+        let weight = |other: &(S::Key, usize)| classes[1 - class][other.1].1;
+        let mut values = vec![T::default(); own.len()];
         // Weight of the other class up to this score, and the next row to be added to it.
         let (mut up_to, mut next) = (M::default(), 0);
         for tied in own.chunk_by(|a, b| a.0 == b.0) {
@@ -373,10 +383,9 @@ fn place<S: Score, M: Mass>(scores: &[S], classes: &[Class<M>; 2]) -> [Vec<M>; 2
                 up_to += weight(&others[next]);
                 next += 1;
             }
-            let all = classes[class].others;
-            let half_wins = if class == 1 { below + up_to } else { all - below + (all - up_to) };
+            let found = value(class, below, up_to);
             for &(_, position) in tied {
-                values[position] = half_wins;
+                values[position] = found;
             }
         }
         values
@@ -385,10 +394,10 @@ fn place<S: Score, M: Mass>(scores: &[S], classes: &[Class<M>; 2]) -> [Vec<M>; 2
 
 /// Matrices over the models, in row-major order.
 #[derive(Debug, Clone, PartialEq)]
-struct Spread {
-    covariances: Vec<f64>,
+pub(super) struct Spread {
+    pub covariances: Vec<f64>,
     /// Variances of differences.
-    differences: Vec<f64>,
+    pub differences: Vec<f64>,
 }
 
 impl Spread {
@@ -404,11 +413,15 @@ impl Spread {
         if placed.classes.iter().any(|class| class.rows.len() < 2) {
             return None;
         }
-        let n_models = placed.aucs.len();
+        Some(Self::sum(placed.aucs.len(), placed.classes.each_ref().map(of_class)))
+    }
+
+    /// The sum of what each class adds to the covariance of two models, and to the variance of
+    /// their difference.
+    pub fn sum(n_models: usize, classes: [impl Fn(usize, usize) -> [f64; 2]; 2]) -> Self {
         let zeros = vec![0.0; n_models * n_models];
         let mut spread = Self { covariances: zeros.clone(), differences: zeros };
-        for class in &placed.classes {
-            let of_models = of_class(class);
+        for of_models in classes {
             for a in 0..n_models {
                 for b in 0..=a {
                     let [covariance, difference] = of_models(a, b);
@@ -424,7 +437,7 @@ impl Spread {
                 }
             }
         }
-        Some(spread)
+        spread
     }
 }
 

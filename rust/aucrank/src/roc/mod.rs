@@ -1,16 +1,16 @@
 //! The objective: the area under the ROC curve, the curve and its hull.
 //!
 //! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows, except
-//! in variances, where weight k is not evidence of k rows. Sums of weights are integer multiples of
+//! in variances, where weight k is not evidence of k rows unless [`Weighting`] says so. Sums of weights are integer multiples of
 //! a unit of their class, as wide as needed: results are exact up to one division, and identical
 //! for any number of threads and any order of the rows. Only weighted variances depend, by
 //! rounding, on the order of the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
-//! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area;
+//! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area; [`PartialAreas`]: of a part of it;
 //! - [`RocCurve`]: the knots, their hull, partial areas, interpolation, distances;
 //! - [`RocState`]: all of these for rows that come in batches;
-//! - [`largest_gap`]: the cut of a score into two classes;
+//! - [`largest_gap`], [`Criterion`]: the cut of a score into two classes;
 //! - [`Ramp`]: a differentiable AUC and its gradient; [`RampClimber`]: the same, evaluated
 //!   repeatedly on the same rows.
 
@@ -20,11 +20,13 @@ mod climber;
 mod compare;
 mod curve;
 mod cut;
+mod cut_off;
 mod delong;
 mod hull;
 mod log_odds;
 mod mass;
 mod partial;
+mod partial_spread;
 mod precision_recall;
 mod ramp;
 mod ramp_sums;
@@ -42,8 +44,10 @@ pub use compare::Norm;
 pub use curve::{Knots, RocCurve};
 pub(crate) use cut::curve_of;
 pub use cut::largest_gap;
+pub use cut_off::Criterion;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub(crate) use log_odds::Line;
+pub use partial_spread::{PartialAreas, Weighting};
 pub use precision_recall::PrecisionRecall;
 pub use ramp::{Ramp, RampGradient, by_coefficient};
 pub use sample::PARALLEL_FROM;

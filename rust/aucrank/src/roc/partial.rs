@@ -1,6 +1,7 @@
 //! Partial areas under the curve.
 
 use super::RocCurve;
+use super::compare::{highest_at, leftmost_at};
 use super::curve::with_counts;
 use super::mass::Mass;
 use crate::RankError;
@@ -40,15 +41,7 @@ impl RocCurve {
         tpr: [f64; 2],
         standardize: bool,
     ) -> Result<f64, RankError> {
-        for (name, [low, high]) in [("fpr", fpr), ("tpr", tpr)] {
-            if !(0.0 <= low && low < high && high <= 1.0) {
-                return Err(RankError::BadParameter {
-                    name,
-                    value: format!("({low}, {high})"),
-                    rule: "a band (low, high) with 0 <= low < high <= 1",
-                });
-            }
-        }
+        check_bands(fpr, tpr)?;
         let ([a, b], [c, d]) = (fpr, tpr);
         // Where the curve enters and leaves the band of true positive rates.
         let enters = if c > 0.0 { self.fpr_at(&[c])?[0] } else { 0.0 };
@@ -109,6 +102,64 @@ impl RocCurve {
         let (beyond, cut) = with_counts!(self, |fp, tp| cut_segment(fp, tp, fpr));
         self.area_of(beyond) + cut
     }
+}
+
+pub(super) fn check_bands(fpr: [f64; 2], tpr: [f64; 2]) -> Result<(), RankError> {
+    for (name, [low, high]) in [("fpr", fpr), ("tpr", tpr)] {
+        if !(0.0 <= low && low < high && high <= 1.0) {
+            return Err(RankError::BadParameter {
+                name,
+                value: format!("({low}, {high})"),
+                rule: "a band (low, high) with 0 <= low < high <= 1",
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The part of a curve within two bands of rates: false positive rates from `fpr[0]` to `fpr[1]`,
+/// over which it climbs from `tpr[0]` to `tpr[1]`. Left of it the curve is below the band of true
+/// positive rates, right of it, above.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Part {
+    pub fpr: [f64; 2],
+    pub tpr: [f64; 2],
+}
+
+impl Part {
+    /// The part of the curve through these knots, for bands that have been checked.
+    pub fn of(x: &[f64], y: &[f64], [a, b]: [f64; 2], [c, d]: [f64; 2]) -> Self {
+        let enters = if c > 0.0 { leftmost_at(x, y, c) } else { 0.0 };
+        let leaves = if d < 1.0 { leftmost_at(x, y, d) } else { 1.0 };
+        let height = |rate| highest_at(x, y, rate).clamp(c, d);
+        Self {
+            fpr: [enters.clamp(a, b), leaves.clamp(a, b)],
+            // Where the curve enters or leaves on a jump, the jump goes on outside of the band.
+            tpr: [if enters > a { c } else { height(a) }, if leaves < b { d } else { height(b) }],
+        }
+    }
+}
+
+/// [`RocCurve::partial_auc`] of the curve through knots that are rates, for bands that have been
+/// checked.
+pub(super) fn area_of_rates(x: &[f64], y: &[f64], fpr: [f64; 2], tpr: [f64; 2]) -> f64 {
+    let ([_, b], [c, d]) = (fpr, tpr);
+    let Part { fpr: [low, high], .. } = Part::of(x, y, fpr, tpr);
+    let first = x.partition_point(|&knot| knot <= low).max(1) - 1;
+    let mut area = (d - c) * (b - high);
+    for segment in first..x.len() - 1 {
+        if x[segment] >= high {
+            break;
+        }
+        let run = x[segment + 1] - x[segment];
+        let (left, right) = (x[segment].max(low), x[segment + 1].min(high));
+        if right > left {
+            let slope = (y[segment + 1] - y[segment]) / run;
+            let middle = y[segment] + slope * (0.5 * (left + right) - x[segment]);
+            area += (right - left) * (middle - c);
+        }
+    }
+    area.max(0.0)
 }
 
 /// The number of knots up to a false positive rate, and the area from the last of them to that
@@ -173,6 +224,8 @@ mod tests {
             let curve = RocCurve::new(&scores, &positive).unwrap();
             let area = curve.partial_auc(fpr, tpr, false).unwrap();
             prop_assert!((area - area_by_sum(&curve, fpr, tpr)).abs() < 1e-3);
+            let of_rates = area_of_rates(&curve.fpr(), &curve.tpr(), fpr, tpr);
+            prop_assert!((area - of_rates).abs() < 1e-12);
         }
 
         #[test]

@@ -1,0 +1,41 @@
+"""What a weight says of a row: a share of the population, or a number of equal rows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucrank._data.vectors import vector
+from aucrank._data.weights import to_weights
+
+Weighting: TypeAlias = Literal["sampling", "frequency"]
+
+
+def are_counts(weights: str, *sample_weights: ArrayLike | None) -> bool:
+    """Whether weights are frequencies, which must be whole numbers."""
+    if weights not in ("sampling", "frequency"):
+        raise ValueError(f'weights is {weights!r}, but must be "sampling" or "frequency"')
+    if weights == "sampling":
+        return False
+    for sample_weight in sample_weights:
+        if sample_weight is None:
+            continue
+        values = to_weights(sample_weight)
+        broken = values != np.floor(values)
+        if broken.any():
+            row = int(broken.argmax())
+            raise ValueError(
+                f"sample_weight of row {row} is {values[row]}, but frequencies are whole numbers"
+            )
+    return True
+
+
+def repeated(
+    y_true: ArrayLike, models: list[NDArray[Any]], sample_weight: ArrayLike
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Labels and scores with each row as often as its frequency says."""
+    counts = to_weights(sample_weight).astype(np.intp)
+    labels = np.repeat(vector(y_true, "y_true"), counts)
+    return labels, [np.repeat(scores, counts) for scores in models]

@@ -1,0 +1,171 @@
+"""The best threshold and its intervals."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank.metrics import RocCurve, optimal_threshold
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+CRITERIA = ["youden", "closest_topleft", "cost", "equal"]
+FEW = {"n_resamples": 20, "random_state": 0}
+
+
+def loss(criterion, sensitivity, specificity, costs=(1, 1), prevalence=0.5):
+    """What a criterion makes least, by its definition."""
+    if criterion == "youden":
+        return 1 - sensitivity - specificity
+    if criterion == "closest_topleft":
+        return np.hypot(1 - sensitivity, 1 - specificity)
+    if criterion == "equal":
+        return np.abs(sensitivity - specificity)
+    wrong, missed = costs
+    return wrong * (1 - prevalence) * (1 - specificity) + missed * prevalence * (1 - sensitivity)
+
+
+@st.composite
+def scored(draw):
+    row = st.tuples(st.integers(0, 1), st.integers(-4, 4))
+    rows = [(0, 1), (1, 0), *draw(st.lists(row, max_size=40))]
+    return tuple(np.array(column) for column in zip(*rows, strict=True))
+
+
+@given(scored(), st.sampled_from(CRITERIA), st.floats(0.1, 10), st.sampled_from([None, 0.03, 0.7]))
+def test_no_threshold_is_better(rows, criterion, cost, prevalence):
+    y, scores = rows
+    found = optimal_threshold(
+        y, scores, criterion=criterion, cost_fn=cost, prevalence=prevalence, **FEW
+    )
+    share = y.mean() if prevalence is None else prevalence
+    losses = {}
+    for threshold in [np.inf, *sorted(set(scores.tolist()), reverse=True)]:
+        called = scores >= threshold
+        of = called[y == 1].mean(), 1 - called[y == 0].mean()
+        losses[threshold] = loss(criterion, *of, (1, cost), share)
+    least = min(losses.values())
+    best = [threshold for threshold, value in losses.items() if value <= least + 1e-12]
+    assert found.threshold == best[0]
+    assert loss(criterion, found.sensitivity, found.specificity, (1, cost), share) == pytest.approx(
+        least, abs=1e-12
+    )
+    value = -least if criterion == "youden" else least
+    assert found.value == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [60, 50])
+    scores = np.round(rng.normal(loc=y), 1)
+    weights = rng.integers(1, 4, y.size)
+    costs, share = (1, 2), 0.3
+    rows, optimism = [], []
+
+    def rates(threshold, labels, scores, weights):
+        called = scores >= threshold
+        sensitivity = np.average(called[labels == 1], weights=weights[labels == 1])
+        return sensitivity, 1 - np.average(called[labels == 0], weights=weights[labels == 0])
+
+    for _ in range(1500):
+        drawn = np.r_[rng.integers(0, 60, 60), rng.integers(60, 110, 50)]
+        resample = y[drawn], scores[drawn], weights[drawn]
+        candidates = [np.inf, *np.unique(scores[drawn])[::-1]]
+        found = [rates(threshold, *resample) for threshold in candidates]
+        losses = [loss(criterion, *of, costs, share) for of in found]
+        best = int(np.argmin(np.array(losses) > min(losses) + 1e-12))
+        rows.append([candidates[best], *found[best]])
+        elsewhere = rates(candidates[best], y, scores, weights)
+        optimism.append(
+            [
+                *np.subtract(found[best], elsewhere),
+                losses[best] - loss(criterion, *elsewhere, costs, share),
+            ]
+        )
+    rows, optimism = np.array(rows), np.mean(optimism, axis=0)
+    found = optimal_threshold(
+        y,
+        scores,
+        criterion=criterion,
+        cost_fn=2,
+        prevalence=0.3,
+        sample_weight=weights,
+        n_resamples=4000,
+        random_state=1,
+    )
+    # Ends scatter by a tenth of the deviation or so; scores have steps of 0.1.
+    for column, interval in enumerate(
+        [found.threshold_interval, found.sensitivity_interval, found.specificity_interval]
+    ):
+        slack = 0.25 * rows[:, column].std() + (0.1 if column == 0 else 0)
+        expected = np.quantile(rows[:, column], [0.025, 0.975])
+        assert interval == pytest.approx(expected, abs=slack)
+    assert found.sensitivity - found.sensitivity_corrected == pytest.approx(optimism[0], abs=0.01)
+    assert found.specificity - found.specificity_corrected == pytest.approx(optimism[1], abs=0.01)
+    sign = -1 if criterion == "youden" else 1
+    assert sign * (found.value - found.value_corrected) == pytest.approx(optimism[2], abs=0.01)
+
+
+def test_the_best_point_of_proc_comes_out():
+    # From pROC's own tests of `coords(r.s100b, "best")`.
+    data = pd.read_csv(Path(__file__).parent / "asah.csv")
+    found = optimal_threshold(data.poor, data.s100b, random_state=0)
+    assert found.sensitivity == pytest.approx(0.634146341463415)
+    assert found.specificity == pytest.approx(0.805555555555556)
+    assert found.value + 1 == pytest.approx(1.43970189701897)
+
+
+def test_correction_comes_closer_to_what_new_rows_give():
+    # Normal scores one apart: a threshold t has Youden's index Phi(t) - Phi(t - 1).
+    rng, y = np.random.default_rng(1), np.repeat([0, 1], [40, 40])
+    apparent, corrected, true = [], [], []
+    for seed in range(150):
+        found = optimal_threshold(y, rng.normal(loc=y), n_resamples=200, random_state=seed)
+        apparent.append(found.value)
+        corrected.append(found.value_corrected)
+        true.append(norm.cdf(found.threshold) - norm.cdf(found.threshold - 1))
+    bias, left = np.mean(apparent) - np.mean(true), np.mean(corrected) - np.mean(true)
+    assert bias > 0.04
+    assert abs(left) < 0.6 * bias
+
+
+def test_no_row_is_called_where_that_is_cheapest():
+    y, scores = np.repeat([0, 1], [50, 5]), np.tile(np.arange(11), 5)
+    found = optimal_threshold(y, scores, criterion="cost", cost_fp=100, **FEW)
+    assert (found.threshold, found.sensitivity, found.specificity) == (np.inf, 0.0, 1.0)
+    assert found.value == pytest.approx(5 / 55)
+    assert found.threshold_interval[1] == np.inf
+
+
+def test_thresholds_of_intervals_are_scores_and_seeds_hold():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 101)
+    scores = rng.normal(loc=y)
+    found = optimal_threshold(y, scores, random_state=5)
+    assert set(found.threshold_interval) <= set(scores)
+    assert found == optimal_threshold(y, scores, random_state=5)
+    assert found != optimal_threshold(y, scores, random_state=6)
+    names = np.where(y == 1, "sick", "healthy")
+    order = rng.permutation(101)
+    assert found.threshold == optimal_threshold(names[order], scores[order], **FEW).threshold
+    curve = RocCurve.from_scores(y, scores)
+    at = curve.coords(thresholds=[found.threshold])
+    assert (found.sensitivity, found.specificity) == (at["sensitivity"][0], at["specificity"][0])
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"criterion": "f1"}, "criterion is 'f1'"),
+        ({"criterion": "cost", "cost_fp": 0}, "cost_fp"),
+        ({"criterion": "cost", "cost_fn": np.inf}, "cost_fn is inf"),
+        ({"prevalence": 1.0}, "prevalence"),
+        ({"confidence": 0.0}, "confidence"),
+        ({"n_resamples": 1}, "n_resamples"),
+    ],
+)
+def test_bad_input_is_named(kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        optimal_threshold([0, 1, 0, 1], [1, 2, 3, 4], **kwargs)
