@@ -69,6 +69,11 @@ impl BoostedModel {
         self.0.threshold
     }
 
+    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
+        self.0.threshold = threshold;
+    }
+
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
     /// initial distribution of the training rows, `f` being the sum of the rounds so far and `y` 1
     /// or -1. It bounds the share of rows of the class on the wrong side of 0; both are products of

@@ -58,7 +58,7 @@ fn document_of(class: &str, model: Model) -> Document {
             Feature { name: Some("colour".to_owned()), kind: FeatureKind::Categorical { levels } },
         ],
     };
-    Document { header, model }
+    Document { header, model, calibration: None }
 }
 
 fn document() -> Document {
@@ -376,7 +376,11 @@ fn reading_and_writing_end_once_they_are_interrupted() {
         let found = Document::from_json_heeding(&text, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
         let found =
-            document.model.family().as_model().to_json_heeding(&document.header, &interrupt);
+            document.model.family().as_model().to_json_heeding(
+                &document.header,
+                document.calibration.as_ref(),
+                &interrupt,
+            );
         assert_eq!(found, Err(ModelError::Interrupted));
         // Behind the check of the text.
         let model = serde_json::to_string(&document.model.family().as_model()).unwrap();

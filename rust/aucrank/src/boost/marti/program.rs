@@ -104,6 +104,11 @@ impl BranchingProgram {
         self.threshold
     }
 
+    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
+        self.threshold = threshold;
+    }
+
     /// All nodes, layer by layer, with their layers (from 1) and indices (from 0).
     pub fn nodes(&self) -> impl Iterator<Item = (usize, usize, &Node)> {
         let places = (1..=self.n_rounds + 1).flat_map(|layer| (0..layer).map(move |i| (layer, i)));
