@@ -9,11 +9,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::data::{ClassSums, Labels, Pool, logistic, rising_pools};
+use crate::data::{ClassSums, Labels, Pool, logistic, rising_pools, score_groups};
 use crate::roc::Line;
 
-/// How much log-odds rise over all scores at least. Of a score that ranks no better than chance they
-/// would not rise at all, and there would be no score of even odds.
+/// How much log-odds rise at least: over all scores, and within a pool, as a share of the line's
+/// rise. Of a score that ranks no better than chance they would not rise at all, and there would be
+/// no score of even odds.
 const LEAST_RISE: f64 = 1.0 / 32.0;
 
 /// How probabilities are learned.
@@ -23,8 +24,10 @@ pub enum CalibrationMethod {
     /// One line of maximum likelihood (Platt, 1999), for few rows.
     Sigmoid,
     /// Isotonic regression, its log-odds interpolated between the mean scores of its pools (Oron and
-    /// Flournoy, 2017), beyond which they rise as the line does. One more positive row at the lowest
-    /// score and one more negative row at the highest keep probabilities from 0 and 1.
+    /// Flournoy, 2017). The first and the last pool, which may be wide, keep theirs up to their inner
+    /// ends, but for a slight rise; beyond all scores log-odds rise as the line does. One more
+    /// positive row at the lowest score and one more negative row at the highest keep probabilities
+    /// from 0 and 1.
     Isotonic,
 }
 
@@ -66,20 +69,13 @@ impl Calibration {
         labels: &Labels<'_>,
         method: CalibrationMethod,
     ) -> Result<(Self, f64), RankError> {
-        if scores.len() != labels.n_rows() {
-            let (found, expected) = (scores.len(), labels.n_rows());
-            return Err(RankError::LengthMismatch { name: "y_score", found, expected });
-        }
-        if let Some(row) = scores.iter().position(|score| score.is_nan()) {
-            return Err(RankError::NanScore(row));
-        }
-        let groups = groups_of(scores, labels);
+        let groups = score_groups(scores, labels)?;
         let class_rows = labels.class_rows();
         let (pivot, slope) = rising_line(&groups, class_rows);
         let range = groups[groups.len() - 1].0 - groups[0].0;
         let knots = match method {
             CalibrationMethod::Isotonic if range.is_finite() => {
-                isotonic_knots(&groups, class_rows)
+                isotonic_knots(&groups, class_rows, LEAST_RISE * slope)
             }
             _ => vec![pivot],
         };
@@ -174,17 +170,6 @@ impl Calibration {
     }
 }
 
-/// The class sums of each score, ascending.
-fn groups_of(scores: &[f64], labels: &Labels<'_>) -> Vec<(f64, ClassSums)> {
-    let rows = labels.rows();
-    // Adding 0 makes -0 the same as 0.
-    let scored = rows.iter().map(|&row| (scores[row as usize] + 0.0, labels.sums(row as usize)));
-    let mut scored: Vec<(f64, ClassSums)> = scored.collect();
-    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let tied = scored.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq());
-    tied.map(|tied| (tied[0].0, tied.iter().map(|(_, sums)| *sums).sum())).collect()
-}
-
 /// A knot of the line of maximum likelihood, and its slope, which is positive.
 fn rising_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> ((f64, f64), f64) {
     let line = Line::of_groups(groups, class_rows);
@@ -194,20 +179,33 @@ fn rising_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> ((f64, f64)
     ((middle, line.at(middle)), line.slope.max(least).clamp(f64::MIN_POSITIVE, f64::MAX))
 }
 
-/// The knots of an isotonic regression: a pool is at the mean of its scores.
-fn isotonic_knots(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Vec<(f64, f64)> {
+/// The knots of an isotonic regression: a pool is at the mean of its scores, and those at the ends
+/// have a knot at either end, between which log-odds rise by some slope.
+fn isotonic_knots(
+    groups: &[(f64, ClassSums)],
+    class_rows: [u64; 2],
+    slope: f64,
+) -> Vec<(f64, f64)> {
     let total: ClassSums = groups.iter().map(|&(_, sums)| sums).sum();
     let a_row = ((total.pos + total.neg) / (class_rows[0] + class_rows[1]).max(1)).max(1);
     let mut guarded = groups.to_vec();
     guarded[0].1.pos += a_row;
     guarded[groups.len() - 1].1.neg += a_row;
-    let mut rest = groups;
-    let knot = |Pool { sums, low, high }| {
+    let pools = rising_pools(&mut guarded);
+    let (mut knots, mut rest) = (Vec::with_capacity(pools.len() + 2), groups);
+    for (place, &Pool { sums, low, high }) in pools.iter().enumerate() {
         let (of_pool, above) = rest.split_at(rest.partition_point(|group| group.0 <= high));
         rest = above;
-        (mean_score(of_pool).clamp(low, high), (sums.pos as f64 / sums.neg as f64).ln())
-    };
-    rising_pools(&mut guarded).into_iter().map(knot).collect()
+        let log_odds = (sums.pos as f64 / sums.neg as f64).ln();
+        let rise = slope * (high - low);
+        match (place == 0, place + 1 == pools.len()) {
+            (true, false) => knots.extend([(low, log_odds - rise), (high, log_odds)]),
+            (false, true) => knots.extend([(low, log_odds), (high, log_odds + rise)]),
+            _ => knots.push((mean_score(of_pool).clamp(low, high), log_odds)),
+        }
+    }
+    knots.dedup_by(|above, below| above.0 <= below.0);
+    knots
 }
 
 /// The mean of the scores over their rows.
@@ -237,11 +235,7 @@ mod tests {
         };
         let rows: Vec<_> = (0..n).map(row).collect();
         let positive = rows.iter().enumerate().map(|(n, row)| n != 1 && row.1).collect();
-        (
-            rows.iter().map(|row| row.0).collect(),
-            positive,
-            rows.iter().map(|row| row.2).collect(),
-        )
+        (rows.iter().map(|row| row.0).collect(), positive, rows.iter().map(|row| row.2).collect())
     }
 
     /// Isotonic regression by its min-max formula, at each score.
@@ -273,13 +267,17 @@ mod tests {
             let mut values: Vec<f64> = rows.iter().map(|row| isotonic(&rows, row.0)).collect();
             values.sort_by(f64::total_cmp);
             values.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
-            // The mean score of the rows of each value is its knot.
-            for value in values {
-                let of_value = scores
-                    .iter()
-                    .filter(|&&score| (isotonic(&rows, score) - value).abs() < 1e-12);
-                let (sum, n) = of_value.fold((0.0, 0.0), |(sum, n), score| (sum + score, n + 1.0));
-                let at_knot = found.probability(sum / n - cut);
+            // The mean score of the rows of each value is its knot; at the ends, the inner end.
+            let last = values.len() - 1;
+            for (place, value) in values.into_iter().enumerate() {
+                let has_value = |score: &f64| (isotonic(&rows, *score) - value).abs() < 1e-12;
+                let of_value: Vec<f64> = scores.iter().copied().filter(has_value).collect();
+                let knot = match (place == 0, place == last) {
+                    (true, false) => of_value.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                    (false, true) => of_value.iter().copied().fold(f64::INFINITY, f64::min),
+                    _ => of_value.iter().sum::<f64>() / of_value.len() as f64,
+                };
+                let at_knot = found.probability(knot - cut);
                 assert!((at_knot - value).abs() < 1e-9, "{seed}: {at_knot} {value}");
             }
         }
@@ -369,9 +367,9 @@ mod tests {
         let labels = Labels::new(&positive, None).unwrap();
         let (found, cut) = Calibration::fit(&scores, &labels, CalibrationMethod::Isotonic).unwrap();
         // Pools of 30 negative rows and a positive one, and of 10 positive rows and a negative one.
-        assert!((found.probability(14.5 - cut) - 1.0 / 31.0).abs() < 1e-12);
-        assert!((found.probability(34.5 - cut) - 10.0 / 11.0).abs() < 1e-12);
-        assert!(29.0 < cut && cut < 31.0);
+        assert!((found.probability(29.0 - cut) - 1.0 / 31.0).abs() < 1e-9);
+        assert!((found.probability(30.0 - cut) - 10.0 / 11.0).abs() < 1e-9);
+        assert!(29.0 < cut && cut < 30.0);
     }
 
     #[test]

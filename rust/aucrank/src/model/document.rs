@@ -46,7 +46,8 @@ impl ModelRef<'_> {
             Ok(()) => malformed(err),
             Err(_) => ModelError::Interrupted,
         };
-        let body = to_text(&BodyRef { calibration, header, model: self }, interrupt).map_err(wrong)?;
+        let body =
+            to_text(&BodyRef { calibration, header, model: self }, interrupt).map_err(wrong)?;
         let mut document = String::with_capacity(body.len() + 200);
         document.push_str("{\"body\":");
         let start = document.len();

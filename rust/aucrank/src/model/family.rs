@@ -175,7 +175,7 @@ impl Model {
     /// In words, if the family has no such threshold, or the threshold is out of its range.
     pub fn with_threshold(mut self, threshold: f64) -> Result<Self, String> {
         match &mut self {
-            Self::Boosted(model) if !model.scores_by_sign() => model.set_threshold(threshold),
+            Self::Boosted(model) => model.set_threshold(threshold),
             Self::GradientBoosted(model) => model.set_threshold(threshold),
             Self::BranchingProgram(model) => model.set_threshold(threshold),
             Self::Aurora(model) => model.set_threshold(threshold),

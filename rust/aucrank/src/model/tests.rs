@@ -375,12 +375,11 @@ fn reading_and_writing_end_once_they_are_interrupted() {
         let text = document.to_json().unwrap();
         let found = Document::from_json_heeding(&text, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
-        let found =
-            document.model.family().as_model().to_json_heeding(
-                &document.header,
-                document.calibration.as_ref(),
-                &interrupt,
-            );
+        let found = document.model.family().as_model().to_json_heeding(
+            &document.header,
+            document.calibration.as_ref(),
+            &interrupt,
+        );
         assert_eq!(found, Err(ModelError::Interrupted));
         // Behind the check of the text.
         let model = serde_json::to_string(&document.model.family().as_model()).unwrap();
