@@ -462,6 +462,7 @@ def fit_threshold_binarizer(
     params: str,
     n_threads: int,
 ) -> ThresholdBinarizer: ...
+
 @final
 class Calibration:
     def probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -475,12 +476,6 @@ def fit_calibration(
     method: str,
     n_threads: int,
 ) -> tuple[Calibration, float]: ...
-def least_error(
-    scores: NDArray[np.float64],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
-    n_threads: int,
-) -> float: ...
 def with_threshold(model: _M, threshold: float) -> _M: ...
 def held_out_rows(
     sample: _Sample, fraction: float, seed: int, n_threads: int

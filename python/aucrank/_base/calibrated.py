@@ -30,8 +30,8 @@ from aucrank._utils.warn import warn_caller
 #: What the parameter ``calibration`` may be.
 CALIBRATIONS = ("auto", "isotonic", "sigmoid", None)
 
-#: Fits without a part of the rows.
-N_FOLDS = 3
+#: Fits without a part of the rows, and what these are dealt by: probabilities are drawn by no seed.
+N_FOLDS, SEED_OF_FOLDS = 3, 0
 
 #: Rows of the rarer class that "auto" takes for enough: to learn a curve from, and to do without
 #: further fits where they were held out anyway.
@@ -106,31 +106,20 @@ class CalibratedRanker(BaseRanker):
         """Return the model with the threshold that the parameters ask for, and calibrate it."""
         # Scores are asked of this estimator, as of a fitted one.
         self._model = model
+        n_threads = context.n_threads
         if self._needs_calibration():
-            cut = self._calibrate(model, context)
+            unseen, scores = self._unseen(model, context)
+            method = self.calibration
+            if method == "auto":
+                method = "isotonic" if _n_of_rarer(unseen) >= MANY_ROWS else "sigmoid"
+            self._calibration, cut = _calibrate(unseen, scores, method, n_threads)
         elif self.class_weight is not None:
-            sample = context.sample
-            cut = _core.least_error(
-                self._score(sample, context.n_threads),
-                sample.labels,
-                sample.weight,
-                context.n_threads,
-            )
+            # Even odds as the training rows tell them: a cut, not good enough for probabilities.
+            scores = self._score(context.sample, n_threads)
+            _, cut = _calibrate(context.sample, scores, "sigmoid", n_threads)
         else:
             return model
         return _core.with_threshold(model, model.threshold + cut)  # type: ignore[attr-defined]
-
-    def _calibrate(self, model: Any, context: FitContext) -> float:
-        """Learn probabilities; return the score of even odds."""
-        n_threads = context.n_threads
-        unseen, scores = self._unseen(model, context)
-        method = self.calibration
-        if method == "auto":
-            method = "isotonic" if _n_of_rarer(unseen) >= MANY_ROWS else "sigmoid"
-        self._calibration, cut = _core.fit_calibration(
-            scores, unseen.labels, unseen.weight, json.dumps(method), n_threads
-        )
-        return cut
 
     def _unseen(self, model: Any, context: FitContext) -> tuple[Sample, NDArray[np.float64]]:
         """Return rows to calibrate on, with scores by models that have not seen them."""
@@ -143,7 +132,7 @@ class CalibratedRanker(BaseRanker):
             held_out = self._take(sample, rows.astype(np.intp))
             if _n_of_rarer(held_out) >= ENOUGH_HELD_OUT:
                 return held_out, self._score(held_out, n_threads)
-        folds = deal(sample, N_FOLDS, context.seed, n_threads)
+        folds = deal(sample, N_FOLDS, SEED_OF_FOLDS, n_threads)
         dealt = replace(self._take(sample, folds.rows), weight=folds.weight)
         if folds.n_folds < 2:
             warn_caller(
@@ -195,6 +184,15 @@ class CalibratedRanker(BaseRanker):
             "score", sample.rows, sample.columns, n_threads
         )
         return scores
+
+
+def _calibrate(
+    sample: Sample, scores: NDArray[np.float64], method: str | None, n_threads: int
+) -> tuple[_core.Calibration, float]:
+    """Learn probabilities of scores; also return the score of even odds."""
+    return _core.fit_calibration(
+        scores, sample.labels, sample.weight, json.dumps(method), n_threads
+    )
 
 
 def _n_of_rarer(sample: Sample) -> int:

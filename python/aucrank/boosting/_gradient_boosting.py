@@ -169,8 +169,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
         classes equal. Of log loss it moves probabilities, and with them what is called positive.
-        Of pair losses it changes the ranking hardly; it moves ``threshold_`` to where the rows on
-        its wrong side weigh least.
+        Of pair losses it changes the ranking hardly; it moves ``threshold_`` to where a line of
+        log-odds (Platt) has even odds of the training rows.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -191,7 +191,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Score of a row before the first tree: with log loss the log-odds of the training rows.
     threshold_ : float
         The sum of all trees that `decision_function` calls 0: of pair losses, where TPR - FPR of
-        the training rows is largest; of log loss 0, where the probability is 1/2.
+        the training rows is largest, or as ``calibration`` or ``class_weight`` has it; of log loss
+        0, where the probability is 1/2.
     rounds_ : Table
         What each round has added: ``round``, from 1, of bags the first round of each first;
         ``n_leaves``; ``high`` and ``low``, the most

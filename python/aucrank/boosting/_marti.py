@@ -4,7 +4,6 @@ import json
 from typing import Any, ClassVar, Self
 
 import numpy as np
-
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -205,8 +204,8 @@ class MartiRank(ProgramRanker):
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
         classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where the rows on its wrong
-        side weigh least, and probabilities with them.
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The program does not depend on it.
@@ -222,8 +221,13 @@ class MartiRank(ProgramRanker):
     program_ : BranchingProgram
         The program: tables of its nodes and ways, in words, and as a picture.
     threshold_ : float
-        Score above which a row is called positive: where TPR - FPR was largest in training. It is
-        subtracted from what `decision_function` returns.
+        Score above which a row is called positive: where TPR - FPR was largest in training, or as
+        ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
+        returns.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the rankers of each feature contribute to the AUC: the advantage of each over chance
+        times the share of all pairs of a positive and a negative row that meet at its node, as a
+        mean over the layers. Not there for linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -254,8 +258,7 @@ class MartiRank(ProgramRanker):
     reversed where the AUC is below 1/2. Such a model is
     pickled, not saved.
 
-    The parameter is called ``output``, since every estimator has a method ``score``. There is no
-    ``predict_proba``; `~sklearn.calibration.CalibratedClassifierCV` provides it.
+    The parameter is called ``output``, since every estimator has a method ``score``.
 
     References
     ----------
@@ -369,8 +372,8 @@ class SMartiRank(ProgramRanker):
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
         classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where the rows on its wrong
-        side weigh least, and probabilities with them.
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The program does not depend on it.
@@ -386,8 +389,13 @@ class SMartiRank(ProgramRanker):
     program_ : BranchingProgram
         The program: tables of its nodes and ways, in words, and as a picture.
     threshold_ : float
-        Score above which a row is called positive: where TPR - FPR was largest in training. It is
-        subtracted from what `decision_function` returns.
+        Score above which a row is called positive: where TPR - FPR was largest in training, or as
+        ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
+        returns.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the rankers of each feature contribute to the AUC: the advantage of each over chance
+        times the share of all pairs of a positive and a negative row that meet at its node, as a
+        mean over the layers. Not there for linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int

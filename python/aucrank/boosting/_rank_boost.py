@@ -89,8 +89,8 @@ class RankBoost(BoostedRanker):
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
         classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where the rows on its wrong
-        side weigh least, and probabilities with them.
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -110,7 +110,8 @@ class RankBoost(BoostedRanker):
         ``high`` and ``low``, the most and the least that it adds; and ``missing``, what it adds
         where the feature is missing, NaN where it asks several. After shrinkage.
     threshold_ : float
-        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest.
+        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest,
+        or as ``calibration`` or ``class_weight`` has it.
     base_score_ : float
         ``-threshold_``: what a row of `explain` is to be added to.
     validation_path_ : Table or None

@@ -25,6 +25,7 @@ from aucrank._base.external import (
 )
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.fit_progress import FitProgress
+from aucrank._base.folds import deal
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.as_frame import as_frame
@@ -40,7 +41,6 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted
 from aucrank.ensemble._distill import Distilled, Student
-from aucrank._base.folds import deal
 from aucrank.ensemble._importances import AskedRows, draw_rows, permutation_importances
 from aucrank.ensemble._members import check_members, is_external
 from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for

@@ -57,8 +57,8 @@ class RankOpt(CalibratedRanker):
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
         classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where the rows on its wrong
-        side weigh least, and probabilities with them.
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -71,7 +71,7 @@ class RankOpt(CalibratedRanker):
         Weight of each feature as it is, not standardised; 0 for a constant one.
     threshold_ : float
         The weighted sum that `decision_function` calls 0: where TPR - FPR of the training rows is
-        largest.
+        largest, or as ``calibration`` or ``class_weight`` has it.
     intercept_ : float
         ``-threshold_``, so that the score is ``X @ coef_ + intercept_``.
     base_score_ : float

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use aucrank::calibration::{Calibration, CalibrationMethod};
 use aucrank::data::{Labels, hold_out};
-use aucrank::roc;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -61,20 +60,6 @@ pub fn fit_calibration(
         Calibration::fit(scores, &Labels::new(positive, weight)?, method)
     })?;
     Ok((PyCalibration(Arc::new(found)), cut))
-}
-
-/// The score with the least weight of rows on its wrong side.
-#[pyfunction]
-pub fn least_error(
-    py: Python<'_>,
-    scores: PyReadonlyArray1<'_, f64>,
-    positive: PyReadonlyArray1<'_, bool>,
-    weight: Option<PyReadonlyArray1<'_, f64>>,
-    n_threads: usize,
-) -> PyResult<f64> {
-    let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
-    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-    on_pool(py, n_threads, |_| roc::least_error(scores, &Labels::new(positive, weight)?))
 }
 
 /// A model with another threshold, of the same class.

@@ -6,7 +6,7 @@ use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
 use super::sort::{Record, Sink, for_ties, sweep};
 use crate::RankError;
-use crate::data::{ClassSums, Labels, midpoint, score_groups};
+use crate::data::{ClassSums, Labels, midpoint};
 
 /// The cut that maximises TPR - FPR: the midpoint of the scores on its two sides, and the highest
 /// such cut if several are best.
@@ -37,42 +37,6 @@ pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError
             Ok(cut::<_, (<f64 as Score>::Key, u64)>(&sample, labels.total()))
         }
     }
-}
-
-/// The cut with the least weight of rows on its wrong side: the midpoint of the scores on its two
-/// sides, and the highest such cut if several are best.
-///
-/// Where [`largest_gap`] takes both classes for equally heavy, this takes them as they are weighted.
-/// Rows of weight zero do not contribute. If all rows are best called negative, the cut is the
-/// highest score; if all are best called positive, it is just below the lowest.
-///
-/// # Errors
-///
-/// [`RankError`] if the lengths differ, or a score is NaN.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::{data::Labels, roc::least_error};
-///
-/// let positive = [false, true, false, true];
-/// let costly = Labels::new(&positive, Some(&[1.0, 5.0, 1.0, 5.0])).unwrap();
-/// assert_eq!(least_error(&[0.0, 1.0, 2.0, 3.0], &costly), Ok(0.5));
-/// ```
-pub fn least_error(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
-    let groups = score_groups(scores, labels)?;
-    // Units of weight on the wrong side: all positive rows, where all are called negative.
-    let mut wrong = i128::from(labels.total().pos);
-    let (mut least, mut best) = (wrong, groups[groups.len() - 1].0);
-    for (place, (score, sums)) in groups.iter().enumerate().rev() {
-        wrong += i128::from(sums.neg) - i128::from(sums.pos);
-        if wrong < least {
-            let below = place.checked_sub(1).map(|below| groups[below].0);
-            let cut = below.map_or(score.next_down(), |below| midpoint(below, *score));
-            (least, best) = (wrong, cut);
-        }
-    }
-    Ok(best)
 }
 
 fn cut<W: Weigh, R>(sample: &Sample<'_, f64, W>, total: ClassSums) -> f64
@@ -236,25 +200,6 @@ mod tests {
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
         assert_eq!(largest_gap(&scores, &labels), Ok(1.5));
         assert_eq!(by_definition(&scores, &positive, &weights), 1.5);
-    }
-
-    #[test]
-    fn no_cut_has_less_weight_on_its_wrong_side() {
-        for bits in 1..127_u32 {
-            let scores = [0.0, 1.0, -2.0, 1.0, 0.5, 3.0, 3.0];
-            let positive: Vec<bool> = (0..7).map(|row| bits >> row & 1 == 1).collect();
-            let weights: Vec<f64> =
-                (0..7).map(|row| (mix(row + u64::from(bits)) % 4) as f64).collect();
-            let Ok(labels) = Labels::new(&positive, Some(&weights)) else { continue };
-            let error = |cut: f64| -> f64 {
-                let wrong = (0..7).filter(|&row| (scores[row] > cut) != positive[row]);
-                wrong.map(|row| weights[row]).sum()
-            };
-            let found = least_error(&scores, &labels).unwrap();
-            for other in [-3.0, -1.0, 0.25, 0.75, 2.0, 4.0] {
-                assert!(error(found) <= error(other), "{positive:?} {weights:?}: {found} {other}");
-            }
-        }
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area;
 //! - [`RocCurve`]: the knots, their hull, partial areas, interpolation, distances;
 //! - [`RocState`]: all of these for rows that come in batches;
-//! - [`largest_gap`], [`least_error`]: the cut of a score into two classes;
+//! - [`largest_gap`]: the cut of a score into two classes;
 //! - [`Ramp`]: a differentiable AUC and its gradient; [`RampClimber`]: the same, evaluated
 //!   repeatedly on the same rows.
 
@@ -41,7 +41,7 @@ pub use climber::RampClimber;
 pub use compare::Norm;
 pub use curve::{Knots, RocCurve};
 pub(crate) use cut::curve_of;
-pub use cut::{largest_gap, least_error};
+pub use cut::largest_gap;
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub(crate) use log_odds::Line;
 pub use precision_recall::PrecisionRecall;
