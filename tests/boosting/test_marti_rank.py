@@ -414,7 +414,7 @@ def test_importances_are_the_pairs_that_rankers_sort(cls):
     y = rng.random(600) < 1 / (1 + np.exp(-2 * X[:, 1] - X[:, 3]))
     model = cls(n_rounds=4, random_state=0).fit(X, y)
     nodes = model.program_.nodes
-    pairs = nodes["pos"] * nodes["neg"]
+    pairs = nodes["positives"] * nodes["negatives"]
     expected = np.zeros(5)
     for place in np.flatnonzero(nodes["kind"] == "ranker"):
         rate = 1 - nodes["p_pos"][place] - nodes["p_neg"][place]

@@ -1,4 +1,4 @@
-"""The parameter ``class_weight`` of every classifier: weights of rows, times those of their classes."""
+"""The parameter ``class_weight`` of every classifier, which multiplies the weights of rows."""
 
 import aucrank
 import numpy as np

@@ -24,7 +24,7 @@ PURE_LEAVES = {"check_class_weight_classifiers": "leaves of one class have no ot
 
 
 def grows_pure_leaves(estimator):
-    """Tell of unpruned trees of many leaves, and of forests of such that are not means of shares."""
+    """Tell of unpruned trees of many leaves, and of forests that take the order of leaves alone."""
     params = estimator.get_params(deep=False)
     if isinstance(estimator, RankingForest):
         return params["aggregation"] in ("rank_mean", "kendall")

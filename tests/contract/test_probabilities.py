@@ -107,7 +107,6 @@ def test_probabilities_are_those_of_new_rows(name, calibration, fitted):
     if len(np.unique(positive)) == 2:
         tenths = [positive == value for value in np.unique(positive)]
     gaps = [abs(positive[rows].mean() - eta[rows].mean()) for rows in tenths]
-    # One row in three thousand is 0.02 of a tenth's standard error.
     assert np.mean(gaps) < 0.025
     assert max(gaps) < 0.07
 
@@ -181,7 +180,7 @@ def test_rows_that_were_given_to_choose_by_cost_no_further_fit(monkeypatch):
     assert calls == [3000]
     calls.clear()
     ranker.set_params(refit=True).fit(X, Y)
-    assert calls == [3000, 2000, 2000, 2000]
+    assert calls == [3000, *[pytest.approx(2000, abs=1)] * 3]
 
 
 @pytest.mark.parametrize("cls", [RankBoost, AUCBoost, GradientBoostingRanker])
@@ -220,7 +219,7 @@ def test_without_calibration_there_are_none_and_it_is_said_why(fitted):
     with pytest.raises(AttributeError) as raised:
         model.predict_proba(NEW)
     assert "calibration='auto'" in str(raised.value.__cause__)
-    with pytest.raises(ValueError, match="calibration must be one of 'auto', .* got 'platt'"):
+    with pytest.raises(ValueError, match=r"calibration must be one of 'auto', .* got 'platt'"):
         RankBoost(calibration="platt").fit(X, Y)
     with pytest.raises(ValueError, match="does not go with loss='log'"):
         GradientBoostingRanker(calibration="sigmoid").fit(X, Y)
@@ -283,7 +282,8 @@ def test_scikit_learn_takes_the_probabilities(name):
     stack = StackingClassifier(
         [("ranker", ranker), ("line", LogisticRegression())], stack_method="predict_proba", cv=3
     )
-    assert roc_auc_score(Y_NEW, stack.fit(X_some, y_some).predict_proba(NEW)[:, 1]) > 0.85
+    found = roc_auc_score(Y_NEW, stack.fit(X_some, y_some).predict_proba(NEW)[:, 1])
+    assert found > roc_auc_score(Y_NEW, eta_of(NEW)) - 0.01
 
 
 def test_calibration_display_shows_them(fitted):

@@ -1,9 +1,9 @@
 """Probabilities of rankers whose scores only rank, and where these call a row positive.
 
-A `_core.Calibration` brings scores to probabilities. It is learned from rows that no model has seen:
-those given or held out to choose by where there are enough, else all rows, each scored by a model
-that was fitted without its fold. The score of even odds becomes the threshold of the model, so that
-nothing but the threshold of the ranker itself differs from a fit without.
+A `_core.Calibration` brings scores to probabilities. It is learned from rows that no model has
+seen: those given or held out to choose by where there are enough, else all rows, each scored by a
+model that was fitted without its fold. The score of even odds becomes the threshold of the model,
+which is all that differs from a fit without.
 """
 
 import json

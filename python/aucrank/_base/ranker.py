@@ -273,9 +273,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         -------
         onnx.ModelProto
             Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
-            `predict`; and where scores are log-odds or calibrated ``probabilities`` of shape (n, 2),
-            `predict_proba`. All numbers are of double precision. Its ``SerializeToString()`` is
-            what a file holds.
+            `predict`; and where scores are log-odds or calibrated ``probabilities`` of shape
+            (n, 2), `predict_proba`. All numbers are of double precision. Its
+            ``SerializeToString()`` is what a file holds.
 
         Raises
         ------

@@ -194,8 +194,8 @@ class MartiRank(ProgramRanker):
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is, and
-        ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
         "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
         rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
         learned from rows that were left out: the ranker is
@@ -362,8 +362,8 @@ class SMartiRank(ProgramRanker):
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is, and
-        ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
         "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
         rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
         learned from rows that were left out: the ranker is

@@ -79,13 +79,13 @@ class RankBoost(BoostedRanker):
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is, and
-        ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
         "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
         rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
-        learned from rows that were given or held out to choose by, if these are enough; else the ranker is
-        fitted three more times, each time without a third of the rows. None: no probabilities. See
-        :doc:`probabilities </probabilities>`.
+        learned from rows that were given or held out to choose by, if these are enough; else the
+        ranker is fitted three more times, each time without a third of the rows. None: no
+        probabilities. See :doc:`probabilities </probabilities>`.
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
         classes equal. A pair counts by the product of its rows, so that classes that weigh more

@@ -47,8 +47,8 @@ class RankOpt(CalibratedRanker):
     tol : float, default=1e-8
         An ascent ends with an iteration that raises the objective by less, in units of AUC.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is, and
-        ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
         "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
         rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
         learned from rows that were left out: the ranker is

@@ -96,6 +96,9 @@ impl Calibration {
         // Finite even where scores are the largest numbers there are.
         let cut = cut.clamp(f64::MIN / 4.0, f64::MAX / 4.0);
         let mut found = Self { scores: vec![0.0], log_odds: vec![0.0], slopes: [slope; 2] };
+        if knots.len() == 1 {
+            return (found, cut); // Of one line, a single knot is enough.
+        }
         let moved = || knots.iter().map(|&(score, log_odds)| (score - cut, log_odds));
         for (score, log_odds) in moved().rev().filter(|knot| knot.0 < 0.0 && knot.1 < 0.0) {
             // Rounding may have moved two knots to one place.

@@ -114,12 +114,11 @@ def _log_odds(graph: Graph, column: str, answers: Answers) -> str | None:
     slopes = np.concatenate(([below], np.diff(log_odds) / np.diff(scores), [above]))
     largest = np.finfo(np.float64).max
     low, high = np.append(-largest, scores), np.append(scores, largest)
-    # What a stretch adds is counted from the end that is nearer to 0: all terms have the sign of the
-    # score, and so has their sum.
+    # What a stretch adds is counted from the end that is nearer to 0: all terms have the sign of
+    # the score, and so has their sum.
     near = np.where(high <= 0, high, low)
-    clipped = graph.add(
-        "Min", [graph.add("Max", [column, graph.constant(low)]), graph.constant(high)]
-    )
+    at_least = graph.add("Max", [column, graph.constant(low)])
+    clipped = graph.add("Min", [at_least, graph.constant(high)])
     steps = graph.add("Sub", [clipped, graph.constant(near)])
     return graph.add("MatMul", [steps, graph.constant(slopes[:, np.newaxis])])
 
