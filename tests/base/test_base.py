@@ -81,7 +81,7 @@ def vectors(columns):
         yield vector.astype(np.float64)
 
 
-def write_document(header, model):
+def write_document(header, model, calibration):
     body = json.loads(header)
     body["model"] = {
         "family": model.family,
@@ -100,7 +100,7 @@ def read_document(text):
         raise _core.ModelFormatError(f"not a model of aucrank: {err}") from err
     read = MeanModel(model["centers"], model["slopes"], model["shift"])
     read.family = model["family"]
-    return json.dumps(body), read
+    return json.dumps(body), read, None
 
 
 class MeanRanker(ProbabilityMixin, BaseRanker):

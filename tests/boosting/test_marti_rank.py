@@ -9,6 +9,8 @@ from aucrank import MartiRank, SMartiRank, TwoSidedClassifier, load
 from aucrank.boosting import BranchingProgram
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair, make_noisy_labels
 from aucrank.tree import LeafRank
+from numpy.testing import assert_allclose
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
@@ -402,3 +404,49 @@ def test_the_picture_goes_where_it_is_told(plt):
     assert display.figure_ is figure
     with pytest.raises(TypeError, match="rules"):
         program.plot(rules="some")
+
+
+@pytest.mark.parametrize("cls", [MartiRank, SMartiRank])
+def test_importances_are_the_pairs_that_rankers_sort(cls):
+    """By the tables of the program: the AUC of a cut above 1/2, times its share of all pairs."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(600, 5))
+    y = rng.random(600) < 1 / (1 + np.exp(-2 * X[:, 1] - X[:, 3]))
+    model = cls(n_rounds=4, random_state=0).fit(X, y)
+    nodes = model.program_.nodes
+    pairs = nodes["positives"] * nodes["negatives"]
+    expected = np.zeros(5)
+    for place in np.flatnonzero(nodes["kind"] == "ranker"):
+        rate = 1 - nodes["p_pos"][place] - nodes["p_neg"][place]
+        (column,) = (j for j in range(5) if f"x{j}" in nodes["rule"][place])
+        expected[column] += rate / 2 * pairs[place] / pairs[0] / 4
+    assert_allclose(model.feature_importances_, expected, atol=1e-12)
+    assert set(np.argsort(expected)[-2:]) == {1, 3}
+    assert model.feature_importances_.sum() <= 0.5
+
+
+@pytest.mark.parametrize("cls", [MartiRank, SMartiRank])
+def test_features_are_eliminated_by_importance(cls):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(500, 6))
+    y = rng.random(500) < 1 / (1 + np.exp(-3 * X[:, 2] - 2 * X[:, 5]))
+    ranker = cls(n_rounds=4, random_state=0)
+    assert RFE(ranker, n_features_to_select=2).fit(X, y).get_support(indices=True).tolist() == [
+        2,
+        5,
+    ]
+    chosen = RFECV(ranker, cv=3, scoring="roc_auc").fit(X, y)
+    assert {2, 5} <= set(chosen.get_support(indices=True).tolist())
+    kept = SelectFromModel(ranker, max_features=2, threshold=-np.inf).fit(X, y)
+    assert kept.get_support(indices=True).tolist() == [2, 5]
+
+
+def test_trees_share_importances_and_lines_have_none():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(400, 3))
+    y = rng.random(400) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    of_trees = MartiRank(n_rounds=3, weak_ranker="tree", random_state=0).fit(X, y)
+    assert np.argmax(of_trees.feature_importances_) == 0
+    assert 0 < of_trees.feature_importances_.sum() <= 0.5
+    lines = MartiRank(n_rounds=3, weak_ranker="linear", random_state=0).fit(X, y)
+    assert not hasattr(lines, "feature_importances_")

@@ -53,6 +53,11 @@ CONVENTIONS = [
         ("check_sample_weight_equivalence_on_dense_data", "check_all_zero_sample_weights_error"),
     ),
     Convention(
+        "`class_weight` multiplies the weights of rows",
+        ("contract/test_class_weight.py::test_a_class_weight_multiplies_the_weights_of_rows",),
+        ("check_class_weight_classifiers",),
+    ),
+    Convention(
         "Missing values are data; sparse matrices are refused in words where a learner does not"
         " take them",
         ("contract/test_bad_input.py::test_missing_values_are_data",),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, RankingForest, TreeRank
 from aucrank._base.fit_context import FitContext
-from aucrank.ensemble._folds import deal
+from aucrank._base.folds import deal
 from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
 from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score

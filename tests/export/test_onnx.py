@@ -5,6 +5,7 @@ import pytest
 from aucrank import (
     GradientBoostingRanker,
     LinearRanker,
+    MartiRank,
     RankBoost,
     RankingEnsemble,
     RankingForest,
@@ -199,3 +200,16 @@ def test_what_has_no_form_is_refused_by_name():
     nameless = pd.DataFrame({"": [1.0, 2.0] * 10})
     with pytest.raises(ValueError, match="column 0 has an empty name, which ONNX cannot write"):
         RankBoost(n_rounds=2).fit(nameless, [0, 1] * 10).to_onnx()
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("ranker", [RankBoost(n_rounds=20), MartiRank(n_rounds=4)], ids=repr)
+def test_calibrated_probabilities_are_an_output(ranker, calibration):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    y = rng.random(3000) < 1 / (1 + np.exp(1 - 1.5 * X[:, 0] - X[:, 1]))
+    model = clone(ranker).set_params(calibration=calibration, random_state=0).fit(X, y)
+    found = answers(model, {"X": X})
+    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-12)
+    assert_array_equal(found["probabilities"][:, 1] > 0.5, found["score"] > 0)
+    assert_array_equal(found["label"], model.predict(X))

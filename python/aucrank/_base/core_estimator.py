@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,7 +32,13 @@ from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_column
 from aucrank._data.labels import encode_binary
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import (
+    check_class_sums,
+    check_class_weight,
+    check_weight,
+    class_factors,
+    weigh_classes,
+)
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
@@ -63,6 +70,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "classes_",
         "n_features_in_",
         "feature_names_in_",
+        "_calibration",
     )
 
     #: ``family`` of the core models that this estimator fits.
@@ -75,6 +83,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     _model: _core.Model
     _schema: Schema
     classes_: NDArray[Any]
+    #: Probabilities of the scores, of a `CalibratedRanker` that has any.
+    _calibration: _core.Calibration
 
     #: What callbacks know a stage of a fit by; None for the name of its parts, in the plural.
     _stage_name: ClassVar[str | None] = None
@@ -88,6 +98,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._check_params()
         if hasattr(self, "verbose"):
             check_verbose(self.verbose)
+        if hasattr(self, "class_weight"):
+            check_class_weight(self.class_weight)
 
     def _extra_categories(self) -> KindsByColumn | None:
         """Return what names categorical columns beside ``categorical_features``, if anything."""
@@ -110,6 +122,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         _core.Model
             The fitted model.
         """
+
+    def _finish_model(self, model: Any, context: FitContext) -> Any:
+        """Return what becomes of the fitted core model before it is kept."""
+        return model
 
     def _core_params(self, scope: ParamScope) -> Any:
         """Return the parameters as the core takes them, each checked.
@@ -181,6 +197,13 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             X = as_frame(X)
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
             positive, weight = self._read_target(X, y, sample_weight)
+            if positive is not None:
+                factors = class_factors(
+                    getattr(self, "class_weight", None), self.classes_, positive, weight
+                )
+                weight = weigh_classes(factors, positive, weight)
+                check_class_sums(weight, positive, self.classes_)
+                validation = replace(validation, class_factors=factors)
             n_rows = None if positive is None else len(positive)
             kept = None if weight is None or weight.all() else weight > 0
             categorical_features = getattr(self, "categorical_features", "from_dtype")
@@ -192,7 +215,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             progress = FitProgress(self, tasks)
             context = FitContext(sample, seed, n_threads, progress, validation, earlier)
             with errors_by_name(schema), inner_fits_are_silent():
-                model = self._fit_model(context)
+                model = self._finish_model(self._fit_model(context), context)
             self._set_fitted(getattr(self, "classes_", None), schema, model)
             tasks.end()
         except BaseException:
@@ -207,7 +230,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if y is not None:
             self.classes_, positive = encode_binary(y)
             weight = check_weight(sample_weight, len(positive))
-            check_class_weight(weight, positive, self.classes_)
+            check_class_sums(weight, positive, self.classes_)
             return positive, weight
         if self._needs_y:
             raise ValueError(
@@ -302,10 +325,12 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         model: Any = self._model
         classes = getattr(self, "classes_", None)
         header = Header(type(self).__name__, encode_params(params), classes, self._schema)
-        return _core.write_document(header.to_json(), model)
+        return _core.write_document(header.to_json(), model, self.__dict__.get("_calibration"))
 
     @classmethod
-    def _from_document(cls, header: Header, model: _core.Model) -> Self:
+    def _from_document(
+        cls, header: Header, model: _core.Model, calibration: _core.Calibration | None
+    ) -> Self:
         """Rebuild a fitted estimator, its parameters included."""
         try:
             estimator = cls(**decode_params(header.params))
@@ -313,14 +338,20 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             raise _core.ModelFormatError(
                 f"{cls.__name__} cannot have these parameters: {err}"
             ) from err
-        estimator._restore(header, model)
+        estimator._restore(header, model, calibration)
         return estimator
 
-    def _restore(self, header: Header, model: _core.Model) -> None:
+    def _restore(
+        self, header: Header, model: _core.Model, calibration: _core.Calibration | None
+    ) -> None:
         if model.family != self._family:
             raise _core.ModelFormatError(
                 f"a {type(self).__name__} cannot have a model of family {model.family!r}"
             )
+        if calibration is not None:
+            if not hasattr(self, "calibration"):
+                raise _core.ModelFormatError(f"a {type(self).__name__} is not calibrated")
+            self._calibration = calibration
         self._set_fitted(header.classes, header.schema, model)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -334,8 +334,8 @@ class KeepsModels:
                 " and a file of aucrank never holds code; use pickle or joblib"
             )
 
-    def _restore(self, header: Any, model: Any) -> None:
-        super()._restore(header, model)  # type: ignore[misc]
+    def _restore(self, header: Any, model: Any, calibration: Any) -> None:
+        super()._restore(header, model, calibration)  # type: ignore[misc]
         n_kept = len(self.__dict__.get(self._kept, ()))
         if any(number >= n_kept for number in model.external_models()):
             raise _core.ModelFormatError(

@@ -113,22 +113,22 @@ class Header:
         return header
 
 
-def read_document(text: str) -> tuple[Header, Any]:
-    """Return header and core model of a document.
+def read_document(text: str) -> tuple[Header, Any, Any]:
+    """Return header, core model and calibration of a document, the last None where there is none.
 
     Raises
     ------
     ModelFormatError
         Saying what is wrong with it.
     """
-    header_text, model = _core.read_document(text)
+    header_text, model, calibration = _core.read_document(text)
     header = Header.from_json(header_text)
     if model.n_features != len(header.schema.features):
         raise _core.ModelFormatError(
             f"the model has {model.n_features} features but the header"
             f" {len(header.schema.features)}"
         )
-    return header, model
+    return header, model, calibration
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -164,12 +164,13 @@ def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
             text = data.decode("utf-8")
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
-        header, model = read_document(text)
+        header, model, calibration = read_document(text)
         if not registry.is_savable(header.estimator):
             raise _core.ModelFormatError(
                 f"it holds a {header.estimator!r}, which this version of aucrank does not know"
             )
-        return registry.get_estimator(header.estimator)._from_document(header, model)
+        estimator = registry.get_estimator(header.estimator)
+        return estimator._from_document(header, model, calibration)
     except _core.ModelFormatError as err:
         raise _core.ModelFormatError(f"{os.fspath(path)}: {err}") from err
 

@@ -273,9 +273,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         -------
         onnx.ModelProto
             Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
-            `predict`; and where scores are log-odds ``probabilities`` of shape (n, 2),
-            `predict_proba`. All numbers are of double precision. Its ``SerializeToString()`` is
-            what a file holds.
+            `predict`; and where scores are log-odds or calibrated ``probabilities`` of shape
+            (n, 2), `predict_proba`. All numbers are of double precision. Its
+            ``SerializeToString()`` is what a file holds.
 
         Raises
         ------
@@ -315,7 +315,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             onnx,
             read_formula(self._model.formula(), type(self).__name__, "ONNX"),
             self._schema,
-            Answers(self.classes_, self._is_log_odds),
+            Answers(self.classes_, self._is_log_odds, self.__dict__.get("_calibration")),
             as_matrix=inputs == "matrix" or (inputs == "auto" and self._schema.names is None),
             version=_core.__version__,
         )

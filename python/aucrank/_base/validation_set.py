@@ -12,7 +12,7 @@ from aucrank._data.input import count_rows, read_columns
 from aucrank._data.labels import match_labels
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import check_class_sums, check_weight, weigh_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class ValidationSet:
     X: Any = None
     y: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
+    #: What ``class_weight`` multiplies the weights of both classes by.
+    class_factors: tuple[float, float] | None = None
 
     @property
     def is_given(self) -> bool:
@@ -67,7 +69,8 @@ class ValidationSet:
                 )
         with _errors_in("sample_weight_val"):
             weight = check_weight(self.sample_weight, len(positive))
-            check_class_weight(weight, positive, classes)
+            check_class_sums(weight, positive, classes)
+        weight = weigh_classes(self.class_factors, positive, weight)
         return Sample(columns, schema, positive, weight)
 
 

@@ -19,7 +19,7 @@ from aucrank._data.input import Columns, learn_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import Schema
 from aucrank._data.vectors import vector
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import check_class_sums, check_weight
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def read_sample(
     """
     classes, positive = encode_binary(y)
     weight = check_weight(sample_weight, len(positive))
-    check_class_weight(weight, positive, classes)
+    check_class_sums(weight, positive, classes)
     X = as_frame(X)
     columns, schema = learn_columns(
         BaseEstimator(),

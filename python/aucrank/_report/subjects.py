@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank._base.external import check_has_methods, known_scores
 from aucrank._base.scoring import scoring_method
 from aucrank._data.labels import encode_binary, match_labels, plain_label
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.rows import Rows
 
 #: More lines in one picture nobody can tell apart.
@@ -182,7 +182,7 @@ def read_target(
     if len(positive) != n_rows:
         raise ValueError(f"X has {n_rows} rows but y has {len(positive)} labels")
     weight = check_weight(sample_weight, len(positive))
-    check_class_weight(weight, positive, labels)
+    check_class_sums(weight, positive, labels)
     negative_text, positive_text = (str(plain_label(label)) for label in labels)
     return Target(positive, weight, (negative_text, positive_text))
 

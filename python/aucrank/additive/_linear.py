@@ -49,6 +49,10 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. It moves probabilities, and with them what is called positive; the ranking
+        changes as far as the fit is a compromise between rows.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -132,6 +136,7 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         max_iter: int = 100,
         tol: float = 1e-10,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -140,6 +145,7 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         self.max_iter = max_iter
         self.tol = tol
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 

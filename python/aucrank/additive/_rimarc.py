@@ -131,6 +131,10 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. It moves probabilities, and with them what is called positive; the ranking,
+        which weighs the classes by their rates, hardly changes.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -238,6 +242,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         monotonic_cst: Any = None,
         special_values: Any = None,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -248,6 +253,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         self.monotonic_cst = monotonic_cst
         self.special_values = special_values
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 

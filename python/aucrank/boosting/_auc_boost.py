@@ -75,6 +75,19 @@ class AUCBoost(BoostedRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were given or held out to choose by, if these are enough; else the
+        ranker is fitted three more times, each time without a third of the rows. None: no
+        probabilities. See :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. A pair counts by the product of its rows, so that classes that weigh more
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -97,7 +110,7 @@ class AUCBoost(BoostedRanker):
         where the feature is missing, NaN where it asks several. After shrinkage.
     threshold_ : float
         The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest;
-        0 for ``output="sign"``.
+        0 for ``output="sign"``; else as ``calibration`` or ``class_weight`` has it.
     base_score_ : float
         ``-threshold_``: what a row of `explain` is to be added to.
     validation_path_ : Table or None
@@ -176,6 +189,8 @@ class AUCBoost(BoostedRanker):
         max_bins: int | None = 255,
         level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -196,6 +211,8 @@ class AUCBoost(BoostedRanker):
         self.max_bins = max_bins
         self.level_rates = level_rates
         self.categorical_features = categorical_features
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

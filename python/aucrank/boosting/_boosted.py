@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
-from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section, less
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.as_frame import as_frame
@@ -41,7 +41,7 @@ from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 _WINDOW_FRACTION = 0.25
 
 
-class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
+class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     """Base of rankers that are sums of terms, one for each round."""
 
     _family: ClassVar[str] = "boosted"
@@ -167,6 +167,14 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, BaseRanker):
         if self.verbose > 0:
             self._report(model)
         return model
+
+    def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
+        params = self._held_out_params()
+        if params is None or params["refit"] or model.held_out() is None:
+            return None
+        return _core.held_out_rows(
+            context.sample.core, params["fraction"], model.seed, context.n_threads
+        )
 
     def _report(self, model: _core.BoostedModel) -> None:
         found, name = model.held_out(), type(self).__name__

@@ -7,13 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.monotonic import monotonic_directions
-from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.as_frame import as_frame
@@ -67,18 +66,6 @@ _WORDING = Wording(
 )
 
 
-def _has_probabilities(estimator: "GradientBoostingRanker") -> bool:
-    """Tell whether scores are log-odds; else raise what scikit-learn shows of it."""
-    is_fitted = estimator.__sklearn_is_fitted__()
-    loss = estimator._model.loss if is_fitted else estimator.loss
-    if loss == "log":
-        return True
-    raise AttributeError(
-        f"predict_proba needs loss='log': the scores of loss={loss!r} are no log-odds;"
-        " sklearn.calibration.CalibratedClassifierCV calibrates them"
-    )
-
-
 def _paths(model: _core.GradientBoosted) -> list[dict[str, Any]]:
     """Return what held-out rows say, of the model or of each of its bags."""
     of_model = model.held_out()
@@ -86,7 +73,7 @@ def _paths(model: _core.GradientBoosted) -> list[dict[str, Any]]:
     return [path for path in paths if path is not None]
 
 
-class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
+class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     """Gradient boosting of small trees over binned features: the most accurate single ranker here.
 
     Each round fits a tree to the gradient of a loss and gives its leaves the value of a Newton step
@@ -170,6 +157,20 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores of pair losses are brought to probabilities, for `predict_proba`; those of log
+        loss are log-odds, for which this is "auto" or None. The ranking stays as it is, and
+        ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were given or held out to choose by, if these are enough; else the
+        ranker is fitted three more times, each time without a third of the rows. See
+        :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. Of log loss it moves probabilities, and with them what is called positive.
+        Of pair losses it changes the ranking hardly; it moves ``threshold_`` to where a line of
+        log-odds (Platt) has even odds of the training rows.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -190,7 +191,8 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
         Score of a row before the first tree: with log loss the log-odds of the training rows.
     threshold_ : float
         The sum of all trees that `decision_function` calls 0: of pair losses, where TPR - FPR of
-        the training rows is largest; of log loss 0, where the probability is 1/2.
+        the training rows is largest, or as ``calibration`` or ``class_weight`` has it; of log loss
+        0, where the probability is 1/2.
     rounds_ : Table
         What each round has added: ``round``, from 1, of bags the first round of each first;
         ``n_leaves``; ``high`` and ``low``, the most
@@ -290,6 +292,8 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
         warm_start: bool = False,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -317,6 +321,8 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
         self.warm_start = warm_start
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -398,6 +404,14 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
             are not those of the last fit.
         """
         return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
+
+    def _check_all_params(self) -> None:
+        super()._check_all_params()
+        if self.loss == "log" and self.calibration not in ("auto", None):
+            raise ValueError(
+                f"calibration={self.calibration!r} does not go with loss='log', whose scores are"
+                " log-odds as they are"
+            )
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         check_bool(self.warm_start, "warm_start")
@@ -553,22 +567,36 @@ class GradientBoostingRanker(PairTermsMixin, ProbabilityMixin, BaseRanker):
     def _is_log_odds(self) -> bool:  # type: ignore[override]
         return self._fitted_model.loss == "log"
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class, with ``loss="log"``.
+    def _no_probabilities(self) -> str | None:
+        is_fitted = self.__sklearn_is_fitted__()
+        loss = self._model.loss if is_fitted else self.loss
+        if loss == "log" or super()._no_probabilities() is None:
+            return None
+        return (
+            f"predict_proba needs loss='log' or calibration='auto': the scores of loss={loss!r} are"
+            " no log-odds"
+        )
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit.
+    def _positive_probability(self, X: Any) -> NDArray[np.float64]:
+        if self._is_log_odds:
+            found: NDArray[np.float64] = self._query("probability", X)
+            return found
+        return super()._positive_probability(X)
 
-        Returns
-        -------
-        ndarray of float64, shape (n, 2)
-            Columns in the order of ``classes_``; the second is the logistic function of
-            `decision_function`, above 1/2 exactly where `predict` is positive.
-        """
-        return super().predict_proba(X)
+    def _needs_calibration(self) -> bool:
+        return self.loss != "log" and super()._needs_calibration()
+
+    def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
+        params = self._held_out_params()
+        if params is None or params["refit"] or model.held_out() is None:
+            return None
+        return _core.held_out_rows(
+            context.sample.core, params["fraction"], model.seed, context.n_threads
+        )
+
+    def _finish_model(self, model: Any, context: FitContext) -> Any:
+        # Log-odds are cut at 0, whatever classes weigh.
+        return model if self.loss == "log" else super()._finish_model(model, context)
 
     @property
     def n_iter_(self) -> int:

@@ -3,12 +3,13 @@
 import json
 from typing import Any, ClassVar, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
-from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section, less
 from aucrank._utils.params import binning_params, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
@@ -17,7 +18,7 @@ from aucrank.boosting._branching_program import BranchingProgram
 from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 
 
-class ProgramRanker(WeakRankersMixin, BaseRanker):
+class ProgramRanker(WeakRankersMixin, CalibratedRanker):
     """Base of rankers that are branching programs."""
 
     _family: ClassVar[str] = "branching_program"
@@ -36,6 +37,29 @@ class ProgramRanker(WeakRankersMixin, BaseRanker):
         """The program: tables of its nodes and ways, in words, and as a picture."""
         check_is_fitted(self)
         return BranchingProgram(self._model, self._schema)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """What the rankers of each feature contribute to the AUC.
+
+        A ranker counts by its advantage over chance, the AUC of its two-sided classifier less 1/2,
+        times the share of all pairs of a positive and a negative training row that meet at its
+        node; what is there is the mean over the layers, at most 1/2 in sum. What a tree has is
+        divided by the squared gains of its stumps.
+
+        Raises
+        ------
+        AttributeError
+            If a weak ranker asks many features at once.
+        """
+        check_is_fitted(self)
+        importances = self._model.importances()
+        if importances is None:
+            raise AttributeError(
+                "feature_importances_ is not defined for weak rankers that ask many features at"
+                " once; sklearn.inspection.permutation_importance measures any model"
+            )
+        return importances
 
     def _size(self) -> str:
         program = self.program_
@@ -169,6 +193,19 @@ class MartiRank(ProgramRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were left out: the ranker is
+        fitted three more times, each time without a third of the rows. None: no probabilities. See
+        :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. A pair counts by the product of its rows, so that classes that weigh more
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The program does not depend on it.
@@ -184,8 +221,13 @@ class MartiRank(ProgramRanker):
     program_ : BranchingProgram
         The program: tables of its nodes and ways, in words, and as a picture.
     threshold_ : float
-        Score above which a row is called positive: where TPR - FPR was largest in training. It is
-        subtracted from what `decision_function` returns.
+        Score above which a row is called positive: where TPR - FPR was largest in training, or as
+        ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
+        returns.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the rankers of each feature contribute to the AUC: the advantage of each over chance
+        times the share of all pairs of a positive and a negative row that meet at its node, as a
+        mean over the layers. Not there for linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -216,8 +258,7 @@ class MartiRank(ProgramRanker):
     reversed where the AUC is below 1/2. Such a model is
     pickled, not saved.
 
-    The parameter is called ``output``, since every estimator has a method ``score``. There is no
-    ``predict_proba``; `~sklearn.calibration.CalibratedClassifierCV` provides it.
+    The parameter is called ``output``, since every estimator has a method ``score``.
 
     References
     ----------
@@ -250,6 +291,8 @@ class MartiRank(ProgramRanker):
         max_bins: int | None = 255,
         level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -262,6 +305,8 @@ class MartiRank(ProgramRanker):
         self.max_bins = max_bins
         self.level_rates = level_rates
         self.categorical_features = categorical_features
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -316,6 +361,19 @@ class SMartiRank(ProgramRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were left out: the ranker is
+        fitted three more times, each time without a third of the rows. None: no probabilities. See
+        :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. A pair counts by the product of its rows, so that classes that weigh more
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The program does not depend on it.
@@ -331,8 +389,13 @@ class SMartiRank(ProgramRanker):
     program_ : BranchingProgram
         The program: tables of its nodes and ways, in words, and as a picture.
     threshold_ : float
-        Score above which a row is called positive: where TPR - FPR was largest in training. It is
-        subtracted from what `decision_function` returns.
+        Score above which a row is called positive: where TPR - FPR was largest in training, or as
+        ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
+        returns.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the rankers of each feature contribute to the AUC: the advantage of each over chance
+        times the share of all pairs of a positive and a negative row that meet at its node, as a
+        mean over the layers. Not there for linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -382,6 +445,8 @@ class SMartiRank(ProgramRanker):
         max_bins: int | None = 255,
         level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -398,6 +463,8 @@ class SMartiRank(ProgramRanker):
         self.max_bins = max_bins
         self.level_rates = level_rates
         self.categorical_features = categorical_features
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -78,6 +78,19 @@ class RankBoost(BoostedRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were given or held out to choose by, if these are enough; else the
+        ranker is fitted three more times, each time without a third of the rows. None: no
+        probabilities. See :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. A pair counts by the product of its rows, so that classes that weigh more
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -97,7 +110,8 @@ class RankBoost(BoostedRanker):
         ``high`` and ``low``, the most and the least that it adds; and ``missing``, what it adds
         where the feature is missing, NaN where it asks several. After shrinkage.
     threshold_ : float
-        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest.
+        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest,
+        or as ``calibration`` or ``class_weight`` has it.
     base_score_ : float
         ``-threshold_``: what a row of `explain` is to be added to.
     validation_path_ : Table or None
@@ -186,6 +200,8 @@ class RankBoost(BoostedRanker):
         max_bins: int | None = 255,
         level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -206,6 +222,8 @@ class RankBoost(BoostedRanker):
         self.max_bins = max_bins
         self.level_rates = level_rates
         self.categorical_features = categorical_features
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -16,7 +16,7 @@ from aucrank._base.ranker import AucScoreMixin
 from aucrank._base.scoring import score_rows
 from aucrank._data.as_frame import as_frame
 from aucrank._data.labels import encode_binary
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._utils.params import check_choice, check_real, check_seed
 from aucrank._utils.threads import threads_for
 from aucrank.tree import TreeRank
@@ -185,7 +185,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
             )
         classes, positive = encode_binary(y)
         weight = check_weight(sample_weight, len(positive))
-        check_class_weight(weight, positive, classes)
+        check_class_sums(weight, positive, classes)
         # A plain array, whatever library the labels came from.
         labels = classes[positive.astype(np.intp)]
         ranker.fit(X, labels, **self._routed(ranker, weight, fit_params))

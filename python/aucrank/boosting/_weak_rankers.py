@@ -18,6 +18,7 @@ _OF_THE_BOOSTER = (
     "max_bins",
     "level_rates",
     "categorical_features",
+    "class_weight",
     "n_jobs",
     "random_state",
     "verbose",

@@ -15,7 +15,7 @@ from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.schema import Feature
-from aucrank._data.weights import check_class_weight
+from aucrank._data.weights import check_class_sums
 from aucrank._utils.words import did_you_mean
 from aucrank.cli._csv_form import CsvOptions
 from aucrank.cli._data import (
@@ -144,7 +144,7 @@ def load_ranker(path: str) -> SavedModel:
 
 def fit_to(estimator: Any, data: Labelled) -> None:
     """Fit an estimator; its classes are the labels of the file, whichever of them is positive."""
-    check_class_weight(data.weight, data.is_positive, data.labels)
+    check_class_sums(data.weight, data.is_positive, data.labels)
     estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight)
     estimator.classes_ = data.labels
 

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.document import make_report
 from aucrank._report.options import read_options
 from aucrank._report.page import import_jinja
@@ -124,7 +124,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     labels = (f"{args.target} other than {said}", f"{args.target} = {said}")
     with plain_errors(f"weight column {args.weight!r} of {args.data}"):
         weight = check_weight(weight, len(positive))
-        check_class_weight(weight, positive, np.array(labels))
+        check_class_sums(weight, positive, np.array(labels))
     if positive.all():
         raise DataError(
             f"every row of {args.data} has {args.target} = {said}: a report needs rows of both"

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.fit_context import FitContext
+from aucrank._base.folds import Folds
 from aucrank._data.sample import Sample
-from aucrank.ensemble._folds import Folds
 from aucrank.ensemble._members import Member, member_of
 from aucrank.metrics import AucInterval, cross_validated_auc
 

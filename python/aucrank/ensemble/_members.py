@@ -22,7 +22,11 @@ from aucrank._base.ranker import BaseRanker
 from aucrank._data.sample import Sample
 
 #: Parameters that an ensemble sets for all of its members, with what they have to be there.
-_OF_THE_ENSEMBLE = {"categorical_features": "from_dtype", "warm_start": False}
+_OF_THE_ENSEMBLE = {
+    "categorical_features": "from_dtype",
+    "class_weight": None,
+    "warm_start": False,
+}
 
 
 def check_members(members: Any) -> list[tuple[str, Any]]:

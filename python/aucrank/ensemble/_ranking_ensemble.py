@@ -25,6 +25,7 @@ from aucrank._base.external import (
 )
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.fit_progress import FitProgress
+from aucrank._base.folds import deal
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.as_frame import as_frame
@@ -33,13 +34,13 @@ from aucrank._data.input import Columns
 from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
+from aucrank._data.weights import class_factors, weigh_classes
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted
 from aucrank.ensemble._distill import Distilled, Student
-from aucrank.ensemble._folds import deal
 from aucrank.ensemble._importances import AskedRows, draw_rows, permutation_importances
 from aucrank.ensemble._members import check_members, is_external
 from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
@@ -77,6 +78,10 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. It moves the probabilities of members and of the ensemble, and with them
+        what is called positive.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it, unless ``time_limit`` is reached.
@@ -163,6 +168,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         shrinkage: float = 10.0,
         time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -173,6 +179,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         self.shrinkage = shrinkage
         self.time_limit = time_limit
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -400,7 +407,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         check_takes_weights(estimator, "estimator")
         X = as_frame(X)
         sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
-        sample = replace(sample, rows=X)
+        factors = class_factors(self.class_weight, self.classes_, sample.labels, sample.weight)
+        weight = weigh_classes(factors, sample.labels, sample.weight)
+        sample = replace(sample, rows=X, weight=weight)
         n_threads = effective_n_threads(self.n_jobs)
         context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))
         with errors_by_name(self._schema), warnings.catch_warnings(), inner_fits_are_silent():

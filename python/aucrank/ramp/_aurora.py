@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
+from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.fit_progress import Figures
-from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
@@ -39,7 +39,7 @@ _LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
 _FIRST_GAIN = 0.01
 
 
-class AURORA(AuroraTermsMixin, BaseRanker):
+class AURORA(AuroraTermsMixin, CalibratedRanker):
     """Linear score over binary terms that maximises the ramp statistic, an AUC with a slope.
 
     Every feature becomes binary terms such as ``age >= 35``, ``colour = red`` and ``age is
@@ -120,6 +120,19 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         the same rows, 10 terms and 10 more are the 20 terms of one fit, bit for bit, also without
         a ``random_state``: the model keeps its seed, and its radius and thresholds too. It does
         not go with ``selection="cv"``.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were left out: the ranker is
+        fitted three more times, each time without a third of the rows. None: no probabilities. See
+        :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. A pair counts by the product of its rows, so that classes that weigh more
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -133,7 +146,8 @@ class AURORA(AuroraTermsMixin, BaseRanker):
     n_terms_ : int
         Number of terms of the score.
     threshold_ : float
-        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest.
+        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest,
+        or as ``calibration`` or ``class_weight`` has it.
     base_score_ : float
         ``-threshold_``: what a row of `explain` is to be added to.
     radius_ : float
@@ -230,6 +244,8 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         feature_types: Any = None,
         categorical_features: Any = "from_dtype",
         warm_start: bool = False,
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -253,6 +269,8 @@ class AURORA(AuroraTermsMixin, BaseRanker):
         self.feature_types = feature_types
         self.categorical_features = categorical_features
         self.warm_start = warm_start
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

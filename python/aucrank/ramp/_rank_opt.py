@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
-from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section, less
 from aucrank._data.table import Table
 from aucrank._export.rules import number
@@ -24,7 +24,7 @@ from aucrank._utils.words import plural
 _LARGEST_RADIUS = 100.0
 
 
-class RankOpt(BaseRanker):
+class RankOpt(CalibratedRanker):
     """Linear score that maximises a smooth AUC by gradient ascent.
 
     The AUC counts a pair of a positive and a negative row as 1 if the positive one scores more,
@@ -46,6 +46,19 @@ class RankOpt(BaseRanker):
         Most iterations of the ascent at each radius.
     tol : float, default=1e-8
         An ascent ends with an iteration that raises the objective by less, in units of AUC.
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
+        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
+        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
+        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
+        learned from rows that were left out: the ranker is
+        fitted three more times, each time without a third of the rows. None: no probabilities. See
+        :doc:`probabilities </probabilities>`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. A pair counts by the product of its rows, so that classes that weigh more
+        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
+        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -58,7 +71,7 @@ class RankOpt(BaseRanker):
         Weight of each feature as it is, not standardised; 0 for a constant one.
     threshold_ : float
         The weighted sum that `decision_function` calls 0: where TPR - FPR of the training rows is
-        largest.
+        largest, or as ``calibration`` or ``class_weight`` has it.
     intercept_ : float
         ``-threshold_``, so that the score is ``X @ coef_ + intercept_``.
     base_score_ : float
@@ -136,6 +149,8 @@ class RankOpt(BaseRanker):
         radii: Sequence[float] = (1.0, 2.0, 4.0, 8.0),
         max_iter: int = 200,
         tol: float = 1e-8,
+        calibration: str | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -143,6 +158,8 @@ class RankOpt(BaseRanker):
         self.radii = radii
         self.max_iter = max_iter
         self.tol = tol
+        self.calibration = calibration
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 

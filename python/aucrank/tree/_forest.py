@@ -108,6 +108,10 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories, as in `TreeRank`.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. It moves probabilities, and with them what is called positive; the ranking,
+        which weighs the classes by their rates, hardly changes.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The forest does not depend on it.
@@ -216,6 +220,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         max_bins: int | None = 255,
         level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -242,6 +247,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.max_bins = max_bins
         self.level_rates = level_rates
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -19,7 +19,7 @@ from aucrank._data.labels import encode_binary
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._data.weights import check_class_weight, check_weight
+from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._export.dialects import Dialect
 from aucrank._export.formula import (
     Branch,
@@ -386,7 +386,7 @@ class RankingTree:
                 f" {[count_rows(columns), len(positive)]}"
             )
         weight = check_weight(sample_weight, len(positive))
-        check_class_weight(weight, positive, classes)
+        check_class_sums(weight, positive, classes)
         with errors_by_name(self._schema):
             sample = Sample(columns, self._schema, positive, weight)
             best = self._core.best_on(sample.core, threads_for(None, count_rows(columns)))

@@ -99,6 +99,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         Which columns hold categories: those of a data frame whose type says so, or those listed
         by position, by name or in a boolean mask. A split sends a set of categories left: the
         best of all sets.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. It moves probabilities, and with them what is called positive; the ranking,
+        which weighs the classes by their rates, hardly changes.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The tree does not depend on it.
@@ -207,6 +211,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         max_bins: int | None = 255,
         level_rates: str = "shrunken",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -226,6 +231,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         self.max_bins = max_bins
         self.level_rates = level_rates
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -15,6 +15,7 @@ use crate::additive::{PyLinearModel, PyMad2c, PyRimarc, PyScorecard};
 use crate::aurora::PyAurora;
 use crate::binarizer::PyThresholdBinarizer;
 use crate::boost::PyBoostedModel;
+use crate::calibration::PyCalibration;
 use crate::ensemble::PyEnsemble;
 use crate::forest::PyRankingForest;
 use crate::gradient::PyGradientBoosted;
@@ -72,20 +73,33 @@ classes! {
     Ensemble(Ensemble) => PyEnsemble,
 }
 
-/// Joins a header (JSON text of estimator, classes and features) and a model into a document.
+/// Joins a header (JSON text of estimator, classes and features), a model and the calibration of its
+/// scores into a document.
 #[pyfunction]
-pub fn write_document(py: Python<'_>, header: &str, model: PyRef<'_, PyModel>) -> PyResult<String> {
+#[pyo3(signature = (header, model, calibration=None))]
+pub fn write_document(
+    py: Python<'_>,
+    header: &str,
+    model: PyRef<'_, PyModel>,
+    calibration: Option<PyRef<'_, PyCalibration>>,
+) -> PyResult<String> {
     let model = model.as_model();
-    let write =
-        |interrupt: &Interrupt| model.to_json_heeding(&Header::from_json(header)?, interrupt);
+    let calibration = calibration.as_ref().map(|calibration| &*calibration.0);
+    let write = |interrupt: &Interrupt| {
+        model.to_json_heeding(&Header::from_json(header)?, calibration, interrupt)
+    };
     on_pool_or(py, 1, write, to_format_error)
 }
 
-/// Header (JSON text) and model of a document.
+/// Header (JSON text), model and calibration of a document.
 #[pyfunction]
-pub fn read_document(py: Python<'_>, text: &str) -> PyResult<(String, Py<PyAny>)> {
+pub fn read_document(
+    py: Python<'_>,
+    text: &str,
+) -> PyResult<(String, Py<PyAny>, Option<PyCalibration>)> {
     let read = |interrupt: &Interrupt| Document::from_json_heeding(text, interrupt);
     let document = on_pool_or(py, 1, read, to_format_error)?;
     let header = document.header.to_json().map_err(to_format_error)?;
-    Ok((header, hand_over_any(py, document.model)?))
+    let calibration = document.calibration.map(|calibration| PyCalibration(Arc::new(calibration)));
+    Ok((header, hand_over_any(py, document.model)?, calibration))
 }

@@ -6,6 +6,7 @@ mod additive;
 mod aurora;
 mod binarizer;
 mod boost;
+mod calibration;
 mod callbacks;
 mod columns;
 mod document;
@@ -39,6 +40,8 @@ mod _core {
     use super::binarizer::{PyThresholdBinarizer, fit_threshold_binarizer};
     #[pymodule_export]
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
+    #[pymodule_export]
+    use super::calibration::{PyCalibration, fit_calibration, held_out_rows, with_threshold};
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};
     #[pymodule_export]

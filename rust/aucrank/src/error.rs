@@ -193,6 +193,9 @@ pub enum RankError {
     /// A model that transforms features and has no score.
     #[error("this model turns features into others and has no score")]
     NoScore,
+    /// A ranker whose scores are no probabilities and were not calibrated.
+    #[error("this model ranks rows and has no probabilities: it was fitted without calibration")]
+    NoProbability,
     /// A model of which a part cannot be written down.
     #[error("this model has no formula: {0}")]
     NoFormula(crate::formula::Opaque),

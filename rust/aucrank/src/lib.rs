@@ -5,6 +5,7 @@
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
+//! - [`calibration`]: probabilities of scores that only rank;
 //! - [`formula`]: what a fitted model computes, as data;
 //! - [`external`]: models outside the crate that one of it asks;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
@@ -23,6 +24,7 @@ pub mod additive;
 pub mod aurora;
 pub mod blend;
 pub mod boost;
+pub mod calibration;
 pub mod data;
 pub mod external;
 pub mod formula;

@@ -21,10 +21,13 @@ class Answers(NamedTuple):
         Labels; the second is that of scores above 0.
     is_log_odds : bool
         Whether scores are log-odds, so that there are probabilities.
+    curve : _core.Calibration or None
+        What brings other scores to log-odds.
     """
 
     classes: NDArray[Any]
     is_log_odds: bool
+    curve: Any
 
 
 def write_model(
@@ -53,7 +56,8 @@ def write_model(
         If a column or a label has no form in ONNX.
     """
     inputs = Inputs(onnx, schema, as_matrix=as_matrix)
-    names = ["score", "label", *(["probabilities"] if answers.is_log_odds else [])]
+    has_probabilities = answers.is_log_odds or answers.curve is not None
+    names = ["score", "label", *(["probabilities"] if has_probabilities else [])]
     graph = Graph(onnx, [*inputs.names, *names])
     # An input with the name of an output keeps it.
     outputs = [name if name not in inputs.names else graph.free_name(name) for name in names]
@@ -92,12 +96,31 @@ def _add_outputs(
     place = graph.add("Cast", [is_positive], to=INT64)
     graph.add("Gather", [labels, place], result=names[1])
     infos = [info(names[0], types.DOUBLE, [None]), info(names[1], kind, [None])]
-    if answers.is_log_odds:
-        positive = graph.add("Sigmoid", [column])
+    log_odds = _log_odds(graph, column, answers)
+    if log_odds is not None:
+        positive = graph.add("Sigmoid", [log_odds])
         negative = graph.add("Sub", [graph.constant([[1.0]]), positive])
         graph.add("Concat", [negative, positive], axis=1, result=names[2])
         infos.append(info(names[2], types.DOUBLE, [None, 2]))
     return infos
+
+
+def _log_odds(graph: Graph, column: str, answers: Answers) -> str | None:
+    """Return the name of the log-odds of a column of scores; None where there are none."""
+    if answers.curve is None:
+        return column if answers.is_log_odds else None
+    scores, log_odds = (np.array(knots) for knots in answers.curve.knots())
+    below, above = answers.curve.slopes()
+    slopes = np.concatenate(([below], np.diff(log_odds) / np.diff(scores), [above]))
+    largest = np.finfo(np.float64).max
+    low, high = np.append(-largest, scores), np.append(scores, largest)
+    # What a stretch adds is counted from the end that is nearer to 0: all terms have the sign of
+    # the score, and so has their sum.
+    near = np.where(high <= 0, high, low)
+    at_least = graph.add("Max", [column, graph.constant(low)])
+    clipped = graph.add("Min", [at_least, graph.constant(high)])
+    steps = graph.add("Sub", [clipped, graph.constant(near)])
+    return graph.add("MatMul", [steps, graph.constant(slopes[:, np.newaxis])])
 
 
 def _labels(onnx: Any, graph: Graph, classes: NDArray[Any]) -> tuple[str, Any]:

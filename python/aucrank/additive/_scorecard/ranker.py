@@ -55,6 +55,11 @@ def check_ranker(estimator: Any) -> None:
     if ranker is not estimator:
         check_is_fitted(ranker)
         return
+    if ranker.class_weight is not None:
+        raise ValueError(
+            f"class_weight of the estimator must be None, got {ranker.class_weight!r}: that of the"
+            " scorecard holds for both"
+        )
     for name, value, what in (("order", 1, "terms"), ("interactions", 0, "trees")):
         given = getattr(ranker, name, value)
         if not (isinstance(given, Integral) and given == value):

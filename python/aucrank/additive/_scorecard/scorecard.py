@@ -95,6 +95,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those whose dtype says so, or those listed by position, by
         name or in a boolean mask.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
+        classes equal. It moves the odds that points stand for, and with them what is called
+        positive.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The card does not depend on it.
@@ -222,6 +226,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         min_bin_share: float = 0.0,
         special_values: Any = None,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -234,6 +239,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         self.min_bin_share = min_bin_share
         self.special_values = special_values
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -126,6 +126,11 @@ impl Aurora {
         self.0.threshold
     }
 
+    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
+        self.0.threshold = threshold;
+    }
+
     /// The norm of the weights.
     #[must_use]
     pub fn radius(&self) -> f64 {

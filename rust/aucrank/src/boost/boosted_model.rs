@@ -63,10 +63,15 @@ impl BoostedModel {
         &self.0.terms
     }
 
-    /// The sum of terms from which a row is called positive; 0 if rows are scored by sign.
+    /// The sum of terms, or its sign if rows are scored by it, from which a row is called positive.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
+    }
+
+    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
+        self.0.threshold = threshold;
     }
 
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
@@ -133,17 +138,7 @@ impl BoostedModel {
         for (term, advantage) in self.0.terms.iter().zip(&self.0.advantages) {
             let range = term.range();
             total += range;
-            match term {
-                Term::Feature(term) => importances[term.feature] += range * advantage,
-                Term::Tree(term) if term.tree.has_importances() => {
-                    let gains = term.tree.importances();
-                    let all: f64 = gains.iter().sum();
-                    for (importance, gain) in importances.iter_mut().zip(gains) {
-                        *importance += range * advantage * gain / if all > 0.0 { all } else { 1.0 };
-                    }
-                }
-                Term::Tree(_) | Term::Scored(_) => return None,
-            }
+            term.share_out(range * advantage, &mut importances)?;
         }
         let total = if total > 0.0 { total } else { 1.0 };
         Some(importances.into_iter().map(|importance| importance / total).collect())
@@ -170,13 +165,12 @@ impl BoostedModel {
     #[inline]
     #[must_use]
     pub fn score_of(&self, sum: f64) -> f64 {
-        if !self.0.by_sign {
-            sum - self.0.threshold
-        } else if sum >= 0.0 {
-            1.0
-        } else {
-            -1.0
-        }
+        let raw = match (self.0.by_sign, sum >= 0.0) {
+            (false, _) => sum,
+            (true, true) => 1.0,
+            (true, false) => -1.0,
+        };
+        raw - self.0.threshold
     }
 
     fn scored_terms(&self) -> ScoredTerms {

@@ -17,7 +17,8 @@ impl BoostedModel {
         let others = self.terms().iter().filter(|term| !matches!(term, Term::Feature(_)));
         let mut terms: Vec<Formula> = merged.chain(others.map(Term::formula)).collect();
         if self.scores_by_sign() {
-            let (thresholds, values) = (vec![0.0], vec![-1.0, 1.0]);
+            let values = [-1.0, 1.0].map(|sign| sign - self.threshold()).to_vec();
+            let thresholds = vec![0.0];
             return Formula::StepsOf { of: Box::new(Formula::Sum(terms)), thresholds, values };
         }
         terms.push(Formula::Constant(-self.threshold()));

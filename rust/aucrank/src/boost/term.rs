@@ -55,6 +55,24 @@ impl Term {
         }
     }
 
+    /// Adds what the term contributes to the importances of its features; that of a tree is divided
+    /// among them by their squared gains. `None` if it combines features in a way that cannot be
+    /// attributed.
+    pub(super) fn share_out(&self, contribution: f64, importances: &mut [f64]) -> Option<()> {
+        match self {
+            Self::Feature(term) => importances[term.feature] += contribution,
+            Self::Tree(term) if term.tree.has_importances() => {
+                let gains = term.tree.importances();
+                let all: f64 = gains.iter().sum();
+                for (importance, gain) in importances.iter_mut().zip(gains) {
+                    *importance += contribution * gain / if all > 0.0 { all } else { 1.0 };
+                }
+            }
+            Self::Tree(_) | Self::Scored(_) => return None,
+        }
+        Some(())
+    }
+
     /// The number of its external ranker, if it has one.
     pub(super) fn external_number(&self) -> Option<usize> {
         match self {

@@ -17,6 +17,7 @@ mod logistic;
 mod lookup;
 mod mass_histogram;
 mod new_rows;
+mod pools;
 mod random;
 mod source;
 mod step_function;
@@ -43,6 +44,7 @@ pub(crate) use logistic::logistic;
 pub(crate) use lookup::{Grid, Lookups};
 pub(crate) use mass_histogram::MassHistogram;
 pub use new_rows::NewRows;
+pub(crate) use pools::{Pool, rising_pools, score_groups};
 pub(crate) use random::{below, mix};
 pub use source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,

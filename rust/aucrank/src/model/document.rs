@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::{
     FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, Model, ModelError, ModelRef, malformed,
 };
+use crate::calibration::Calibration;
 use crate::canonical_json::{append_canonical, to_text};
 use crate::data::Columns;
 use crate::fnv::fnv1a64;
@@ -22,8 +23,12 @@ impl ModelRef<'_> {
     /// # Errors
     ///
     /// [`ModelError::Malformed`] if a part cannot be written as JSON.
-    pub fn to_json(self, header: &Header) -> Result<String, ModelError> {
-        self.to_json_heeding(header, &Interrupt::default())
+    pub fn to_json(
+        self,
+        header: &Header,
+        calibration: Option<&Calibration>,
+    ) -> Result<String, ModelError> {
+        self.to_json_heeding(header, calibration, &Interrupt::default())
     }
 
     /// As [`ModelRef::to_json`], for a caller who may lose patience.
@@ -34,13 +39,15 @@ impl ModelRef<'_> {
     pub fn to_json_heeding(
         self,
         header: &Header,
+        calibration: Option<&Calibration>,
         interrupt: &Interrupt,
     ) -> Result<String, ModelError> {
         let wrong = |err| match interrupt.check() {
             Ok(()) => malformed(err),
             Err(_) => ModelError::Interrupted,
         };
-        let body = to_text(&BodyRef { header, model: self }, interrupt).map_err(wrong)?;
+        let body =
+            to_text(&BodyRef { calibration, header, model: self }, interrupt).map_err(wrong)?;
         let mut document = String::with_capacity(body.len() + 200);
         document.push_str("{\"body\":");
         let start = document.len();
@@ -58,6 +65,8 @@ impl ModelRef<'_> {
 /// The content of a document, to be written.
 #[derive(Serialize)]
 struct BodyRef<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<&'a Calibration>,
     header: &'a Header,
     model: ModelRef<'a>,
 }
@@ -65,6 +74,7 @@ struct BodyRef<'a> {
 /// The content of a document, its model still to be read.
 #[derive(Deserialize)]
 struct Body<'a> {
+    calibration: Option<Calibration>,
     header: Header,
     #[serde(borrow)]
     model: &'a RawValue,
@@ -106,19 +116,19 @@ pub struct Document {
     pub header: Header,
     /// What was learned.
     pub model: Model,
+    /// The probabilities of its scores, where they were calibrated.
+    pub calibration: Option<Calibration>,
 }
 
 impl Document {
-    /// A fitted model with its header.
+    /// A fitted model with its header; its scores are not calibrated.
     ///
     /// # Errors
     ///
     /// [`ModelError::Malformed`] if the header is not one of this model: other features, or classes
     /// where the model knows none.
     pub fn new(header: Header, model: impl Into<Model>) -> Result<Self, ModelError> {
-        let document = Self { header, model: model.into() };
-        document.check().map_err(ModelError::Malformed)?;
-        Ok(document)
+        Self { header, model: model.into(), calibration: None }.checked()
     }
 
     /// The document as JSON text, the same for the same content.
@@ -127,7 +137,7 @@ impl Document {
     ///
     /// [`ModelError::Malformed`] if a part cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, ModelError> {
-        self.model.family().as_model().to_json(&self.header)
+        self.model.family().as_model().to_json(&self.header, self.calibration.as_ref())
     }
 
     /// Reads a document; white space and the order of keys do not matter.
@@ -175,16 +185,27 @@ impl Document {
         if found != expected {
             return Err(ModelError::Checksum { found, expected });
         }
-        let Body { header, model } = serde_json::from_str(body).map_err(malformed)?;
+        let Body { calibration, header, model } = serde_json::from_str(body).map_err(malformed)?;
         let model = Model::from_json(model.get(), interrupt)?;
         drop(canonical);
-        Self::new(header, model)
+        Self { header, model, calibration }.checked()
+    }
+
+    fn checked(self) -> Result<Self, ModelError> {
+        self.check().map_err(ModelError::Malformed)?;
+        Ok(self)
     }
 
     /// Whether header and model belong together, and each is valid by itself.
     fn check(&self) -> Result<(), String> {
-        let Self { header, model } = self;
+        let Self { header, model, calibration } = self;
         model.family().check()?;
+        if let Some(calibration) = calibration {
+            calibration.check()?;
+            if matches!(model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
+                return Err("probabilities of a model that has no score".to_owned());
+            }
+        }
         // Whoever reads the parameters needs some hundred bytes for each.
         let found = header.estimator.params.n_containers();
         if found > MOST_CONTAINERS {
@@ -212,6 +233,18 @@ impl Document {
     /// [`RankError::NoScore`] if the model turns features into others.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         self.model.family().score(columns)
+    }
+
+    /// Probability of the positive class of each row, above one half exactly where the score is
+    /// above 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Document::score`]; [`RankError::NoProbability`] if the model ranks rows without one.
+    pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        let Some(calibration) = &self.calibration else { return self.model.probability(columns) };
+        let scores = self.score(columns)?;
+        Ok(scores.into_iter().map(|score| calibration.probability(score)).collect())
     }
 }
 

@@ -7,7 +7,7 @@ use super::ensemble::Ensemble;
 use super::reading::read_json;
 use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
-use crate::boost::{BoostedModel, BranchingProgram, GradientBoosted};
+use crate::boost::{BoostedModel, BranchingProgram, GradientBoosted, Loss};
 use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
 use crate::tree::{RankingForest, TreeRankModel};
@@ -169,6 +169,50 @@ impl Model {
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
         self.family().n_levels()
+    }
+}
+
+impl Model {
+    /// The model with another threshold: what is subtracted from its raw score, so that rows above
+    /// it are called positive.
+    ///
+    /// # Errors
+    ///
+    /// In words, if the family has no such threshold, or the threshold is out of its range.
+    pub fn with_threshold(mut self, threshold: f64) -> Result<Self, String> {
+        match &mut self {
+            Self::Boosted(model) => model.set_threshold(threshold),
+            Self::GradientBoosted(model) => model.set_threshold(threshold),
+            Self::BranchingProgram(model) => model.set_threshold(threshold),
+            Self::Aurora(model) => model.set_threshold(threshold),
+            Self::RankOpt(model) => model.set_threshold(threshold),
+            _ => return Err("the score of this model has no threshold that could be moved".into()),
+        }
+        self.family().check()?;
+        Ok(self)
+    }
+
+    /// Probability of the positive class of each row, by the model itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Family::score`]; [`RankError::NoProbability`] if it ranks rows without one.
+    pub(super) fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        match self {
+            Self::TreeRank(model) => model.tree.probability(columns, None),
+            Self::RankingForest(model) => model.probability(columns),
+            Self::GradientBoosted(model) if model.loss() == Loss::Log => model.probability(columns),
+            Self::Rimarc(model) => model.probability(columns),
+            Self::Scorecard(model) => model.probability(columns),
+            Self::Linear(model) => model.probability(columns),
+            Self::Ensemble(model) => model.probability(columns, None),
+            Self::Mad2c(_) | Self::ThresholdBinarizer(_) => Err(RankError::NoScore),
+            Self::GradientBoosted(_)
+            | Self::Boosted(_)
+            | Self::BranchingProgram(_)
+            | Self::Aurora(_)
+            | Self::RankOpt(_) => Err(RankError::NoProbability),
+        }
     }
 }
 

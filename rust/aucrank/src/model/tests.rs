@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::document::checksum;
 use super::*;
-use crate::Interrupt;
 use crate::additive::{LinearParams, Mad2cParams, Thresholds, fit_linear, fit_mad2c};
 use crate::aurora::{
     AuroraParams, BinarizerParams, Criterion as PathCriterion, Radius, RankOptParams, SearchDepth,
@@ -14,12 +13,14 @@ use crate::boost::{
     AucBoostParams, Criterion, FitExtras, HeldOutParams, HeldOutRule, MartiParams, Output,
     ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
 };
+use crate::calibration::{Calibration, CalibrationMethod};
 use crate::data::{BinningParams, Column, Columns, Labels, NewRows, mix};
 use crate::formula::Opaque;
 use crate::tree::{
     Aggregation, BootstrapParams, ForestParams, GrowParams, LeafOrder, LeafRankParams, SplitRule,
     TreeRankParams, fit, fit_forest,
 };
+use crate::{Interrupt, RankError};
 
 const VALUES: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, f64::NAN, 0.8];
 const CODES: [u32; 8] = [0, 1, 0, 1, 2, 2, 1, 0];
@@ -58,7 +59,7 @@ fn document_of(class: &str, model: Model) -> Document {
             Feature { name: Some("colour".to_owned()), kind: FeatureKind::Categorical { levels } },
         ],
     };
-    Document { header, model }
+    Document { header, model, calibration: None }
 }
 
 fn document() -> Document {
@@ -375,8 +376,11 @@ fn reading_and_writing_end_once_they_are_interrupted() {
         let text = document.to_json().unwrap();
         let found = Document::from_json_heeding(&text, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
-        let found =
-            document.model.family().as_model().to_json_heeding(&document.header, &interrupt);
+        let found = document.model.family().as_model().to_json_heeding(
+            &document.header,
+            document.calibration.as_ref(),
+            &interrupt,
+        );
         assert_eq!(found, Err(ModelError::Interrupted));
         // Behind the check of the text.
         let model = serde_json::to_string(&document.model.family().as_model()).unwrap();
@@ -760,4 +764,53 @@ fn random_damage_gives_an_error_or_a_model_that_scores() {
         }
     }
     assert!(n_read > 500 && n_refused > 2000, "{n_read} {n_refused}");
+}
+
+#[test]
+fn probabilities_are_read_as_written_and_agree_with_the_score() {
+    let plain = aurora_document();
+    let (columns, labels) = (columns(), Labels::new(&POSITIVE, None).unwrap());
+    assert_eq!(plain.probability(&columns), Err(RankError::NoProbability));
+    assert!(!plain.to_json().unwrap().contains("calibration"));
+
+    let raw = plain.score(&columns).unwrap();
+    for method in [CalibrationMethod::Sigmoid, CalibrationMethod::Isotonic] {
+        let (calibration, cut) = Calibration::fit(&raw, &labels, method).unwrap();
+        let Model::Aurora(model) = &plain.model else { panic!("of another family") };
+        let threshold = model.threshold() + cut;
+        let model = plain.model.clone().with_threshold(threshold).unwrap();
+        let document = Document { model, calibration: Some(calibration), ..plain.clone() };
+        let read = Document::from_json(&document.to_json().unwrap()).unwrap();
+        assert_eq!(read, document);
+        let scores = read.score(&columns).unwrap();
+        for ((score, probability), raw) in
+            scores.iter().zip(read.probability(&columns).unwrap()).zip(&raw)
+        {
+            assert_eq!(*score > 0.0, probability > 0.5);
+            assert!((score - (raw - cut)).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_calibration_that_falls_or_has_no_score_is_refused() {
+    let labels = Labels::new(&POSITIVE, None).unwrap();
+    let scores: Vec<f64> = (0..8).map(f64::from).collect();
+    let (calibration, _) = Calibration::fit(&scores, &labels, CalibrationMethod::Sigmoid).unwrap();
+    let falling = serde_json::from_value(json!({
+        "scores": [0.0, 1.0], "log_odds": [0.0, -1.0], "slopes": [1.0, 1.0],
+    }));
+    for document in [
+        Document { calibration: Some(falling.unwrap()), ..aurora_document() },
+        Document { calibration: Some(calibration), ..mad2c_document() },
+    ] {
+        let read = Document::from_json(&document.to_json().unwrap());
+        assert!(matches!(read, Err(ModelError::Malformed(_))), "{read:?}");
+    }
+}
+
+#[test]
+fn only_a_threshold_can_be_moved() {
+    assert!(document().model.with_threshold(1.0).is_err());
+    assert!(aurora_document().model.with_threshold(f64::INFINITY).is_err());
 }

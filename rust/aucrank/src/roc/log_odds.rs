@@ -39,6 +39,12 @@ impl Line {
         log_odds_line(&groups_of(curve), class_rows)
     }
 
+    /// The most likely line of rows with finite scores, grouped by their score, ascending;
+    /// `class_rows` are the numbers of negative and positive rows.
+    pub(crate) fn of_groups(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Self {
+        log_odds_line(groups, class_rows)
+    }
+
     /// The log-odds at a score.
     pub(crate) fn at(self, score: f64) -> f64 {
         self.intercept + self.slope * score

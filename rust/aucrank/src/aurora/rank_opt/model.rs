@@ -51,7 +51,8 @@ impl RankOpt {
         Self(Parts { n_levels, coefficients, means, importances, threshold: 0.0, path, chosen })
     }
 
-    pub(super) fn set_threshold(&mut self, threshold: f64) {
+    /// Sets the weighted sum from which a row is called positive.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
         self.0.threshold = threshold;
     }
 

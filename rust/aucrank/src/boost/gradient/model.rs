@@ -90,6 +90,11 @@ impl GradientBoosted {
         self.0.threshold
     }
 
+    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
+        self.0.threshold = threshold;
+    }
+
     /// Factor on the values of the leaves.
     #[must_use]
     pub fn learning_rate(&self) -> f64 {

@@ -104,6 +104,11 @@ impl BranchingProgram {
         self.threshold
     }
 
+    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    pub(crate) fn set_threshold(&mut self, threshold: f64) {
+        self.threshold = threshold;
+    }
+
     /// All nodes, layer by layer, with their layers (from 1) and indices (from 0).
     pub fn nodes(&self) -> impl Iterator<Item = (usize, usize, &Node)> {
         let places = (1..=self.n_rounds + 1).flat_map(|layer| (0..layer).map(move |i| (layer, i)));
@@ -139,6 +144,26 @@ impl BranchingProgram {
             NodeKind::Unreached => 2 * index + left,
         };
         Some(twice as u64)
+    }
+
+    /// For each feature what its classifiers contribute to the AUC: the advantage of each over
+    /// chance, `(1 - p_pos - p_neg) / 2`, times its share of all pairs of a positive and a negative
+    /// row, those that meet at its node; the mean over the layers. The share of a tree is divided
+    /// among its features by their squared gains. `None` if a ranker combines features in a way
+    /// that cannot be attributed.
+    #[must_use]
+    pub fn importances(&self) -> Option<Vec<f64>> {
+        let pairs = |masses: ClassMasses| masses.pos as f64 * masses.neg as f64;
+        let all = pairs(self.nodes[0].masses) * self.n_rounds as f64;
+        let mut importances = vec![0.0; self.n_levels.len()];
+        for node in &self.nodes {
+            if let NodeKind::Ranker { term, cut } = &node.kind {
+                // Rates under noise are estimates, which may add up to more than 1.
+                let advantage = (0.5 * (1.0 - cut.p_pos - cut.p_neg)).max(0.0);
+                term.share_out(advantage * pairs(node.masses) / all, &mut importances)?;
+            }
+        }
+        Some(importances)
     }
 
     /// Numbers of the external rankers of the program.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::ClassSums;
+use crate::data::{ClassSums, rising_pools};
 
 /// A probability that rises with the score in steps: the share of positives of training rows, made
 /// monotone by pooling adjacent violators.
@@ -16,24 +16,10 @@ pub(in crate::tree) struct Calibration {
 impl Calibration {
     /// Learns from scores with the class sums of their rows, which it sorts.
     pub(in crate::tree) fn new(scored: &mut [(f64, ClassSums)]) -> Self {
-        scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Pools from the lowest score up: sums, lowest and highest score.
-        let mut pools: Vec<(ClassSums, f64, f64)> = Vec::new();
-        for tied in scored.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
-            let mut sums: ClassSums = tied.iter().map(|(_, sums)| *sums).sum();
-            let (mut low, high) = (tied[0].0, tied[0].0);
-            while let Some(&(below, lowest, _)) = pools.last()
-                && below.cmp_eta(sums).is_ge()
-            {
-                sums += below;
-                low = lowest;
-                pools.pop();
-            }
-            pools.push((sums, low, high));
-        }
+        let pools = rising_pools(scored);
         Self {
-            thresholds: pools.windows(2).map(|pair| between(pair[0].2, pair[1].1)).collect(),
-            probabilities: pools.iter().map(|(sums, ..)| sums.eta()).collect(),
+            thresholds: pools.windows(2).map(|pair| between(pair[0].high, pair[1].low)).collect(),
+            probabilities: pools.iter().map(|pool| pool.sums.eta()).collect(),
         }
     }
 

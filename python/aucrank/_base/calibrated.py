@@ -1,0 +1,210 @@
+"""Probabilities of rankers whose scores only rank, and where these call a row positive.
+
+A `_core.Calibration` brings scores to probabilities. It is learned from rows that no model has
+seen: those given or held out to choose by where there are enough, else all rows, each scored by a
+model that was fitted without its fold. The score of even odds becomes the threshold of the model,
+which is all that differs from a fit without.
+"""
+
+import json
+import warnings
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+
+from aucrank import _core
+from aucrank._base.external import KeepsModels, row_taker
+from aucrank._base.fit_context import FitContext
+from aucrank._base.fit_progress import FitProgress
+from aucrank._base.folds import deal
+from aucrank._base.ranker import BaseRanker
+from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.sample import Sample
+from aucrank._utils.params import check_choice
+from aucrank._utils.warn import warn_caller
+
+#: What the parameter ``calibration`` may be.
+CALIBRATIONS = ("auto", "isotonic", "sigmoid", None)
+
+#: Fits without a part of the rows, and what these are dealt by: probabilities are drawn by no seed.
+N_FOLDS, SEED_OF_FOLDS = 3, 0
+
+#: Rows of the rarer class that "auto" takes for enough: to learn a curve from, and to do without
+#: further fits where they were held out anyway.
+MANY_ROWS, ENOUGH_HELD_OUT = 1000, 100
+
+_Model = TypeVar("_Model", bound=_core.Model)
+
+
+def _has_probabilities(estimator: "CalibratedRanker") -> bool:
+    """Tell whether there are probabilities; else raise what scikit-learn shows of it."""
+    refusal = estimator._no_probabilities()
+    if refusal is None:
+        return True
+    raise AttributeError(refusal)
+
+
+class CalibratedRanker(BaseRanker):
+    """Base of rankers with a threshold and the parameters ``calibration`` and ``class_weight``."""
+
+    calibration: str | None
+    class_weight: Any
+
+    def _no_probabilities(self) -> str | None:
+        """Return why there is no ``predict_proba``, None where there is."""
+        fitted = self.__sklearn_is_fitted__()
+        if self._is_calibrated if fitted else self.calibration is not None:
+            return None
+        return (
+            f"predict_proba of {type(self).__name__} needs calibration='auto': without, scores"
+            " rank rows, and no more"
+        )
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return "_calibration" in self.__dict__
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class; there with a ``calibration``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows with the columns seen in fit.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Columns in the order of ``classes_``; the second rises with `decision_function`, and is
+            above 1/2 exactly where `predict` is positive.
+        """
+        positive = self._positive_probability(X)
+        return np.column_stack((1 - positive, positive))
+
+    def _positive_probability(self, X: Any) -> NDArray[np.float64]:
+        scores = self.decision_function(X)
+        return self._calibration.probability(scores)
+
+    def _check_all_params(self) -> None:
+        super()._check_all_params()
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
+
+    def _needs_calibration(self) -> bool:
+        """Whether scores have to be calibrated, as the parameters ask for it."""
+        return self.calibration is not None
+
+    def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
+        """Return the rows that the fit held out and never saw; None where there are none."""
+        return None
+
+    def _finish_model(self, model: _Model, context: FitContext) -> _Model:
+        """Return the model with the threshold that the parameters ask for, and calibrate it."""
+        # Scores are asked of this estimator, as of a fitted one.
+        self._model = model
+        n_threads = context.n_threads
+        if self._needs_calibration():
+            unseen, scores = self._unseen(model, context)
+            method = self.calibration
+            if method == "auto":
+                method = "isotonic" if _n_of_rarer(unseen) >= MANY_ROWS else "sigmoid"
+            self._calibration, cut = _calibrate(unseen, scores, method, n_threads)
+        elif self.class_weight is not None:
+            # Even odds as the training rows tell them: a cut, not good enough for probabilities.
+            scores = self._score(context.sample, n_threads)
+            _, cut = _calibrate(context.sample, scores, "sigmoid", n_threads)
+        else:
+            return model
+        return _core.with_threshold(model, model.threshold + cut)  # type: ignore[attr-defined]
+
+    def _unseen(self, model: Any, context: FitContext) -> tuple[Sample, NDArray[np.float64]]:
+        """Return rows to calibrate on, with scores by models that have not seen them."""
+        sample, n_threads = context.sample, context.n_threads
+        if context.validation.is_given:
+            given = context.validation.read(self, sample.schema, self.classes_)
+            return given, self._score(given, n_threads)
+        rows = self._rows_held_out(model, context)
+        if rows is not None:
+            held_out = self._take(sample, rows.astype(np.intp))
+            if _n_of_rarer(held_out) >= ENOUGH_HELD_OUT:
+                return held_out, self._score(held_out, n_threads)
+        folds = deal(sample, N_FOLDS, SEED_OF_FOLDS, n_threads)
+        dealt = replace(self._take(sample, folds.rows), weight=folds.weight)
+        if folds.n_folds < 2:
+            warn_caller(
+                "A class has one distinct row, so no rows can be left out: probabilities are"
+                " calibrated on the rows of the fit, and too sure."
+            )
+            return dealt, self._score(dealt, n_threads)
+        return dealt, self._cross_fitted(dealt, folds.of_row, folds.n_folds, context)
+
+    def _cross_fitted(
+        self, dealt: Sample, fold_of_row: NDArray[np.intp], n_folds: int, context: FitContext
+    ) -> NDArray[np.float64]:
+        """Return scores of rows by models without their folds, each on the scale of this model.
+
+        Scores of two fits differ in scale and place. The rows that both have seen tell by how much:
+        there, mean and deviation are made equal.
+        """
+        n_threads = context.n_threads
+        own = self._score(dealt, n_threads)
+        found = np.empty(len(own))
+        for fold in range(n_folds):
+            is_out = fold_of_row == fold
+            ranker = clone(self)
+            ranker.set_params(verbose=0)
+            # Some fits look at the labels.
+            ranker.classes_ = self.classes_
+            part = self._take(dealt, np.flatnonzero(~is_out))
+            inner = FitContext(part, context.seed, n_threads, FitProgress(ranker))
+            with warnings.catch_warnings(), inner_fits_are_silent():
+                warnings.simplefilter("ignore")
+                ranker._model = ranker._fit_model(inner)
+            scores = ranker._score(dealt, n_threads)
+            weight = None if dealt.weight is None else dealt.weight[~is_out]
+            own_mean, own_deviation = _moments(own[~is_out], weight)
+            mean, deviation = _moments(scores[~is_out], weight)
+            scale = own_deviation / deviation if own_deviation > 0 and deviation > 0 else 1.0
+            found[is_out] = (scores[is_out] - mean) * scale + own_mean
+        return found
+
+    def _take(self, sample: Sample, rows: NDArray[np.intp]) -> Sample:
+        """Return some of the rows; as the user passed them, too, where estimators ask for those."""
+        taken = sample.take(rows)
+        if isinstance(self, KeepsModels) and self._external_estimator() is not None:
+            taken = replace(taken, rows=row_taker(sample.rows)(rows))
+        return taken
+
+    def _score(self, sample: Sample, n_threads: int) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = self._dispatch(
+            "score", sample.rows, sample.columns, n_threads
+        )
+        return scores
+
+
+def _calibrate(
+    sample: Sample, scores: NDArray[np.float64], method: str | None, n_threads: int
+) -> tuple[_core.Calibration, float]:
+    """Learn probabilities of scores; also return the score of even odds."""
+    return _core.fit_calibration(
+        scores, sample.labels, sample.weight, json.dumps(method), n_threads
+    )
+
+
+def _n_of_rarer(sample: Sample) -> int:
+    """Return the number of rows of the rarer class; those of weight zero are not there."""
+    there = np.ones(sample.n_rows, dtype=bool) if sample.weight is None else sample.weight > 0
+    n_positive = int(np.count_nonzero(sample.labels[there]))
+    return min(n_positive, int(np.count_nonzero(there)) - n_positive)
+
+
+def _moments(
+    scores: NDArray[np.float64], weight: NDArray[np.float64] | None
+) -> tuple[float, float]:
+    """Return mean and standard deviation."""
+    mean = float(np.average(scores, weights=weight))
+    return mean, float(np.sqrt(np.average((scores - mean) ** 2, weights=weight)))
