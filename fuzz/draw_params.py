@@ -92,9 +92,14 @@ _BINS: dict[str, Values] = {
     "special_values": [None, [0.0], [0.0, -1.0, 1e308]],
 }
 
+_CLASSES: dict[str, Values] = {"class_weight": [None, None, "balanced"]}
+
+_CALIBRATED: dict[str, Values] = {"calibration": [None, "auto", "sigmoid", "isotonic"]} | _CLASSES
+
 #: Values that are valid for each parameter of each estimator.
 PARAMS: dict[str, dict[str, Values]] = {
     "TreeRank": _TREE
+    | _CLASSES
     | {
         "max_depth": [1, 3, 10, 60],
         "max_leaves": [None, 2, 7],
@@ -110,6 +115,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "max_fpr": [1.0, 0.3],
     },
     "RankingForest": _TREE
+    | _CLASSES
     | {
         "n_estimators": [1, 5, 12],
         "max_depth": [None, 1, 4],
@@ -122,9 +128,12 @@ PARAMS: dict[str, dict[str, Values]] = {
         "oob_score": [False],
         "n_iter_no_change": [None],
     },
-    "AUCBoost": _ROUNDS | {"criterion": ["sum", "error"], "output": ["real", "sign"]},
-    "RankBoost": _ROUNDS | {"alpha": ["third", "exact"], "selection": [None]},
-    "GradientBoostingRanker": {
+    "AUCBoost": _ROUNDS | _CALIBRATED | {"criterion": ["sum", "error"], "output": ["real", "sign"]},
+    "RankBoost": _ROUNDS | _CALIBRATED | {"alpha": ["third", "exact"], "selection": [None]},
+    "GradientBoostingRanker": _CLASSES
+    | {
+        # Of log-odds there is nothing else to calibrate by.
+        "calibration": [None, "auto"],
         "loss": ["log", "pair_exponential", "pair_logistic"],
         "n_rounds": [1, 5, 20],
         "learning_rate": ["auto", 0.3],
@@ -146,8 +155,9 @@ PARAMS: dict[str, dict[str, Values]] = {
         "refit": [False, True],
         "max_bins": [255, 5],
     },
-    "MartiRank": _PROGRAM,
+    "MartiRank": _PROGRAM | _CALIBRATED,
     "SMartiRank": _PROGRAM
+    | _CALIBRATED
     | {
         "epsilon": [0.1, 0.9],
         "noise_rate": [0.0, 0.2],
@@ -155,8 +165,10 @@ PARAMS: dict[str, dict[str, Values]] = {
         "sample_size": [None, 20],
     },
     "RIMARC": _BINS
+    | _CLASSES
     | {"shrinkage": [0.0, 2.0], "weight_folds": [None, 3], "missing": ["ignore", "value"]},
-    "Scorecard": {
+    "Scorecard": _CLASSES
+    | {
         "estimator": [
             None,
             RIMARC(shrinkage=1.0),
@@ -173,6 +185,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "special_values": [None, [0.0]],
     },
     "AURORA": _TERMS
+    | _CALIBRATED
     | {
         "max_features": [1, 4, 10],
         "order": [1, 2],
@@ -187,19 +200,22 @@ PARAMS: dict[str, dict[str, Values]] = {
         "min_gain": [1e-6, 0.1],
         "tol": [None, 1e-3],
     },
-    "RankOpt": {
+    "RankOpt": _CALIBRATED
+    | {
         "objective": ["sigmoid", "ramp"],
         "radii": [(1.0, 2.0, 4.0, 8.0), (0.5,), (0.01, 100.0)],
         "max_iter": [200, 1],
         "tol": [1e-8],
     },
-    "LinearRanker": {
+    "LinearRanker": _CLASSES
+    | {
         "C": [0.1, 1e-6, 1e6],
         "thresholds": ["auto", None, 1, 30],
         "max_iter": [100, 1],
         "tol": [1e-10],
     },
-    "RankingEnsemble": {
+    "RankingEnsemble": _CLASSES
+    | {
         "presets": ["fast"],
         "members": [
             [("boosting", GradientBoostingRanker(n_rounds=5)), ("linear", LinearRanker())],

@@ -315,7 +315,9 @@ mod tests {
 
     fn read(features: &[Feature], names: &[&str], rows: &[&[&str]]) -> Vec<Vec<f64>> {
         let mut text = TextRows::new(features, names.iter().copied()).unwrap();
-        rows.iter().for_each(|row| text.push(row.iter().copied()).unwrap());
+        for row in rows {
+            text.push(row.iter().copied()).unwrap();
+        }
         let columns = text.columns().unwrap();
         let read = |input: &Input<'_>| match &input.cells {
             Cells::Numbers(numbers) => numbers.clone(),
