@@ -4,12 +4,13 @@
         [--models EBM RankBoost] [--noise 20] [--results additive.csv]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. EBM is that of the package
-`interpret`, "optbinning" a card of that package; each is left out where it is not installed. Every fold of a set and model is a row of the
-results, written as soon as it is known: a run that is broken off goes on where it was. With
-`--noise`, so many columns of normal noise are added to each set. The table: mean AUC over the sets,
-gain over EBM in points with its standard error over the sets, and CPU
-seconds a fit. "chosen by the other sets" takes for each set the settings of bags that are best on
-all others: what the choice is worth on a set that it was not made on. The same for cards.
+`interpret`, "optbinning" a card of that package; each is left out where it is not installed. Every
+fold of a set and model is a row of the results, written as soon as it is known: a run that is
+broken off goes on where it was. With `--noise`, so many columns of normal noise are added to each
+set. The table: mean AUC over the sets, gain over EBM in points with its standard error over the
+sets, and CPU seconds a fit. "chosen by the other sets" takes for each set the settings of bags that
+are best on all others: what the choice is worth on a set that it was not made on. The same for
+cards.
 """
 
 import argparse
@@ -82,7 +83,7 @@ def ebm(interactions):
 
 
 class OptbinningCard(ClassifierMixin, BaseEstimator):
-    """A card of the package `optbinning` by its defaults: logistic regression of weights of evidence."""
+    """A card of the package `optbinning` by its defaults, with logistic regression."""
 
     def fit(self, X, y):
         from optbinning import BinningProcess, Scorecard
