@@ -34,7 +34,9 @@ print(f"{ranker.n_leaves} strata, best possible AUC {best.auc_star:.3f}")
 # The same colours on both sides
 # ------------------------------
 # Yellow ranks first, dark blue last. The dashed line is the best curve.
-rank = dict(zip(ranker.strata["node"], ranker.strata["score"].argsort()[::-1].argsort(), strict=True))
+rank = dict(
+    zip(ranker.strata["node"], ranker.strata["score"].argsort()[::-1].argsort(), strict=True)
+)
 
 
 def draw(ink, paper):

@@ -169,3 +169,15 @@ def test_the_guide_to_the_rankers_names_every_one():
     page = (DOCS / "which_ranker.md").read_text("utf-8")
     named = set(re.findall(r"`(\w+)[`(.]", page))
     assert set(public_estimators()) <= named
+
+
+def test_files_of_the_core_that_the_papers_name_exist():
+    core = CHECKOUT / "rust" / "aucrank" / "src"
+    folder = "tree|boost|additive|aurora|roc"
+    named = {
+        match
+        for page in (DOCS / "papers").glob("*.md")
+        for match in re.findall(rf"`((?:{folder})/[\w/]+(?:\.rs|/))`", page.read_text("utf-8"))
+    }
+    assert len(named) > 30
+    assert not [path for path in named if not (core / path).exists()]
