@@ -102,4 +102,4 @@ html_theme_options = {
 }
 # These have no pages below or beside them, so that the room on the left would stay empty.
 _ALONE = ("index", "getting_started", "which_ranker", "glossary", "develop", "changelog")
-html_sidebars = dict.fromkeys(_ALONE, [])
+html_sidebars = {page: [] for page in _ALONE}

@@ -2,15 +2,15 @@
 Strata in the plane and on the curve
 ====================================
 
-A ranking tree cuts the rows into strata and puts them in an order. In the plane of two features each
-is a part of it; on the ROC curve each is one straight piece.
+A ranking tree cuts the rows into strata and puts them in an order. In the plane of two features
+each is a part of it; on the ROC curve each is one straight piece.
 """
 
 # %%
 # A law that is known
 # -------------------
-# The positive rows gather around a place in the upper half. The simulation knows the chance ``eta(x)`` that a
-# row at ``x`` is positive, and so the best ROC curve that any score can have.
+# The positive rows gather around a place in the upper half. The simulation knows the chance
+# ``eta(x)`` that a row at ``x`` is positive, and so the best ROC curve that any score can have.
 import matplotlib.pyplot as plt
 import numpy as np
 from aucrank import TreeRank
