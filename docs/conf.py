@@ -91,13 +91,15 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"aucrank {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_css_files = ["landing.css"]
+html_css_files = ["aucrank.css"]
 html_theme_options = {
     "github_url": "https://github.com/aucrank/aucrank",
     "navigation_with_keys": False,
     "show_prev_next": False,
-    # More do not stand in one line.
+    # More do not stand in one line of 1,280 pixels, nor do these beside a field to search in.
     "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
 # These have no pages below or beside them, so that the room on the left would stay empty.
