@@ -19,7 +19,7 @@ import warnings
 import numpy as np
 import pytest
 from aucrank import GradientBoostingRanker, TreeRank
-from aucrank._base.registry import public_estimators
+from aucrank._base.registry import get_estimator, public_estimators
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import RocCurve
 from sklearn.linear_model import LogisticRegression
@@ -169,6 +169,16 @@ def test_the_guide_to_the_rankers_names_every_one():
     page = (DOCS / "which_ranker.md").read_text("utf-8")
     named = set(re.findall(r"`(\w+)[`(.]", page))
     assert set(public_estimators()) <= named
+
+
+def test_the_guide_to_the_rankers_says_what_each_can_do():
+    page = (DOCS / "which_ranker.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (yes|) ?\| (.*?) ?\|", page, re.MULTILINE)
+    assert {name for name, *_ in rows} == set(public_estimators())
+    for name, probabilities, monotone in rows:
+        ranker = get_estimator(name)()
+        assert hasattr(ranker, "predict_proba") == (probabilities == "yes"), name
+        assert ("monotonic_cst" in ranker.get_params()) == (monotone == "yes"), name
 
 
 def test_files_of_the_core_that_the_papers_name_exist():
