@@ -17,11 +17,13 @@ import tokenize
 import warnings
 
 import numpy as np
+import pandas
 import pytest
-from aucrank import GradientBoostingRanker, TreeRank
+from aucrank import GradientBoostingRanker, Scorecard, TreeRank
 from aucrank._base.registry import get_estimator, public_estimators
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import RocCurve
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -73,6 +75,10 @@ def of_estimators(page):
         names |= {"GradientBoostingRanker": GradientBoostingRanker, "TreeRank": TreeRank}
         names |= {"LogisticRegression": LogisticRegression, "StandardScaler": StandardScaler}
         names |= {"make_pipeline": make_pipeline}
+    if page.endswith("leaderboard.md"):
+        names |= {"X": X[:100], "y": y[:100], "Scorecard": Scorecard}
+        names |= {"RandomForestClassifier": RandomForestClassifier}
+        names |= {"old_pipeline": TreeRank(), "new_pipeline": GradientBoostingRanker(n_rounds=10)}
     if page.endswith("production.md"):
         rows = X[["age", "purpose"]]
         names["model"] = GradientBoostingRanker(n_rounds=10).fit(rows, y)
@@ -89,12 +95,15 @@ def of_scores():
     y = rng.random(200) < 0.4
     a, b = rng.normal(y), rng.normal(y)
     return {
+        "pandas": pandas,
         "y_true": y,
         "y_score": a,
         "score_of_a": a,
         "score_of_b": b,
         "other": RocCurve.from_scores(y, b),
         "out_of_fold_score": a,
+        "scores_of_a": a,
+        "scores_of_b": b,
         "weight": rng.integers(1, 4, 200),
         "fold": np.arange(200) % 5,
         "batches": list(zip(np.split(y, 4), np.split(a, 4), strict=True)),
