@@ -28,7 +28,8 @@ exclude_patterns = ["_build", "templates", "examples", "extensions"]
 templates_path = ["templates"]
 default_role = "py:obj"
 suppress_warnings = ["myst.header"]
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
 
 extlinks = {
     "doi": ("https://doi.org/%s", "doi:%s"),
@@ -89,13 +90,18 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"aucrank {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["aucrank.css"]
 html_theme_options = {
     "github_url": "https://github.com/aucrank/aucrank",
     "navigation_with_keys": False,
     "show_prev_next": False,
-    # More do not stand in one line.
-    "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
+    # More do not stand in one line of 1,280 pixels, nor do these beside a field to search in.
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-# A guide has no pages below it, so that the room beside it would stay empty.
-html_sidebars = {path.stem: [] for path in Path(__file__).parent.glob("*.md")}
+# These have no pages below or beside them, so that the room on the left would stay empty.
+_ALONE = ("index", "getting_started", "which_ranker", "glossary", "develop", "changelog")
+html_sidebars = {page: [] for page in _ALONE}

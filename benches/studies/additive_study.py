@@ -4,12 +4,13 @@
         [--models EBM RankBoost] [--noise 20] [--results additive.csv]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. EBM is that of the package
-`interpret`, and left out where it is not installed. Every fold of a set and model is a row of the
-results, written as soon as it is known: a run that is broken off goes on where it was. With
-`--noise`, so many columns of normal noise are added to each set. The table: mean AUC over the sets,
-gain over EBM in points with its standard error over the sets, and CPU
-seconds a fit. "chosen by the other sets" takes for each set the settings of bags that are best on
-all others: what the choice is worth on a set that it was not made on. The same for cards.
+`interpret`, "optbinning" a card of that package; each is left out where it is not installed. Every
+fold of a set and model is a row of the results, written as soon as it is known: a run that is
+broken off goes on where it was. With `--noise`, so many columns of normal noise are added to each
+set. The table: mean AUC over the sets, gain over EBM in points with its standard error over the
+sets, and CPU seconds a fit. "chosen by the other sets" takes for each set the settings of bags that
+are best on all others: what the choice is worth on a set that it was not made on. The same for
+cards.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from aucrank import RIMARC, GradientBoostingRanker, LinearRanker, RankBoost, Scorecard
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from benches.common.data import load_all
@@ -80,6 +82,26 @@ def ebm(interactions):
     )
 
 
+class OptbinningCard(ClassifierMixin, BaseEstimator):
+    """A card of the package `optbinning` by its defaults, with logistic regression."""
+
+    def fit(self, X, y):
+        from optbinning import BinningProcess, Scorecard
+
+        self.classes_ = np.unique(y)
+        names = list(X.columns)
+        categories = list(X.select_dtypes(exclude="number").columns)
+        binning = BinningProcess(names, categorical_variables=categories)
+        model = LogisticRegression(max_iter=2000)
+        self.card_ = Scorecard(binning_process=binning, estimator=model)
+        self.card_.fit(X.astype(dict.fromkeys(categories, object)), y)
+        return self
+
+    def predict_proba(self, X):
+        categories = X.select_dtypes(exclude="number").columns
+        return self.card_.predict_proba(X.astype(dict.fromkeys(categories, object)))
+
+
 def with_noise(X, n_columns):
     """Return the columns, and so many that tell nothing."""
     noise = np.random.default_rng(0).normal(size=(len(X), n_columns))
@@ -117,6 +139,8 @@ def main():
     models = BAGS | PAIRS | CARDS | OTHERS
     if importlib.util.find_spec("interpret"):
         models |= {"EBM": ebm(0), "EBM, 10 pairs": ebm(10)}
+    if importlib.util.find_spec("optbinning"):
+        models["optbinning"] = OptbinningCard
     parser.add_argument("--models", nargs="+", choices=models)
     parser.add_argument("--results", type=Path, default=Path("additive.csv"))
     options = parser.parse_args()

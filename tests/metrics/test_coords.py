@@ -1,6 +1,5 @@
 """Tables of what becomes of the rows at a threshold."""
 
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -50,10 +49,9 @@ def test_counts_at_a_threshold_are_those_of_the_confusion_matrix(rows, threshold
     assert set(found) == {"threshold", *expected}
 
 
-def test_points_of_proc_come_out():
+def test_points_of_proc_come_out(asah):
     # From pROC's own tests of `coords(r.s100b, ...)`.
-    data = pd.read_csv(Path(__file__).parent / "asah.csv")
-    curve = RocCurve.from_scores(data.poor, data.s100b)
+    curve = RocCurve.from_scores(asah.poor, asah.s100b)
     rates = np.linspace(0, 1, 11)
     specificity = [
         1,

@@ -1,9 +1,7 @@
 """The best threshold and its intervals."""
 
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from aucrank.metrics import RocCurve, optimal_threshold
 from hypothesis import given
@@ -108,10 +106,9 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
     assert sign * (found.value - found.value_corrected) == pytest.approx(optimism[2], abs=0.01)
 
 
-def test_the_best_point_of_proc_comes_out():
+def test_the_best_point_of_proc_comes_out(asah):
     # From pROC's own tests of `coords(r.s100b, "best")`.
-    data = pd.read_csv(Path(__file__).parent / "asah.csv")
-    found = optimal_threshold(data.poor, data.s100b, random_state=0)
+    found = optimal_threshold(asah.poor, asah.s100b, random_state=0)
     assert found.sensitivity == pytest.approx(0.634146341463415)
     assert found.specificity == pytest.approx(0.805555555555556)
     assert found.value + 1 == pytest.approx(1.43970189701897)

@@ -2,10 +2,8 @@
 
 import math
 import warnings
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from aucrank.metrics import (
     auc_compare,
@@ -30,15 +28,6 @@ BANDS = [
 def within_bands(fpr=(0, 1), tpr=(0, 1)):
     """Partial area of normal scores one apart, by quadrature."""
     return quad(lambda f: np.clip(norm.sf(norm.isf(f) - 1), *tpr) - tpr[0], *fpr, limit=200)[0]
-
-
-@pytest.fixture(scope="module")
-def asah():
-    """113 patients with a subarachnoid haemorrhage (Turck et al., 2010), the example of pROC.
-
-    Each marker is kept as ranks that order every pair of a positive and a negative row as it does.
-    """
-    return pd.read_csv(Path(__file__).parent / "asah.csv")
 
 
 def test_known_areas_and_tests_of_proc_come_out(asah):

@@ -1,0 +1,202 @@
+"""The code of the guides runs, and prints what they say it prints.
+
+Blocks of Python of a page run one after another, in one namespace, in a folder of their own. A
+block of text right behind one is what it prints, from the first line on; a number that begins the
+comment behind an expression is its value, as far as it is written out. Guides speak of ``X``, ``y``
+and the like without making them: `given` does. A page that asks for a package which is not
+installed is skipped from there on.
+"""
+
+import ast
+import contextlib
+import io
+import re
+import shutil
+import sqlite3
+import tokenize
+import warnings
+
+import numpy as np
+import pandas
+import pytest
+from aucrank import GradientBoostingRanker, Scorecard, TreeRank
+from aucrank._base.registry import get_estimator, public_estimators
+from aucrank.datasets import load_breast_cancer
+from aucrank.metrics import RocCurve
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tests.common.loans import loans
+from tests.common.paths import CHECKOUT
+
+DOCS = CHECKOUT / "docs"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"#\s*(-?\d+(?:\.(\d+))?)(?![\w.])")
+
+PAGES = {
+    path.relative_to(CHECKOUT).as_posix(): path
+    for path in (CHECKOUT / "README.md", *sorted(DOCS.rglob("*.md")))
+    if "_build" not in path.parts and "```python" in path.read_text("utf-8")
+}
+
+
+def applicants():
+    """Rows of the columns that the guides name, and labels on which age and income act together."""
+    X, _ = loans(1200)
+    X = X.drop(columns="trade").assign(debt=X["income"] / 7, purpose=X["trade"].astype(str))
+    risk = np.where((X["age"] > 45) == (X["income"] > 3000), 1, -1) - X["months"] / 30
+    return X, (np.random.default_rng(0).random(len(X)) < 1 / (1 + np.exp(-risk))).astype(int)
+
+
+def tumours():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, np.asarray(y)
+
+
+def two_halves(rows):
+    X, y = rows
+    order = np.random.default_rng(0).permutation(len(y))
+    first, second = np.array_split(order, 2)
+    return X.iloc[first], y[first], X.iloc[second], y[second]
+
+
+def of_estimators(page):
+    """Return rows and fitted models for the guides about estimators."""
+    numbers = page.endswith(("additive.md", "ensemble.md"))
+    X, y, X_new, y_new = two_halves(tumours() if numbers else applicants())
+    names = {"X": X, "y": y, "X_new": X_new, "y_new": y_new}
+    if page.endswith("report.md"):
+        old = GradientBoostingRanker(n_rounds=10).fit(X, y)
+        names |= {"model": TreeRank(random_state=0).fit(X, y), "old_model": old}
+        names |= {"X_train": X, "X_test": X_new, "y_test": y_new}
+    if page.endswith("ensemble.md"):
+        names |= {"GradientBoostingRanker": GradientBoostingRanker, "TreeRank": TreeRank}
+        names |= {"LogisticRegression": LogisticRegression, "StandardScaler": StandardScaler}
+        names |= {"make_pipeline": make_pipeline}
+    if page.endswith("leaderboard.md"):
+        names |= {"X": X[:100], "y": y[:100], "Scorecard": Scorecard}
+        names |= {"RandomForestClassifier": RandomForestClassifier}
+        names |= {"old_pipeline": TreeRank(), "new_pipeline": GradientBoostingRanker(n_rounds=10)}
+    if page.endswith("production.md"):
+        rows = X[["age", "purpose"]]
+        names["model"] = GradientBoostingRanker(n_rounds=10).fit(rows, y)
+        names["age"] = rows[["age"]].to_numpy()
+        names["purpose"] = rows[["purpose"]].to_numpy(dtype=object)
+        names["database"] = sqlite3.connect(":memory:")
+        rows.to_sql("applicants", names["database"], index_label="id")
+    return names
+
+
+def of_scores():
+    """Return labels and scores for the guide about statistics."""
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    a, b = rng.normal(y), rng.normal(y)
+    return {
+        "pandas": pandas,
+        "y_true": y,
+        "y_score": a,
+        "score_of_a": a,
+        "score_of_b": b,
+        "other": RocCurve.from_scores(y, b),
+        "out_of_fold_score": a,
+        "scores_of_a": a,
+        "scores_of_b": b,
+        "weight": rng.integers(1, 4, 200),
+        "fold": np.arange(200) % 5,
+        "batches": list(zip(np.split(y, 4), np.split(a, 4), strict=True)),
+        "last_year": rng.normal(size=(200, 2)),
+        "this_year": rng.normal(0.5, size=(200, 2)),
+    }
+
+
+def given(page):
+    """Return what a guide takes for granted."""
+    return of_scores() if page.endswith("roc_statistics.md") else of_estimators(page)
+
+
+def blocks(text):
+    """Return each block of Python: its line, its code, and what it is said to print."""
+    found = []
+    end = None
+    for block in FENCE.finditer(text):
+        language, code = block.groups()
+        if language == "python":
+            found.append([text.count("\n", 0, block.start()) + 1, code, None])
+        elif language == "text" and end is not None and not text[end : block.start()].strip():
+            found[-1][2] = code
+        end = block.end() if language == "python" else None
+    return found
+
+
+def comments(code):
+    """Return the comment of each line that has one."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+
+def run(code, names, where):
+    """Run the statements of a block; compare the values that its comments tell."""
+    said = comments(code)
+    tree = ast.parse(code)
+    for statement in tree.body:
+        number = NUMBER.match(said.get(statement.end_lineno, ""))
+        if isinstance(statement, ast.Expr) and number:
+            value = eval(compile(ast.Expression(statement.value), where, "eval"), names)
+            first = float(np.ravel(value)[0])
+            assert round(first, len(number[2] or "")) == float(number[1]), ast.unparse(statement)
+        else:
+            exec(compile(ast.Module([statement], []), where, "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch, plt):
+    if (DOCS / "data").is_dir():
+        shutil.copytree(DOCS / "data", tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    names = given(page)
+    for line, code, expected in blocks(PAGES[page].read_text("utf-8")):
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                run(code, names, f"{page}, line {line}")
+        except ModuleNotFoundError as error:
+            if error.name.partition(".")[0] == "aucrank":
+                raise
+            pytest.skip(f"{error.name} is not installed, which line {line} asks for")
+        plt.close("all")
+        if expected is not None:
+            lines = [row.rstrip() for row in printed.getvalue().splitlines()]
+            wanted = [row.rstrip() for row in expected.splitlines()]
+            assert lines[: len(wanted)] == wanted, f"{page}, line {line}"
+
+
+def test_the_guide_to_the_rankers_names_every_one():
+    page = (DOCS / "which_ranker.md").read_text("utf-8")
+    named = set(re.findall(r"`(\w+)[`(.]", page))
+    assert set(public_estimators()) <= named
+
+
+def test_the_guide_to_the_rankers_says_what_each_can_do():
+    page = (DOCS / "which_ranker.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (yes|) ?\| (.*?) ?\|", page, re.MULTILINE)
+    assert {name for name, *_ in rows} == set(public_estimators())
+    for name, probabilities, monotone in rows:
+        ranker = get_estimator(name)()
+        assert hasattr(ranker, "predict_proba") == (probabilities == "yes"), name
+        assert ("monotonic_cst" in ranker.get_params()) == (monotone == "yes"), name
+
+
+def test_files_of_the_core_that_the_papers_name_exist():
+    core = CHECKOUT / "rust" / "aucrank" / "src"
+    folder = "tree|boost|additive|aurora|roc"
+    named = {
+        match
+        for page in (DOCS / "papers").glob("*.md")
+        for match in re.findall(rf"`((?:{folder})/[\w/]+(?:\.rs|/))`", page.read_text("utf-8"))
+    }
+    assert len(named) > 30
+    assert not [path for path in named if not (core / path).exists()]
