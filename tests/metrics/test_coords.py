@@ -1,6 +1,5 @@
 """Tables of what becomes of the rows at a threshold."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,5 @@
 """The best threshold and its intervals."""
 
-
 import numpy as np
 import pytest
 from aucrank.metrics import RocCurve, optimal_threshold
