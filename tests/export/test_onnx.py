@@ -63,14 +63,19 @@ def test_onnxruntime_gives_the_score(name):
     else:
         assert_array_equal(found["score"], scores)
     assert_array_equal(found["label"], model.predict(new))
+    # The table of a forest of rankings is not written.
+    ranks = isinstance(model, RankingForest) and model.aggregation != "eta"
+    assert ("probabilities" in found) == (hasattr(model, "predict_proba") and not ranks)
     if "probabilities" in found:
-        assert_allclose(found["probabilities"], model.predict_proba(new), rtol=1e-12)
+        assert_allclose(found["probabilities"], model.predict_proba(new), rtol=1e-12, atol=1e-15)
+        assert_array_equal(found["probabilities"][:, 1] > 0.5, found["label"] == model.classes_[1])
 
 
-@pytest.mark.parametrize("name", ["gradient boosting", "standardised", "card"])
-def test_scores_that_are_log_odds_come_with_probabilities(name):
-    model, _ = fitted_formula(name)
-    assert [output.name for output in model.to_onnx().graph.output][2:] == ["probabilities"]
+def test_a_tree_of_one_leaf_has_one_probability():
+    X = np.zeros((10, 1))
+    model = TreeRank(pruning=None).fit(X, [0] * 7 + [1] * 3)
+    found = answers(model, {"X": X})
+    assert_array_equal(found["probabilities"], model.predict_proba(X))
 
 
 def test_pair_losses_have_no_probabilities():

@@ -24,6 +24,7 @@ from aucrank._base.folds import deal
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.sample import Sample
+from aucrank._export.links import Curve, Link
 from aucrank._utils.params import check_choice
 from aucrank._utils.warn import warn_caller
 
@@ -89,6 +90,9 @@ class CalibratedRanker(BaseRanker):
     def _positive_probability(self, X: Any) -> NDArray[np.float64]:
         scores = self.decision_function(X)
         return self._calibration.probability(scores)
+
+    def _link(self) -> Link | None:
+        return Curve(self._calibration) if self._is_calibrated else None
 
     def _check_all_params(self) -> None:
         super()._check_all_params()

@@ -15,6 +15,7 @@ from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.dialects import Dialect
 from aucrank._export.formula import check_written, parse, read_formula
+from aucrank._export.links import Link
 from aucrank._export.onnx.model import Answers, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
@@ -62,8 +63,6 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     """
 
     _model: _core.Model
-    #: Whether scores are log-odds, of which `predict_proba` is the logistic function.
-    _is_log_odds = False
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score rows: the higher, the more likely positive.
@@ -80,6 +79,10 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         scores: NDArray[np.float64] = self._query("score", X)
         return scores
+
+    def _link(self) -> Link | None:
+        """Return what brings scores to `predict_proba`, where a function of the score does."""
+        return None
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Label rows by the sign of their score.
@@ -273,9 +276,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         -------
         onnx.ModelProto
             Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
-            `predict`; and where scores are log-odds or calibrated ``probabilities`` of shape
-            (n, 2), `predict_proba`. All numbers are of double precision. Its
-            ``SerializeToString()`` is what a file holds.
+            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where there are any,
+            but not of a `RankingForest` that aggregates rankings. All numbers are of double
+            precision. Its ``SerializeToString()`` is what a file holds.
 
         Raises
         ------
@@ -315,7 +318,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             onnx,
             read_formula(self._model.formula(), type(self).__name__, "ONNX"),
             self._schema,
-            Answers(self.classes_, self._is_log_odds, self.__dict__.get("_calibration")),
+            Answers(self.classes_, self._link()),
             as_matrix=inputs == "matrix" or (inputs == "auto" and self._schema.names is None),
             version=_core.__version__,
         )

@@ -15,6 +15,7 @@ from aucrank._base.summary import Section
 from aucrank._data.table import Table
 from aucrank._export.bins import words_of_bins
 from aucrank._export.formula import NumberSteps, Steps, parse_steps
+from aucrank._export.links import Link, LogOdds
 from aucrank._export.rules import number
 from aucrank._export.step_functions import rows_of_steps, terms_table
 from aucrank._utils.params import check_int, check_real
@@ -125,7 +126,6 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
     """
 
     _family: ClassVar[str] = "linear"
-    _is_log_odds = True
     _model: _core.LinearModel
 
     def __init__(
@@ -156,6 +156,9 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
             "max_iterations": check_int(self.max_iter, "max_iter", low=1),
             "tolerance": check_real(self.tol, "tol", low=0.0, high_open=True),
         }
+
+    def _link(self) -> Link:
+        return LogOdds()
 
     def _summary(self) -> list[Section]:
         table = self.terms()

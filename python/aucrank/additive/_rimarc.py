@@ -18,6 +18,7 @@ from aucrank._base.summary import Section
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin
 from aucrank._export.formula import LevelSteps, NumberSteps, Steps
+from aucrank._export.links import AboveHalf, Link
 from aucrank._export.rules import number
 from aucrank._export.step_functions import terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
@@ -268,6 +269,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         """Return the parameter, which may have been set anew after the fit."""
         missing: str = check_choice(self.missing, "missing", ("ignore", "value"))
         return missing
+
+    def _link(self) -> Link:
+        return AboveHalf()
 
     def _summary(self) -> list[Section]:
         size = plural(int((self.weights_ > 0).sum()), "feature")

@@ -21,6 +21,7 @@ from aucrank._data.input import count_rows, read_columns
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._export.formula import Branch, Tree, parse
+from aucrank._export.links import Link, LogOdds
 from aucrank._export.rules import Words, number
 from aucrank._export.shap import shap_model
 from aucrank._utils.params import (
@@ -563,9 +564,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         check_is_fitted(self)
         return self._model
 
-    @property
-    def _is_log_odds(self) -> bool:  # type: ignore[override]
-        return self._fitted_model.loss == "log"
+    def _link(self) -> Link | None:
+        return LogOdds() if self._fitted_model.loss == "log" else super()._link()
 
     def _no_probabilities(self) -> str | None:
         is_fitted = self.__sklearn_is_fitted__()
@@ -578,7 +578,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         )
 
     def _positive_probability(self, X: Any) -> NDArray[np.float64]:
-        if self._is_log_odds:
+        if self._fitted_model.loss == "log":
             found: NDArray[np.float64] = self._query("probability", X)
             return found
         return super()._positive_probability(X)

@@ -35,6 +35,7 @@ from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._data.weights import class_factors, weigh_classes
+from aucrank._export.links import Link, LogOdds
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
@@ -149,7 +150,6 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     """
 
     _family = "ensemble"
-    _is_log_odds = True
     _kept = "_estimators"
     _answer = staticmethod(known_scores)
     #: What a file does not hold, and pickle does.
@@ -430,6 +430,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
 
     def _size(self) -> str:
         return plural(len(self._model.factors()), "member")
+
+    def _link(self) -> Link:
+        return LogOdds()
 
     def _summary(self) -> list[Section]:
         if "_leaderboard" not in self.__dict__:

@@ -19,6 +19,7 @@ from aucrank._base.validation_set import ValidationSet
 from aucrank._data.input import Columns
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._export.links import Link, Steps
 from aucrank._utils.params import (
     binning_params,
     check_choice,
@@ -306,6 +307,12 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def _size(self) -> str:
         return f"{plural(self.tree_.n_leaves, 'leaf', 'leaves')}, depth {self.tree_.depth}"
+
+    def _link(self) -> Link:
+        values = [self.tree_._core.leaf_values(value) for value in ("score", "probability")]
+        # Leaves stand in ranking order, the best first.
+        scores, probabilities = (value[::-1] for value in values)
+        return Steps(scores, probabilities)
 
     def _summary(self) -> list[Section]:
         tree = self.tree_

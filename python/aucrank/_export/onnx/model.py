@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._export.formula import Formula, features_of
+from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, Steps
 from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.formula import FormulaWriter
 from aucrank._export.onnx.graph import INT64, IR_VERSION, ML_DOMAIN, ML_OPSET, OPSET, Graph
@@ -19,15 +21,12 @@ class Answers(NamedTuple):
     ----------
     classes : ndarray of shape (2,)
         Labels; the second is that of scores above 0.
-    is_log_odds : bool
-        Whether scores are log-odds, so that there are probabilities.
-    curve : _core.Calibration or None
-        What brings other scores to log-odds.
+    link : Link or None
+        What brings scores to probabilities, if anything does.
     """
 
     classes: NDArray[Any]
-    is_log_odds: bool
-    curve: Any
+    link: Link | None
 
 
 def write_model(
@@ -56,8 +55,7 @@ def write_model(
         If a column or a label has no form in ONNX.
     """
     inputs = Inputs(onnx, schema, as_matrix=as_matrix)
-    has_probabilities = answers.is_log_odds or answers.curve is not None
-    names = ["score", "label", *(["probabilities"] if has_probabilities else [])]
+    names = ["score", "label", *(["probabilities"] if answers.link is not None else [])]
     graph = Graph(onnx, [*inputs.names, *names])
     # An input with the name of an output keeps it.
     outputs = [name if name not in inputs.names else graph.free_name(name) for name in names]
@@ -96,21 +94,35 @@ def _add_outputs(
     place = graph.add("Cast", [is_positive], to=INT64)
     graph.add("Gather", [labels, place], result=names[1])
     infos = [info(names[0], types.DOUBLE, [None]), info(names[1], kind, [None])]
-    log_odds = _log_odds(graph, column, answers)
-    if log_odds is not None:
-        positive = graph.add("Sigmoid", [log_odds])
+    if answers.link is not None:
+        positive = _probability(graph, column, answers.link)
         negative = graph.add("Sub", [graph.constant([[1.0]]), positive])
         graph.add("Concat", [negative, positive], axis=1, result=names[2])
         infos.append(info(names[2], types.DOUBLE, [None, 2]))
     return infos
 
 
-def _log_odds(graph: Graph, column: str, answers: Answers) -> str | None:
-    """Return the name of the log-odds of a column of scores; None where there are none."""
-    if answers.curve is None:
-        return column if answers.is_log_odds else None
-    scores, log_odds = (np.array(knots) for knots in answers.curve.knots())
-    below, above = answers.curve.slopes()
+def _probability(graph: Graph, column: str, link: Link) -> str:
+    """Return the name of the probabilities of a column of scores."""
+    match link:
+        case LogOdds():
+            return graph.add("Sigmoid", [column])
+        case Curve(calibration):
+            return graph.add("Sigmoid", [_log_odds(graph, column, calibration)])
+        case AboveHalf():
+            return graph.add("Add", [column, graph.constant([[0.5]])])
+        case Steps(scores, probabilities):
+            # How many of the scores are below it is the place of a score.
+            last = graph.constant([1], np.int64)
+            is_above = graph.add("Greater", [column, graph.constant(scores[np.newaxis, :])])
+            place = graph.add("ReduceSum", [graph.add("Cast", [is_above], to=INT64), last])
+            return graph.add("Gather", [graph.constant(probabilities), place])
+
+
+def _log_odds(graph: Graph, column: str, calibration: _core.Calibration) -> str:
+    """Return the name of the log-odds of a column of scores."""
+    scores, log_odds = (np.array(knots) for knots in calibration.knots())
+    below, above = calibration.slopes()
     slopes = np.concatenate(([below], np.diff(log_odds) / np.diff(scores), [above]))
     largest = np.finfo(np.float64).max
     low, high = np.append(-largest, scores), np.append(scores, largest)

@@ -21,6 +21,7 @@ from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
 from aucrank._export.dialects import Dialect
 from aucrank._export.formula import read_formula
+from aucrank._export.links import Link, LogOdds
 from aucrank._export.pmml.document import check_names
 from aucrank._export.sql import SqlWriter
 from aucrank._utils.files import write_atomically
@@ -211,7 +212,6 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     """
 
     _family = "scorecard"
-    _is_log_odds = True
     _model: _core.Scorecard
 
     def __init__(
@@ -265,6 +265,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         assert points is not None
         assert odds is not None
         return points, odds
+
+    def _link(self) -> Link:
+        return LogOdds()
 
     def _summary(self) -> list[Section]:
         return [
