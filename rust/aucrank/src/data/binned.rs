@@ -142,7 +142,7 @@ impl FeatureBins {
 
 /// Codes of a feature that needs more than one byte.
 #[derive(Debug, Clone)]
-pub enum WideCodes {
+pub(super) enum WideCodes {
     /// Up to 2^16 codes.
     U16(Vec<u16>),
     /// More than that.
