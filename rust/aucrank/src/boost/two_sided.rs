@@ -16,8 +16,8 @@ use crate::roc::curve_of;
 /// use aucrank::boost::{Criterion, two_sided};
 /// use aucrank::data::ClassMasses;
 ///
-/// // Above the first group no positive row is below, half of the negative ones above; above the second
-/// // a quarter is below, and 26 in a hundred above: a larger sum, of nearly equal rates.
+/// // Above the first group lie all positive and half of the negative rows. Above the second lie
+/// // 75 and 26 in a hundred: the rates of mistakes have a larger sum, but are nearly equal.
 /// let groups = [(0, 50), (25, 24), (75, 26)].map(|(pos, neg)| ClassMasses { pos, neg });
 /// let by_sum = two_sided(&groups, Criterion::Sum, 0.0)?;
 /// assert_eq!((by_sum.n_low, by_sum.p_pos, by_sum.p_neg), (1, 0.0, 0.5));

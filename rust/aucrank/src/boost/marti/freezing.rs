@@ -12,10 +12,10 @@ use crate::data::ClassMasses;
 /// # Examples
 ///
 /// ```
+/// use aucrank::Interrupt;
 /// use aucrank::boost::{Freezing, MartiBoostParams, Outcome, marti_boost};
 /// # use aucrank::boost::{Chance, Layer, MassTile, RowChance, TwoSidedLearner};
 /// use aucrank::data::{Columns, Labels};
-/// use aucrank::Interrupt;
 ///
 /// # struct Half;
 /// # impl RowChance for Half {

@@ -9,7 +9,7 @@ use crate::data::{ClassMasses, mix};
 ///
 /// # Examples
 ///
-/// A learner that keeps the number of the layer, and ranks no node better than chance:
+/// A learner that looks at its layers, and finds no classifier that is better than chance:
 ///
 /// ```
 /// use aucrank::boost::{Layer, MartiBoostParams, MassTile, TwoSidedLearner, marti_boost};
@@ -35,10 +35,8 @@ use crate::data::{ClassMasses, mix};
 ///         // Layer t has nodes 0 to t - 1; coins send some of every row to each of them.
 ///         assert_eq!(layer.open(), (0..layer.number()).collect::<Vec<_>>());
 ///         assert_eq!(layer.rows(0), [0, 1, 2, 3]);
-///         assert_eq!(layer.masses(0).iter().sum::<u64>(), {
-///             let masses = layer.class_masses()[0];
-///             masses.pos + masses.neg
-///         });
+///         let of_node = layer.class_masses()[0];
+///         assert_eq!(layer.masses(0).iter().sum::<u64>(), of_node.pos + of_node.neg);
 ///         Ok(layer.open().iter().map(|_| None).collect())
 ///     }
 /// }

@@ -155,7 +155,7 @@ pub trait TwoSidedLearner: Sync {
 ///     match outcome {
 ///         Outcome::Classifier(_) | Outcome::Coin => "goes on",
 ///         Outcome::Frozen { .. } | Outcome::Terminal => "ends",
-///         Outcome::Unreached => "nothing to see",
+///         Outcome::Unreached => "is not reached",
 ///     }
 /// }
 ///

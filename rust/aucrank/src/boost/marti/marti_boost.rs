@@ -24,10 +24,10 @@ use crate::{Interrupt, Part, RankError};
 /// # Examples
 ///
 /// ```
+/// use aucrank::Interrupt;
 /// use aucrank::boost::{MartiBoostParams, Outcome, marti_boost};
 /// # use aucrank::boost::{Chance, Layer, MassTile, RowChance, TwoSidedLearner};
 /// use aucrank::data::{Columns, Labels};
-/// use aucrank::Interrupt;
 ///
 /// # struct Half;
 /// # impl RowChance for Half {
@@ -76,10 +76,10 @@ pub struct MartiBoostParams {
 /// # Examples
 ///
 /// ```
+/// use aucrank::Interrupt;
 /// use aucrank::boost::{MartiBoostParams, marti_boost};
 /// # use aucrank::boost::{Chance, Layer, MassTile, RowChance, TwoSidedLearner};
 /// use aucrank::data::{ClassMasses, Columns, Labels};
-/// use aucrank::Interrupt;
 ///
 /// # struct Half;
 /// # impl RowChance for Half {
