@@ -11,15 +11,15 @@ use crate::roc::{Ramp, RampClimber};
 /// # Examples
 ///
 /// ```
+/// use aucrank::Interrupt;
 /// use aucrank::aurora::{Statistics, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
 /// use aucrank::roc::Ramp;
-/// # use aucrank::Interrupt;
 /// # use aucrank::aurora::{AuroraParams, BinarizerParams, Criterion, Radius, SearchDepth};
 /// # use aucrank::aurora::Selection;
-/// # use aucrank::data::{Columns, Labels};
 ///
-/// # let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
-/// # let labels = Labels::new(&[false, false, true, true], None)?;
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
