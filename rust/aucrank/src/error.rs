@@ -4,6 +4,22 @@
 ///
 /// The message says which row, column or parameter is at fault and what its value is; the Python
 /// package shows it as the text of a `ValueError`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::Columns;
+/// use aucrank::{RankError, roc};
+///
+/// let err = roc::auc(&[0.5, f64::NAN], &[false, true]).unwrap_err();
+/// assert_eq!(err, RankError::NanScore(1));
+/// assert_eq!(err.to_string(), "the score of row 1 is NaN");
+///
+/// let columns = Columns::from_row_major(&[1.0, f64::INFINITY], 2)?;
+/// let err = columns.infinite_value().expect("column 1 has one");
+/// assert_eq!(err.column(), Some(1));
+/// # Ok::<(), RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RankError {

@@ -10,6 +10,30 @@ use std::fmt::Debug;
 use crate::RankError;
 
 /// Fitted models that answer about rows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::RankError;
+/// use aucrank::external::ExternalModels;
+///
+/// /// Ranks rows by one of several lists of scores, which are kept beside the columns.
+/// #[derive(Debug)]
+/// struct Listed(Vec<Vec<f64>>);
+///
+/// impl ExternalModels for Listed {
+///     fn answer(&self, model: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+///         let unknown = || RankError::External(format!("there is no list {model}"));
+///         let scores = self.0.get(model).ok_or_else(unknown)?;
+///         Ok(rows.iter().map(|&row| scores[row as usize]).collect())
+///     }
+/// }
+///
+/// let lists = Listed(vec![vec![0.5, -0.5, 2.0]]);
+/// assert_eq!(lists.answer(0, &[2, 0])?, [2.0, 0.5]);
+/// assert_eq!(lists.answer(1, &[0]).unwrap_err().to_string(), "there is no list 1");
+/// # Ok::<(), RankError>(())
+/// ```
 pub trait ExternalModels: Debug + Sync {
     /// The answer of a model about each of the `rows`, not NaN: of a ranker the score, higher where
     /// the row is more likely positive; of a classifier a number above 0 where it calls the row
@@ -25,6 +49,51 @@ pub trait ExternalModels: Debug + Sync {
 ///
 /// Trees are grown in parallel, so the calls of one tree are in order and those of several are not:
 /// what is learned must not depend on it.
+///
+/// # Examples
+///
+/// `AUCBoost` over rankers of the caller's, which here rank by a list whatever they are fitted to:
+///
+/// ```
+/// use aucrank::boost::{
+///     AucBoostParams, Criterion, FitExtras, Output, RoundParams, WeakRankerParams, fit_auc_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::external::{ExternalFitter, ExternalModels};
+/// use aucrank::{Interrupt, RankError};
+///
+/// #[derive(Debug)]
+/// struct Listed(Vec<f64>);
+///
+/// impl ExternalModels for Listed {
+///     fn answer(&self, _model: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+///         Ok(rows.iter().map(|&row| self.0[row as usize]).collect())
+///     }
+/// }
+///
+/// impl ExternalFitter for Listed {
+///     fn fit(&self, _seed: u64, _rows: &[u32], _weights: &[f64]) -> Result<usize, RankError> {
+///         Ok(0)
+///     }
+///
+///     fn forget(&self, _models: &[usize]) {}
+///
+///     fn keep(&self, _models: &[usize]) {}
+/// }
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let positive = [false, true, false, true];
+/// let labels = Labels::new(&positive, None)?;
+/// let weak_ranker = WeakRankerParams::External;
+/// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
+/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output: Output::Real };
+/// let rankers = Listed(vec![0.0, 2.0, 1.0, 3.0]);
+/// let extras = FitExtras { external: Some(&rankers), ..FitExtras::default() };
+/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let scores = model.score(&columns, Some(&rankers))?;
+/// assert_eq!(aucrank::roc::auc(&scores, &positive)?, 1.0);
+/// # Ok::<(), RankError>(())
+/// ```
 pub trait ExternalFitter: ExternalModels {
     /// Fits a model to some rows and returns its number, chosen by the fitter and never reused.
     ///

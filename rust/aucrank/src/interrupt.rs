@@ -43,6 +43,29 @@ pub struct Interrupt {
 type Observer = dyn Fn(&Part<'_>) -> bool + Send + Sync;
 
 /// A part of a fit that is done, such as a round, a tree or a term.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use aucrank::aurora::{RankOptParams, fit_rank_opt};
+/// # use aucrank::data::{Columns, Labels};
+/// use aucrank::{Interrupt, Part};
+///
+/// let lines = Arc::new(Mutex::new(Vec::new()));
+/// let seen = Arc::clone(&lines);
+/// let interrupt = Interrupt::observed_by(move |part: &Part<'_>| {
+///     seen.lock().unwrap().push(format!("{} {} of {:?}", part.unit, part.number, part.most));
+///     true
+/// });
+/// # let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// # let labels = Labels::new(&[false, true, false, true], None)?;
+/// let params = RankOptParams { radii: vec![1.0, 2.0], ..RankOptParams::default() };
+/// fit_rank_opt(&columns, &labels, &params, &interrupt)?;
+/// assert_eq!(*lines.lock().unwrap(), ["radius 1 of Some(2)", "radius 2 of Some(2)"]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part<'a> {
     /// What it is, in the singular.

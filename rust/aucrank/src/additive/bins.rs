@@ -6,6 +6,27 @@ use crate::RankError;
 use crate::data::{Bins, ClassMasses, ClassSums, are_distinct, check_weight, sum_checked};
 
 /// Whether high or low values of a number rank high.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{Direction, Mad2cParams, fit_mad2c};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let fit = |directions| {
+///     let params = Mad2cParams { directions, ..Mad2cParams::default() };
+///     fit_mad2c(&columns, &labels, &params, &Interrupt::default())
+/// };
+/// let free = fit(Vec::new())?.features()[0].clone();
+/// assert_eq!((free.direction, free.bins.n_bins()), (Some(Direction::Increasing), 2));
+/// // Low values rank low, so a bin more would not help.
+/// let bound = fit(vec![Some(Direction::Decreasing)])?.features()[0].clone();
+/// assert_eq!((bound.direction, bound.bins.n_bins()), (Some(Direction::Decreasing), 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -42,6 +63,24 @@ pub(super) fn check_special(
 }
 
 /// A feature in bins.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{Mad2cParams, fit_mad2c};
+/// use aucrank::data::{ClassSums, Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, f64::NAN], 1)?;
+/// let labels = Labels::new(&[false, true, false, true, true], None)?;
+/// let model = fit_mad2c(&columns, &labels, &Mad2cParams::default(), &Interrupt::default())?;
+/// let feature = &model.features()[0];
+/// // Bins of the values 1, of 2 and 3, and of 4: of four pairs three are won and one is tied.
+/// assert_eq!(feature.known(), ClassSums { pos: 2, neg: 2, rows: 4 });
+/// assert_eq!(feature.gini(), 2.0 * (3.5 / 4.0 - 0.5));
+/// assert_eq!(feature.sums[3], ClassSums { pos: 1, neg: 0, rows: 1 });
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinnedFeature {
     /// Its bins.

@@ -9,6 +9,31 @@ use serde::{Deserialize, Serialize};
 use crate::data::{ClassSums, NewRows};
 
 /// Counts of new rows, to compare with those of the training rows in a scorecard.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{ScorecardParams, build_scorecard};
+/// use aucrank::data::{ClassSums, Columns, FeatureTerm, Labels, NewRows, Steps};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
+/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let term = FeatureTerm { feature: 0, steps, missing: 0.0 };
+/// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
+/// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
+/// let card = build_scorecard(&columns, &labels, &[term], &scores, &params, &interrupt)?;
+///
+/// let new = Columns::from_row_major(&[9.0, 8.0, f64::NAN], 1)?;
+/// let drift = card.drift(&new, &NewRows::new(3, None, None)?)?;
+/// // Without labels rows count as negative.
+/// let rows = |n| ClassSums { pos: 0, neg: n, rows: n };
+/// assert_eq!(drift.total, rows(3));
+/// assert_eq!(drift.features[0], [rows(0), rows(2), rows(1)]);
+/// assert_eq!(drift.distribution.iter().map(|(_, sums)| sums.rows).sum::<u64>(), 3);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftCounts {
     /// Binary exponent of the unit of weight.

@@ -16,6 +16,23 @@ use crate::roc::PARALLEL_FROM;
 use crate::{Interrupt, RankError, parallel};
 
 /// How features are cut into bins.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{Mad2cParams, fit_mad2c};
+/// use aucrank::data::{Columns, Labels};
+///
+/// // -1 is the code of an unknown age.
+/// let ages = [-1.0, 20.0, 30.0, 40.0, 50.0];
+/// let columns = Columns::from_column_major(&ages, 5)?;
+/// let labels = Labels::new(&[true, false, false, true, true], None)?;
+/// let params = Mad2cParams { special: vec![vec![-1.0]], ..Mad2cParams::default() };
+/// let model = fit_mad2c(&columns, &labels, &params, &Interrupt::default())?;
+/// assert_eq!(model.bins(&columns)?, [2.0, 0.0, 0.0, 1.0, 1.0]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mad2cParams {
@@ -49,6 +66,22 @@ impl Mad2cParams {
 }
 
 /// Features in bins.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{Mad2cParams, fit_mad2c};
+/// use aucrank::data::{ClassSums, Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_mad2c(&columns, &labels, &Mad2cParams::default(), &Interrupt::default())?;
+/// assert_eq!(model.total(), ClassSums { pos: 2, neg: 2, rows: 4 });
+/// let new = Columns::from_row_major(&[0.0, 2.5, 9.0, f64::NAN], 1)?;
+/// assert_eq!(model.bins(&new)?, [0.0, 1.0, 2.0, 3.0]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mad2c {
     /// For each feature its number of categories, or `None` if it is numeric.

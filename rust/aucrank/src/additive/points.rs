@@ -26,6 +26,28 @@ const LEAST_PDO: f64 = 1e-9;
 const CHUNK_ROWS: usize = 1 << 15;
 
 /// How points are assigned.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{ScorecardParams, build_scorecard};
+/// use aucrank::data::{Columns, FeatureTerm, Labels, Steps};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
+/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
+/// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
+///
+/// // Even odds at 500 points, and 40 points more for twice the odds.
+/// let params = ScorecardParams { base_points: 500.0, pdo: 40.0, ..ScorecardParams::default() };
+/// let card =
+///     build_scorecard(&columns, &labels, &terms, &scores, &params, &Interrupt::default())?;
+/// assert_eq!(card.log_odds(500.0), 0.0);
+/// assert!((card.log_odds(540.0) - 2_f64.ln()).abs() < 1e-12);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScorecardParams {

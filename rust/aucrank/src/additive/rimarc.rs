@@ -29,6 +29,25 @@ const LEAST_WEIGHT: f64 = 1.0 / (1_u128 << 106) as f64;
 const LEAST_SHARE: i32 = -28;
 
 /// Treatment of missing values.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{MissingValues, RimarcParams, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, f64::NAN], 1)?;
+/// let labels = Labels::new(&[false, true, true], None)?;
+/// let of_missing = |missing| {
+///     let params = RimarcParams { missing, ..RimarcParams::default() };
+///     fit_rimarc(&columns, &labels, &params, &Interrupt::default())
+///         .map(|model| model.bin_scores(0)[2])
+/// };
+/// assert_eq!(of_missing(MissingValues::Ignore)?, None);
+/// assert_eq!(of_missing(MissingValues::Value)?, Some(1.0));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingValues {
@@ -40,6 +59,26 @@ pub enum MissingValues {
 }
 
 /// Parameters of `RIMARC`; the paper has none of them.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{RimarcParams, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// // As if there were two more rows in every bin, one of them positive.
+/// let params = RimarcParams { shrinkage: 2.0, ..RimarcParams::default() };
+/// let model = fit_rimarc(&columns, &labels, &params, &Interrupt::default())?;
+/// let scores: Vec<f64> = model.bin_scores(0).into_iter().flatten().collect();
+/// assert_eq!(scores.len(), 3);
+/// for (score, expected) in scores.iter().zip([1.0 / 3.0, 1.0 / 2.0, 2.0 / 3.0]) {
+///     assert!((score - expected).abs() < 1e-12);
+/// }
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RimarcParams {
@@ -82,6 +121,24 @@ impl RimarcParams {
 }
 
 /// A fitted `RIMARC`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{RimarcParams, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+/// // Bins of the values 1, of 2 and 3, and of 4; missing values say nothing.
+/// assert_eq!(model.bin_scores(0), [Some(0.0), Some(0.5), Some(1.0), None]);
+/// assert_eq!((model.prevalence(), model.weights()), (0.5, &[0.75][..]));
+/// let new = Columns::from_row_major(&[0.0, f64::NAN], 1)?;
+/// assert_eq!(model.probability(&new)?, [0.0, 0.5]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Rimarc {
@@ -110,6 +167,27 @@ struct Scoring {
 }
 
 /// Contribution of a value to the two sums of the score.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{RimarcParams, Share, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+/// let shares = model.shares(0);
+/// // No row of the first bin is positive.
+/// assert_eq!(shares[0].numerator / shares[0].weight, -0.5);
+/// assert_eq!(shares[3], Share::default());
+///
+/// let mut sum = shares[0];
+/// sum += shares[1];
+/// assert_eq!(sum.numerator / sum.weight, -0.25);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Share {
     /// `w (Pr(p) - 1/2)`.

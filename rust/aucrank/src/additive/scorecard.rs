@@ -11,6 +11,30 @@ use crate::data::{Bins, ClassSums, Columns, Lookups, NewRows, logistic, sum_chec
 pub(super) const MOST_POINTS: i64 = 1_000_000_000;
 
 /// The class that high points indicate.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{HighPoints, ScorecardParams, build_scorecard};
+/// use aucrank::data::{Columns, FeatureTerm, Labels, Steps};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
+/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
+/// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
+///
+/// let params = ScorecardParams { high_points: HighPoints::Negative, ..Default::default() };
+/// let card =
+///     build_scorecard(&columns, &labels, &terms, &scores, &params, &Interrupt::default())?;
+/// let points = card.points(&columns)?;
+/// assert!(points[0] > points[5]);
+/// // Scores are higher for the positive class all the same.
+/// let scores = card.score(&columns)?;
+/// assert!(scores[0] < 0.0 && scores[5] > 0.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HighPoints {
@@ -32,6 +56,29 @@ impl HighPoints {
 }
 
 /// A feature of a scorecard.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{ScorecardParams, build_scorecard};
+/// use aucrank::data::{ClassSums, Columns, FeatureTerm, Labels, Steps};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
+/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
+/// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
+/// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
+/// let card = build_scorecard(&columns, &labels, &terms, &scores, &params, &interrupt)?;
+///
+/// let feature = &card.features()[0];
+/// assert_eq!(feature.sums[0], ClassSums { pos: 1, neg: 2, rows: 3 });
+/// assert_eq!(feature.values, [-1.0, 1.0, 0.0]);
+/// let [low, high, missing] = feature.points[..] else { unreachable!("there are two bins") };
+/// assert!(low == 0 && low < missing && missing < high);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardFeature {
     /// The feature.
@@ -83,6 +130,29 @@ impl CardFeature {
 }
 
 /// A scorecard.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{RimarcParams, ScorecardParams, build_scorecard, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let interrupt = Interrupt::default();
+/// let ranker = fit_rimarc(&columns, &labels, &RimarcParams::default(), &interrupt)?;
+/// let (terms, scores) = (ranker.terms(), ranker.score(&columns)?);
+/// let params = ScorecardParams::default();
+/// let card = build_scorecard(&columns, &labels, &terms, &scores, &params, &interrupt)?;
+///
+/// // Of four pairs three are won and one is tied, by the ranker and by its card.
+/// assert_eq!((card.ranker_auc(), card.auc()), (0.875, 0.875));
+/// let (points, parts) = (card.points(&columns)?, card.explain(&columns)?);
+/// assert_eq!(points[3], card.initial_points() + parts[3] as i64);
+/// assert_eq!((points[0], points[3]), card.points_range());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub(super) n_levels: Vec<Option<u32>>,

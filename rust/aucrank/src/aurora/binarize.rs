@@ -14,6 +14,25 @@ use crate::data::{Column, Columns, Labels};
 const BLOCK: usize = 8;
 
 /// How the terms of a feature are chosen.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{Binarizer, BinarizerParams, FeatureType};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let n_terms = |feature_type| {
+///     let (percentiles, feature_types) = (vec![50.0], vec![Some(feature_type)]);
+///     let params = BinarizerParams { percentiles, feature_types, ..BinarizerParams::default() };
+///     Binarizer::new(&columns, &labels, &labels.rows(), &params).map(|found| found.n_terms())
+/// };
+/// // Between all of four values, and at their median.
+/// assert_eq!(n_terms(FeatureType::Discrete)?, 3);
+/// assert_eq!(n_terms(FeatureType::Continuous)?, 1);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureType {
@@ -24,6 +43,22 @@ pub enum FeatureType {
 }
 
 /// Parameters of the conversion of raw features to binary terms.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{Binarizer, BinarizerParams};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 4.0, f64::NAN], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let n_terms = |missing_indicator| {
+///     let params = BinarizerParams { missing_indicator, ..BinarizerParams::default() };
+///     Binarizer::new(&columns, &labels, &labels.rows(), &params).map(|found| found.n_terms())
+/// };
+/// assert_eq!((n_terms(true)?, n_terms(false)?), (3, 2));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BinarizerParams {
@@ -95,6 +130,23 @@ impl BinarizerParams {
 }
 
 /// The binary terms of all features.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{Binarizer, BinarizerParams, TermTest};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 7.0, 2.0, 7.0, 4.0, 7.0], 2)?;
+/// let labels = Labels::new(&[false, true, true], None)?;
+/// let params = BinarizerParams::default();
+/// let binarizer = Binarizer::new(&columns, &labels, &labels.rows(), &params)?;
+/// // Midpoints of the values of the first feature; the second is constant.
+/// let tests = binarizer.features[0].tests();
+/// assert_eq!(tests, [TermTest::AtLeast(1.5), TermTest::AtLeast(3.0)]);
+/// assert_eq!(binarizer.n_terms(), 2);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Binarizer {
     /// By feature.

@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Bins, Column, MISSING_CODE};
 
 /// The tests of the terms of a feature.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryFeature, Rule};
+///
+/// let of_number = BinaryFeature { rule: Rule::AtLeast(vec![1.5, 3.0]), missing: false };
+/// let rule = Rule::Equals { levels: vec![0, 2], n_levels: 5 };
+/// let of_category = BinaryFeature { rule, missing: false };
+/// assert_eq!((of_number.n_terms(), of_category.n_terms()), (2, 2));
+/// // Intervals or categories, and what is missing.
+/// assert_eq!((of_number.n_codes(), of_category.n_codes()), (4, 6));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
@@ -22,6 +35,18 @@ pub enum Rule {
 }
 
 /// The test of a term.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryFeature, Rule, TermTest};
+///
+/// let feature = BinaryFeature { rule: Rule::AtLeast(vec![1.5]), missing: true };
+/// assert_eq!(feature.tests(), [TermTest::AtLeast(1.5), TermTest::Missing]);
+/// let rule = Rule::Equals { levels: vec![2], n_levels: 5 };
+/// let feature = BinaryFeature { rule, missing: false };
+/// assert_eq!(feature.tests(), [TermTest::Equals(2)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TermTest {
@@ -34,6 +59,20 @@ pub enum TermTest {
 }
 
 /// A raw feature as binary terms: those of its rule, then the one of missing values.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryFeature, Rule};
+/// use aucrank::data::Columns;
+///
+/// let feature = BinaryFeature { rule: Rule::AtLeast(vec![1.5, 3.0]), missing: true };
+/// let columns = Columns::from_row_major(&[1.0, 1.5, 9.0, f64::NAN], 1)?;
+/// assert_eq!(feature.codes(&columns[0], &[0, 1, 2, 3]), [0, 1, 2, 3]);
+/// // At least 1.5, at least 3, missing.
+/// assert_eq!([0, 1, 2].map(|term| feature.codes_on(term)), [1..3, 2..3, 3..4]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinaryFeature {
     /// The tests of its terms.

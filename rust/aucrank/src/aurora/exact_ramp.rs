@@ -7,6 +7,33 @@ use super::observations::Observations;
 use crate::roc::{Ramp, RampClimber};
 
 /// Statistics of how well a score ranks rows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{Statistics, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::roc::Ramp;
+/// # use aucrank::aurora::{AuroraParams, BinarizerParams, Criterion, Radius, SearchDepth};
+/// # use aucrank::aurora::Selection;
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // One threshold separates the classes: the scores of all pairs differ by its weight.
+/// assert_eq!(model.values(), [2.0]);
+/// let Statistics { ramp, auc } = model.path()[0].train;
+/// assert_eq!(auc, 1.0);
+/// assert!((ramp - Ramp::default().at(2.0)).abs() < 1e-12);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// The ramp statistic, equation (2.2).

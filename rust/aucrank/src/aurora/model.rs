@@ -14,6 +14,31 @@ use crate::data::{
 use crate::roc::largest_gap;
 
 /// A fitted `AURORA`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{BinaryTerm, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// # use aucrank::aurora::{AuroraParams, BinarizerParams, Criterion, Radius, SearchDepth};
+/// # use aucrank::aurora::Selection;
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // The one term is whether the number is at least 6.5; its weight is the radius.
+/// assert!(matches!(model.terms(), [BinaryTerm::First(_)]));
+/// assert_eq!((model.values(), model.threshold()), (&[2.0][..], 1.0));
+/// assert_eq!(model.score(&columns)?, [-1.0, -1.0, 1.0, 1.0]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Aurora(Parts);
@@ -43,6 +68,30 @@ pub(super) struct Parts {
 }
 
 /// Statistics of a score with a given number of terms, averaged over folds.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// # use aucrank::aurora::{BinarizerParams, Criterion, Radius, SearchDepth};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let params = AuroraParams { selection: Selection::HoldOut(0.5), ..params };
+/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // Any threshold between a row of each class separates the others.
+/// let first = model.path()[0];
+/// assert_eq!((first.train.auc, first.validation.map(|found| found.auc)), (1.0, Some(1.0)));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathStep {
@@ -55,6 +104,30 @@ pub struct PathStep {
 }
 
 /// A radius that was tried.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{AuroraParams, Radius, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// # use aucrank::aurora::{BinarizerParams, Criterion, SearchDepth, Selection};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let params = AuroraParams { radius: Radius::Auto, ..params };
+/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
+/// assert!((3..=5).contains(&model.radii().len()));
+/// let chosen = model.radii().iter().find(|tried| tried.radius == model.radius());
+/// assert_eq!(chosen.and_then(|tried| tried.auc), Some(1.0));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TriedRadius {

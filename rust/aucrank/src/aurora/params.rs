@@ -7,6 +7,40 @@ use super::exact_ramp::Statistics;
 use crate::RankError;
 
 /// Parameters of `AURORA`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{
+///     AuroraParams, BinarizerParams, Criterion, Radius, SearchDepth, Selection, fit_aurora,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let params = AuroraParams {
+///     binarizer: BinarizerParams::default(),
+///     max_features: 10,
+///     order: 1,
+///     radius: Radius::Fixed(2.0),
+///     depth: SearchDepth::default(),
+///     first_gain: 0.01,
+///     last_gain: 0.0001,
+///     tol: None,
+///     selection: Selection::Keep,
+///     criterion: Criterion::Auc,
+///     radius_terms: None,
+///     patience: None,
+///     seed: 0,
+/// };
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
+/// assert!(model.is_additive() && model.terms().len() <= 10);
+///
+/// let err = AuroraParams { order: 3, ..params }.validate(&[None]).unwrap_err();
+/// assert_eq!(err.to_string(), "order is 3, but must be 1 or 2");
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuroraParams {
@@ -43,6 +77,31 @@ pub struct AuroraParams {
 }
 
 /// The norm of the weights, in units of twice the half-width of the ramp.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{AuroraParams, Radius, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// # use aucrank::aurora::{BinarizerParams, Criterion, SearchDepth, Selection};
+///
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let fit = |radius| {
+///     let params = AuroraParams { radius, ..params.clone() };
+///     fit_aurora(&columns, &labels, &params, None, &Interrupt::default())
+/// };
+/// assert_eq!(fit(Radius::Fixed(3.0))?.radius(), 3.0);
+/// assert!((0.5..=5.0).contains(&fit(Radius::Auto)?.radius()));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Radius {
@@ -55,6 +114,28 @@ pub enum Radius {
 }
 
 /// How many candidates are evaluated, and how thoroughly (sec. 3.1, tables 1 and 2).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{AuroraParams, SearchDepth};
+/// # use aucrank::aurora::{BinarizerParams, Criterion, Radius, Selection};
+///
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// // One ascent to the best candidate of each measure, and no midpoints: the fastest search.
+/// let depth = SearchDepth { shortlist: 1, midpoints: 0, ..SearchDepth::default() };
+/// let params = AuroraParams { depth, ..params };
+/// assert_eq!(params.validate(&[None]), Ok(()));
+///
+/// let depth = SearchDepth { circles: 0, ..depth };
+/// let err = AuroraParams { depth, ..params }.validate(&[None]).unwrap_err();
+/// assert_eq!(err.to_string(), "circles is 0, but must be at least 1");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchDepth {
@@ -78,6 +159,33 @@ impl Default for SearchDepth {
 
 /// How the number of terms is chosen: by a statistic of held-out rows, smoothed by a triangular
 /// window of 15 terms; of equal numbers the smallest (sec. 3.5).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// # use aucrank::aurora::{BinarizerParams, Criterion, Radius, SearchDepth};
+///
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let fit = |selection| {
+///     let params = AuroraParams { selection, ..params.clone() };
+///     fit_aurora(&columns, &labels, &params, None, &Interrupt::default())
+/// };
+/// assert_eq!(fit(Selection::CrossValidation(2))?.n_folds(), Some(2));
+/// let kept = fit(Selection::Keep)?;
+/// assert_eq!(kept.terms(), kept.all_terms());
+/// assert_eq!(kept.path()[0].validation, None);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
@@ -92,6 +200,35 @@ pub enum Selection {
 }
 
 /// The statistic that chooses the number of terms.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{AuroraParams, Criterion, Selection, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+/// # use aucrank::aurora::{BinarizerParams, Radius, SearchDepth};
+///
+/// # let params = AuroraParams {
+/// #     binarizer: BinarizerParams::default(), max_features: 1, order: 1,
+/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
+/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
+/// #     radius_terms: None, patience: None, seed: 0,
+/// # };
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// // A path of one step, which is its own smoothed value.
+/// let smoothed = |criterion| {
+///     let params = AuroraParams { max_features: 1, criterion, ..params.clone() };
+///     let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default());
+///     model.map(|model| (model.path()[0].smoothed, model.path()[0].validation))
+/// };
+/// let (found, validation) = smoothed(Criterion::Ramp)?;
+/// assert_eq!(found, validation.map(|statistics| statistics.ramp));
+/// let (found, validation) = smoothed(Criterion::Auc)?;
+/// assert_eq!(found, validation.map(|statistics| statistics.auc));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {

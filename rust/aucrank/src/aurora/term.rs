@@ -3,6 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 /// A term of one feature, by its index among those of the feature.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryFeature, Literal, Rule, TermTest};
+///
+/// let features = [
+///     BinaryFeature { rule: Rule::AtLeast(vec![1.5, 3.0]), missing: false },
+///     BinaryFeature { rule: Rule::AtLeast(vec![10.0]), missing: true },
+/// ];
+/// let literal = Literal { feature: 1, slot: 1 };
+/// assert_eq!(features[literal.feature].tests()[literal.slot], TermTest::Missing);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Literal {
     /// The raw feature.
@@ -12,6 +25,17 @@ pub struct Literal {
 }
 
 /// A binary term.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryTerm, Literal};
+///
+/// let (first, second) = (Literal { feature: 0, slot: 2 }, Literal { feature: 3, slot: 0 });
+/// assert_eq!(BinaryTerm::First(first).literals().len(), 1);
+/// let both = BinaryTerm::And(first, second);
+/// assert_eq!(both.literals().map(|literal| literal.feature).collect::<Vec<_>>(), [0, 3]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BinaryTerm {

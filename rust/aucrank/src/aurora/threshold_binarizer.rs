@@ -11,6 +11,24 @@ use crate::data::{
 use crate::{Interrupt, RankError};
 
 /// A term of one feature, with the training rows for which it is on.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{BinarizerParams, CountedTerm, TermTest, fit_threshold_binarizer};
+/// use aucrank::data::{ClassSums, Columns, NewRows};
+///
+/// let columns = Columns::from_row_major(&[1.0, 3.0, 3.0, 3.0], 1)?;
+/// let rows = NewRows::new(4, Some(&[false, true, false, true]), None)?;
+/// let params = BinarizerParams::default();
+/// let model = fit_threshold_binarizer(&columns, &rows, &params, &Interrupt::default())?;
+/// // On for three rows; of four pairs two are won and two are tied.
+/// let on = ClassSums { pos: 2, neg: 1, rows: 3 };
+/// let auc = Some(0.75);
+/// assert_eq!(model.terms(), [CountedTerm { feature: 0, test: TermTest::AtLeast(2.0), on, auc }]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CountedTerm {
     /// The raw feature.

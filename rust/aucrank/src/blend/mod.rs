@@ -16,6 +16,25 @@ use crate::roc::{Line, curve_of};
 use crate::{Interrupt, RankError};
 
 /// Parameters of a blend.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::blend::{BlendParams, blend};
+/// use aucrank::data::Labels;
+///
+/// let labels = Labels::new(&[false, false, false, true, true, true], None)?;
+/// // Both rank better than chance, the first one best.
+/// let (best, second) = ([0.1, 0.2, 0.4, 0.3, 0.5, 0.6], [0.1, 0.4, 0.5, 0.2, 0.3, 0.6]);
+/// let weights_at = |shrinkage| {
+///     let params = BlendParams { shrinkage, ..BlendParams::default() };
+///     blend(&[&best, &second], &labels, &params, &Interrupt::default()).map(|found| found.weights)
+/// };
+/// assert!(weights_at(0.0)?[0] > 0.5);
+/// assert_eq!(weights_at(1e6)?, [0.5, 0.5]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlendParams {
@@ -48,6 +67,16 @@ impl BlendParams {
 }
 
 /// A weighted sum of scores: log-odds of the positive class.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::blend::Blend;
+///
+/// let (weights, factors) = (vec![0.25, 0.75], vec![2.0, 4.0]);
+/// let blend = Blend { weights, factors, intercept: -1.5 };
+/// assert_eq!(blend.at([0.5, 0.25]), 0.5);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blend {
     /// Weight of each score in the mean; multiples of 2^-10 that add up to 1.

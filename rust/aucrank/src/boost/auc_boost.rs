@@ -12,6 +12,25 @@ use crate::{Interrupt, RankError};
 const LEAST_ADVANTAGE: f64 = 1e-12;
 
 /// Parameters of `AUCBoost`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     AucBoostParams, Criterion, FitExtras, Output, RoundParams, fit_auc_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
+/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output: Output::Real };
+/// let extras = FitExtras::default();
+/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AucBoostParams {
@@ -24,6 +43,25 @@ pub struct AucBoostParams {
 }
 
 /// The score of a row (DECISIONS B7).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     AucBoostParams, Criterion, FitExtras, Output, RoundParams, fit_auc_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let (rounds, output) = (RoundParams::default(), Output::Sign);
+/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output };
+/// let extras = FitExtras::default();
+/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!(model.score(&columns, None)?, [-1.0, -1.0, 1.0, 1.0]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {

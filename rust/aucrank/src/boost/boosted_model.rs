@@ -14,6 +14,28 @@ use crate::{RankError, parallel};
 const TILE_ROWS: usize = 1024;
 
 /// A sum of terms, one per round.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let rounds = RoundParams { n_rounds: 2, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let extras = FitExtras::default();
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// // The feature ranks three of four pairs right, before rows are weighted.
+/// assert_eq!(model.advantages()[0], 0.25);
+/// // The two terms are functions of the one feature, and so is their sum.
+/// let sum = &model.merged_terms()[0];
+/// let difference = sum.value(4.0) - model.threshold() - model.score(&columns, None)?[3];
+/// assert!(difference.abs() < 1e-12);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BoostedModel(Parts);

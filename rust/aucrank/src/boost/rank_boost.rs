@@ -21,6 +21,30 @@ use crate::{Interrupt, RankError};
 const MOST_STEPS: usize = 100;
 
 /// How the value of a ranking is chosen (DECISIONS K5).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+///
+/// // One of three positive and two of three negative rows have the lower value.
+/// let columns = Columns::from_row_major(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
+/// let value_of = |alpha| {
+///     let rounds = RoundParams { n_rounds: 1, ..RoundParams::default() };
+///     let (params, extras) = (RankBoostParams { rounds, alpha }, FitExtras::default());
+///     let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+///     model.round_values(&columns, 0, None).map(|values| values[3] - values[2])
+/// };
+/// // r is 1/3; of nine pairs four are right and one is wrong, and one is added to either: 5 / 2.
+/// let (third, exact) = (0.5 * 2_f64.ln(), 0.5 * 2.5_f64.ln());
+/// // Masses are fractions of a fixed unit.
+/// assert!((value_of(Alpha::Third)? - third).abs() < 1e-6);
+/// assert!((value_of(Alpha::Exact)? - exact).abs() < 1e-6);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Alpha {
@@ -35,6 +59,23 @@ pub enum Alpha {
 }
 
 /// Parameters of `RankBoost`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let extras = FitExtras::default();
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!(model.terms().len(), 3);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankBoostParams {

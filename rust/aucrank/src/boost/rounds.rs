@@ -17,6 +17,27 @@ use crate::roc::largest_gap;
 use crate::{Interrupt, Part, RankError};
 
 /// Parameters that `AUCBoost` and `RankBoost` share.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let range = |learning_rate| {
+///     let rounds = RoundParams { n_rounds: 1, learning_rate, ..RoundParams::default() };
+///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let extras = FitExtras::default();
+///     let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+///     model.round_values(&columns, 0, None).map(|values| values[3] - values[0])
+/// };
+/// // Half the rate, half the value of the round.
+/// assert!((range(0.5)? - range(1.0)? / 2.0).abs() < 1e-12);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundParams {
@@ -74,6 +95,26 @@ impl RoundParams {
 }
 
 /// Optional inputs of a fit beside its rows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let fit = |n_rounds, earlier| {
+///     let rounds = RoundParams { n_rounds, ..RoundParams::default() };
+///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let extras = FitExtras { earlier, ..FitExtras::default() };
+///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+/// };
+/// let first = fit(2, None)?;
+/// assert_eq!(fit(4, Some(&first))?, fit(4, None)?);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FitExtras<'a> {
     /// A model for a warm start: its rounds come first, and its seed is used. Further rounds on the

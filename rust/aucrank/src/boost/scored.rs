@@ -5,6 +5,30 @@ use serde::{Deserialize, Serialize};
 use super::weak::linear::LinearRanker;
 
 /// The ranker behind a score.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Alpha, FitExtras, RankBoostParams, RoundParams, RowScorer, Term, WeakRankerParams,
+///     fit_rank_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 3.0, 1.0, 3.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let weak_ranker = WeakRankerParams::Linear;
+/// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let extras = FitExtras::default();
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let Term::Scored(term) = &model.terms()[0] else { unreachable!("the rankers are linear") };
+/// let RowScorer::Linear(ranker) = &term.scorer else { unreachable!("the rankers are linear") };
+/// // The number itself, in standard deviations from its mean.
+/// assert_eq!((&ranker.means[..], &ranker.coefficients[..]), (&[2.0][..], &[1.0][..]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowScorer {
@@ -21,6 +45,17 @@ pub enum RowScorer {
 }
 
 /// A step function of a score.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{RowScorer, ScoredTerm};
+///
+/// let scorer = RowScorer::External { number: 0, is_reversed: false };
+/// let (thresholds, values) = (vec![0.5, 2.0], vec![-1.0, 0.0, 1.0]);
+/// let term = ScoredTerm { scorer, thresholds, values };
+/// assert_eq!([0.0, 0.5, 3.0].map(|score| term.value(score)), [-1.0, 0.0, 1.0]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredTerm {
     /// The score.

@@ -14,6 +14,29 @@ const MOST_LEVEL_VALUES: usize = 1 << 27;
 
 /// A function of a row: the contribution of a boosting round, or the probability with which a node
 /// of a branching program says "positive".
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Alpha, FitExtras, RankBoostParams, RoundParams, Term, WeakRankerParams, fit_rank_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let first_term = |weak_ranker| {
+///     let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
+///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let extras = FitExtras::default();
+///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+///         .map(|model| model.terms()[0].clone())
+/// };
+/// assert!(matches!(first_term(WeakRankerParams::Feature)?, Term::Feature(_)));
+/// assert!(matches!(first_term(WeakRankerParams::Linear)?, Term::Scored(_)));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Term {
@@ -26,6 +49,32 @@ pub enum Term {
 }
 
 /// A value for each leaf of a tree.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Alpha, FitExtras, RankBoostParams, RoundParams, Term, WeakRankerParams, fit_rank_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, false], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let weak_ranker = WeakRankerParams::Tree(Box::new(tree));
+/// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let extras = FitExtras::default();
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let Term::Tree(term) = &model.terms()[0] else { unreachable!("the rankers are trees") };
+/// // A leaf for each of three intervals, the one of the positive rows first.
+/// assert_eq!((term.tree.n_leaves(), term.values.len()), (3, 3));
+/// assert!(term.values[0] > term.values[1]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeTerm {
     /// The tree.

@@ -10,6 +10,32 @@ use crate::data::{Columns, FixedWeights, Labels, hold_out};
 use crate::roc::{auc, smoothed, weighted_auc};
 
 /// Parameters of held-out validation.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Alpha, FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let rule = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
+/// let held_out = Some(HeldOutParams { fraction: 0.2, rule, refit: false });
+/// let rounds = RoundParams { held_out, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let extras = FitExtras::default();
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// // The rounds up to the best one are kept, and at most three come after it.
+/// let path = model.held_out().expect("rows were held out");
+/// assert_eq!(model.terms().len(), path.n_rounds);
+/// assert!(path.auc.len() <= path.n_rounds + 3);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldOutParams {
@@ -24,6 +50,32 @@ pub struct HeldOutParams {
 
 /// How the number of rounds is chosen by the AUC of the held-out rows. Of equal numbers, the
 /// smallest.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Alpha, FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let is_smoothed = |rule| {
+///     let held_out = Some(HeldOutParams { fraction: 0.2, rule, refit: false });
+///     let rounds = RoundParams { held_out, ..RoundParams::default() };
+///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let extras = FitExtras::default();
+///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+///         .map(|model| model.held_out().is_some_and(|path| path.smoothed.is_some()))
+/// };
+/// assert!(is_smoothed(HeldOutRule::Window)?);
+/// assert!(!is_smoothed(HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 })?);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldOutRule {
@@ -41,6 +93,32 @@ pub enum HeldOutRule {
 }
 
 /// The AUC of the held-out rows, round by round.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Alpha, FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// // Rows to validate on, whose only pair every round ranks right.
+/// let other_columns = Columns::from_row_major(&[1.0, 4.0], 1)?;
+/// let other_labels = Labels::new(&[false, true], None)?;
+/// let validation = Some((&other_columns, &other_labels));
+/// let rule = HeldOutRule::Patience { n_iter_no_change: 1, tol: 0.0 };
+/// let held_out = Some(HeldOutParams { fraction: 0.5, rule, refit: false });
+/// let rounds = RoundParams { held_out, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let extras = FitExtras { validation, ..FitExtras::default() };
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let path = model.held_out().expect("there are rows to validate on");
+/// assert_eq!((path.auc[0], path.n_rounds), (1.0, 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutPath {
     /// AUC after each round.

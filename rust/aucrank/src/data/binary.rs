@@ -7,6 +7,20 @@ mod sealed {
 }
 
 /// A type whose values may be class labels.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{Label, positive_rows};
+///
+/// fn share_of_positives<T: Label>(labels: &[T]) -> Option<f64> {
+///     let positive = positive_rows(labels)?;
+///     Some(positive.iter().filter(|&&p| p).count() as f64 / labels.len() as f64)
+/// }
+///
+/// assert_eq!(share_of_positives(&[-1_i8, 1, 1, 1]), Some(0.75));
+/// assert_eq!(share_of_positives(&[0.0, 0.5]), None);
+/// ```
 pub trait Label: sealed::Sealed + Copy + PartialEq + Sync {
     /// The label of the positive class.
     const ONE: Self;

@@ -34,6 +34,24 @@ const ROWS_OF_CUT: usize = 16;
 const MOST_CUTS: usize = 1 << 14;
 
 /// How numeric features are binned, and how rates of categories are estimated.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Binned, BinningParams, Columns, Labels};
+///
+/// let values = [1.0, 2.0, 3.0, 4.0];
+/// let columns = Columns::from_column_major(&values, 4)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let n_bins = |max_bins| -> Result<usize, aucrank::RankError> {
+///     let params = BinningParams { max_bins, ..BinningParams::default() };
+///     let binned = Binned::new(&columns, &labels, params, &Interrupt::default())?;
+///     Ok(binned.features()[0].n_bins())
+/// };
+/// assert_eq!((n_bins(Some(2))?, n_bins(None)?), (2, 4));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BinningParams {
@@ -67,6 +85,22 @@ impl BinningParams {
 }
 
 /// What the codes of a feature mean. Code `n_bins()` is the missing value.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Binned, Columns, FeatureBins};
+///
+/// let bins = FeatureBins::Numeric { cuts: vec![2.5] };
+/// assert_eq!((bins.n_bins(), bins.n_codes()), (2, 3));
+///
+/// let values = [1.0, 2.5, f64::NAN];
+/// let columns = Columns::from_column_major(&values, 3)?;
+/// let binned = Binned::with_features(&columns, vec![bins], &Interrupt::default())?;
+/// assert_eq!([0, 1, 2].map(|row| binned.code(row, 0)), [0, 1, 2]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum FeatureBins {
     /// Code = number of cuts that are `<=` the value.
@@ -108,7 +142,7 @@ impl FeatureBins {
 
 /// Codes of a feature that needs more than one byte.
 #[derive(Debug, Clone)]
-pub enum WideCodes {
+pub(super) enum WideCodes {
     /// Up to 2^16 codes.
     U16(Vec<u16>),
     /// More than that.
@@ -139,6 +173,24 @@ pub(super) enum Slot {
 /// The feature matrix in codes. Features of at most 255 bins take one byte per value and are stored
 /// row by row, so that a row of a small cell is one or two cache lines; wider features are stored
 /// column by column.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Binned, BinningParams, Column, Columns, Labels};
+///
+/// let (ages, towns) = ([31.0, f64::NAN, 52.0], [1, 0, 1]);
+/// let towns = Column::Codes { codes: &towns, n_levels: 2 };
+/// let columns = Columns::new(vec![Column::from(&ages[..]), towns], 3)?;
+/// let labels = Labels::new(&[false, true, true], None)?;
+/// let binned = Binned::new(&columns, &labels, BinningParams::default(), &Interrupt::default())?;
+/// // Two bins of ages, and a code for the missing one.
+/// assert_eq!([0, 1, 2].map(|row| binned.code(row, 0)), [0, 2, 1]);
+/// assert_eq!([0, 1, 2].map(|row| binned.code(row, 1)), [1, 0, 1]);
+/// assert_eq!(binned.has_missing(&[0, 1, 2]), [true, false]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Binned {
     n_rows: usize,

@@ -4,6 +4,16 @@ use serde::{Deserialize, Serialize};
 
 /// Bins of the values of a feature, numbered from 0; bin [`Bins::n_bins`] is that of missing
 /// values.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::Bins;
+///
+/// let bins = Bins::Numeric { cuts: vec![10.0], special: vec![-1.0] };
+/// assert_eq!(bins.n_bins(), 3);
+/// assert_eq!([3.0, 10.0, -1.0, f64::NAN].map(|raw| bins.bin(raw)), [0, 1, 2, 3]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bins {

@@ -14,11 +14,41 @@ const LEAST_TILES: usize = 4;
 pub const MISSING_CODE: u32 = u32::MAX;
 
 /// A raw number. NaN is a missing value.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::RankError;
+/// use aucrank::data::{Column, Columns, Strided, Value};
+///
+/// fn n_rows<'a, T: Value>(matrix: &'a [T], n_features: usize) -> Result<usize, RankError>
+/// where
+///     Column<'a>: From<Strided<'a, T>>,
+/// {
+///     Ok(Columns::from_row_major(matrix, n_features)?.n_rows())
+/// }
+///
+/// assert_eq!(n_rows(&[1.0_f32, 2.0, 3.0, 4.0], 2)?, 2);
+/// assert_eq!(n_rows(&[1.0_f64, 2.0, 3.0, 4.0], 4)?, 1);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub trait Value: Copy + Into<f64> + Send + Sync {}
 impl Value for f32 {}
 impl Value for f64 {}
 
 /// Every `step`-th number of a slice, from its first: one column of a matrix in either layout.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{Column, Columns};
+///
+/// let matrix = [1.0, 10.0, 2.0, 20.0];
+/// let columns = Columns::from_row_major(&matrix, 2)?;
+/// let Column::F64(second) = columns[1] else { unreachable!("these are doubles") };
+/// assert_eq!((second.get(0), second.get(1)), (10.0, 20.0));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a, T> {
     values: &'a [T],
@@ -67,6 +97,18 @@ fn copy<'a, 'b, T: Value + 'a>(
 }
 
 /// One feature.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{Column, Columns, MISSING_CODE};
+///
+/// let (ages, codes) = ([31.0, 52.0, 48.0], [1, MISSING_CODE, 0]);
+/// let towns = Column::Codes { codes: &codes, n_levels: 2 };
+/// let columns = Columns::new(vec![Column::from(&ages[..]), towns], 3)?;
+/// assert_eq!((columns[0].n_levels(), columns[1].n_levels()), (None, Some(2)));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum Column<'a> {
     /// Double precision.

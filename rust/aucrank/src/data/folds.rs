@@ -11,6 +11,24 @@ use crate::{Interrupt, RankError};
 pub const NO_FOLD: u16 = u16::MAX;
 
 /// Rows assigned to folds.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Folds, Labels, NO_FOLD};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 4.0, 5.0], 1)?;
+/// let positive = [false, true, false, true, true, true];
+/// let labels = Labels::new(&positive, Some(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0]))?;
+/// let folds = Folds::deal(&columns, &labels, 10, 0, &Interrupt::default())?;
+/// // There are two distinct rows of each class; copies stay together.
+/// assert_eq!(folds.n_folds, 2);
+/// assert_ne!(folds.of_row[0], folds.of_row[2]);
+/// assert_eq!(folds.of_row[3], folds.of_row[4]);
+/// assert_eq!(folds.of_row[5], NO_FOLD);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
     /// Fold of each row, [`NO_FOLD`] for rows of weight zero.
@@ -55,6 +73,22 @@ impl Folds {
 }
 
 /// Training and validation rows, each in order.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels, hold_out};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let parts = hold_out(&columns, &labels, 0.5, 0, &Interrupt::default())?;
+/// let parts = parts.expect("each class has two distinct rows");
+/// // A row of each class is on either side: the classes alternate.
+/// assert_eq!((parts.kept.len(), parts.held_out.len()), (2, 2));
+/// assert_ne!(parts.held_out[0] % 2, parts.held_out[1] % 2);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoParts {
     /// Rows to learn from.

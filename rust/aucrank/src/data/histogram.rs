@@ -119,6 +119,33 @@ pub(super) enum WideBins<T> {
 }
 
 /// Class sums per bin of every feature, for one cell.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{
+///     Binned, BinningParams, Columns, CountedRows, HistogramRequest, Labels, MemorySource,
+///     SumSource,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 1.0, 2.0, 2.0], 1)?;
+/// let positive = [false, true, true, true];
+/// let labels = Labels::new(&positive, None)?;
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt)?;
+/// let histogram_of = |rows| {
+///     let source = MemorySource::new(&binned, CountedRows(&positive), rows, &interrupt);
+///     source.histograms(&[HistogramRequest::all(0)]).map(|mut found| found.remove(0))
+/// };
+/// // All rows without the last: those of the value 1, and one positive row of the value 2.
+/// let rest = histogram_of(vec![0, 1, 2, 3])?.without(&histogram_of(vec![3])?);
+/// let (feature, bins) = rest.features().next().expect("there is a feature");
+/// assert_eq!(feature, 0);
+/// let counts: Vec<_> = bins.occupied().map(|(code, sums)| (code, sums.pos, sums.neg)).collect();
+/// assert_eq!(counts, [(0, 1, 1), (1, 1, 0)]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Histogram<T> {
     layout: Arc<Layout>,
@@ -233,6 +260,29 @@ fn occupied<T: Tally>(bins: &[T]) -> impl Iterator<Item = (u32, T)> + Clone {
 }
 
 /// The bins of one feature in one cell.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{
+///     Binned, ClassSums, Columns, CountedRows, FeatureBins, HistogramRequest, MemorySource,
+///     SumSource,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 5.0, f64::NAN], 1)?;
+/// let bins = vec![FeatureBins::Numeric { cuts: vec![2.0, 4.0] }];
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::with_features(&columns, bins, &interrupt)?;
+/// let rows = CountedRows(&[false, true, true]);
+/// let source = MemorySource::new(&binned, rows, vec![0, 1, 2], &interrupt);
+/// let histograms = source.histograms(&[HistogramRequest::all(0)])?;
+/// let (_, bins) = histograms[0].features().next().expect("there is a feature");
+/// // No row lies in bin 1, from 2 to 4; missing values have the last code.
+/// let (pos, neg) = (ClassSums { pos: 1, neg: 0, rows: 1 }, ClassSums { pos: 0, neg: 1, rows: 1 });
+/// assert_eq!(bins.occupied().collect::<Vec<_>>(), [(0, neg), (2, pos), (3, pos)]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct FeatureSums<'a, T> {
     // One of the two is empty: two slices are cheaper than a branch per bin.

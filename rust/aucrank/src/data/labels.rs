@@ -8,6 +8,21 @@ use crate::RankError;
 const MOST_COPIES: u64 = 1 << 32;
 
 /// Which rows are positive, and how much each counts.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, Labels};
+///
+/// let labels = Labels::new(&[false, true, true], Some(&[2.0, 1.0, 3.0]))?;
+/// // Whole weights are numbers of copies.
+/// assert_eq!(labels.total(), ClassSums { pos: 4, neg: 2, rows: 6 });
+/// assert_eq!(labels.class_rows(), [2, 4]);
+///
+/// let err = Labels::new(&[true, true], None).unwrap_err();
+/// assert!(err.to_string().starts_with("y has one class only"));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Labels<'a> {
     positive: &'a [bool],

@@ -46,6 +46,27 @@ const CAUTION: f64 = 4.0;
 pub(super) const LEAST_LEVEL_ROWS: u64 = 10;
 
 /// How the class rates of categories are estimated.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Binned, BinningParams, Column, Columns, FeatureBins, Labels, LevelRates};
+///
+/// // Seven categories: ten rows of each of the first six, and a single one of the last.
+/// let codes: Vec<u32> = (0..61).map(|row| row / 10).collect();
+/// let positive: Vec<bool> = (0..61).map(|row| row % 2 == 0).collect();
+/// let columns = Columns::new(vec![Column::Codes { codes: &codes, n_levels: 7 }], 61)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let has_rare = |level_rates| -> Result<bool, aucrank::RankError> {
+///     let params = BinningParams { level_rates, ..BinningParams::default() };
+///     let binned = Binned::new(&columns, &labels, params, &Interrupt::default())?;
+///     Ok(matches!(&binned.features()[0], FeatureBins::Categorical { rare: Some(_), .. }))
+/// };
+/// assert!(has_rare(LevelRates::Shrunken)?);
+/// assert!(!has_rare(LevelRates::Raw)?);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LevelRates {

@@ -14,6 +14,19 @@ const CHUNK_ROWS: usize = 1 << 14;
 
 /// Rows other than the training rows, or whose classes do not matter. Unlike
 /// [`Labels`](super::Labels) they may have one class only, or no known classes.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, NewRows};
+///
+/// let rows = NewRows::new(2, Some(&[true, true]), None)?;
+/// assert_eq!(rows.sums(0), ClassSums { pos: 1, neg: 0, rows: 1 });
+/// // Without labels, all rows count as negative.
+/// let rows = NewRows::new(2, None, Some(&[3.0, 1.0]))?;
+/// assert_eq!(rows.sums(0), ClassSums { pos: 0, neg: 3, rows: 3 });
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct NewRows<'a> {
     n_rows: usize,

@@ -24,6 +24,20 @@ const VALUE_TILE_ROWS: usize = 1024;
 pub type CellId = usize;
 
 /// Which codes of a feature go left.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{CodeRule, CodeTest, LevelSet};
+///
+/// let goes_left = |rule, code| {
+///     CodeTest { feature: 0, rule, missing_left: false }.goes_left(code, 9)
+/// };
+/// assert!(goes_left(CodeRule::Below(3), 2) && !goes_left(CodeRule::Below(3), 3));
+/// assert!(goes_left(CodeRule::AtLeast(3), 3) && !goes_left(CodeRule::AtLeast(3), 2));
+/// let odd = CodeRule::Levels(LevelSet::only([1, 3, 5, 7]));
+/// assert!(goes_left(odd.clone(), 3) && !goes_left(odd, 4));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeRule {
     /// Codes below this one: values below the cut that precedes it.
@@ -35,6 +49,17 @@ pub enum CodeRule {
 }
 
 /// A test on one feature that sends each row left or right.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{CodeRule, CodeTest};
+///
+/// let test = CodeTest { feature: 0, rule: CodeRule::Below(2), missing_left: true };
+/// // Of a feature of four bins; the code after the last is that of missing values.
+/// let left: Vec<u32> = (0..5).filter(|&code| test.goes_left(code, 4)).collect();
+/// assert_eq!(left, [0, 1, 4]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeTest {
     /// The feature tested.
@@ -62,6 +87,25 @@ impl CodeTest {
 }
 
 /// A histogram that a learner requests.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{
+///     Binned, Columns, CountedRows, FeatureBins, HistogramRequest, MemorySource, SumSource,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 5.0, 2.0, 4.0], 2)?;
+/// let bins = vec![FeatureBins::Numeric { cuts: vec![1.5] }; 2];
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::with_features(&columns, bins, &interrupt)?;
+/// let source = MemorySource::new(&binned, CountedRows(&[false, true]), vec![0, 1], &interrupt);
+/// let second = HistogramRequest { cell: 0, features: Some(vec![1]) };
+/// let found = source.histograms(&[HistogramRequest::all(0), second])?;
+/// assert_eq!((found[0].features().count(), found[1].features().count()), (2, 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct HistogramRequest {
     /// The cell.
@@ -79,6 +123,27 @@ impl HistogramRequest {
 }
 
 /// A cell to be split in two.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{
+///     Binned, CellSplit, CodeRule, CodeTest, Columns, CountedRows, FeatureBins, MemorySource,
+///     SumSource,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 3.0, 2.0], 1)?;
+/// let bins = vec![FeatureBins::Numeric { cuts: vec![2.5] }];
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::with_features(&columns, bins, &interrupt)?;
+/// let rows = CountedRows(&[false, true, true]);
+/// let mut source = MemorySource::new(&binned, rows, vec![0, 1, 2], &interrupt);
+/// let test = CodeTest { feature: 0, rule: CodeRule::Below(1), missing_left: false };
+/// source.split(&[CellSplit { cell: 0, test, left: 1, right: 2 }])?;
+/// assert_eq!((source.rows(1), source.rows(2)), (&[0, 2][..], &[1][..]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct CellSplit {
     /// The cell; its identifier is free afterwards.
@@ -92,6 +157,30 @@ pub struct CellSplit {
 }
 
 /// Cells that came from one cell, to be merged into two.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{
+///     Binned, Columns, CountedRows, FeatureBins, MemorySource, Regroup, SumSource,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0], 1)?;
+/// let bins = vec![FeatureBins::Numeric { cuts: Vec::new() }];
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::with_features(&columns, bins, &interrupt)?;
+/// let rows = CountedRows(&[false, true, true]);
+/// let mut source = MemorySource::new(&binned, rows, vec![0, 1, 2], &interrupt);
+/// // Cells 1, 3 and 4 of one row each, of which the first and the last are merged.
+/// source.split_by_mask(0, &[true, false, false], 1, 2);
+/// source.split_by_mask(2, &[true, false], 3, 4);
+/// source.regroup(&[Regroup { left_cells: vec![1, 4], right_cells: vec![3], left: 5, right: 6 }])?;
+/// let mut left = source.rows(5).to_vec();
+/// left.sort_unstable();
+/// assert_eq!((left, source.rows(6)), (vec![0, 2], &[1][..]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Regroup {
     /// Cells merged into the left part; at least one.
@@ -109,6 +198,30 @@ pub struct Regroup {
 /// *Accumulate, merge, decide*: a source accumulates and merges; its results are integers, so a
 /// learner that decides on them learns the same model from memory, from a file read in chunks and
 /// from a cluster.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{CellId, ClassSums, HistogramRequest, SumSource};
+/// # use aucrank::data::{Binned, Columns, CountedRows, FeatureBins, MemorySource};
+/// use aucrank::RankError;
+///
+/// /// The rows of a cell, whatever holds them.
+/// fn sums_of(source: &impl SumSource, cell: CellId) -> Result<ClassSums, RankError> {
+///     let histograms = source.histograms(&[HistogramRequest::all(cell)])?;
+///     let (_, bins) = histograms[0].features().next().expect("there is a feature");
+///     Ok(bins.occupied().map(|(_, sums)| sums).sum())
+/// }
+///
+/// # let columns = Columns::from_row_major(&[1.0, 2.0, 3.0], 1)?;
+/// # let bins = vec![FeatureBins::Numeric { cuts: vec![1.5] }];
+/// # let interrupt = aucrank::Interrupt::default();
+/// # let binned = Binned::with_features(&columns, bins, &interrupt)?;
+/// let rows = CountedRows(&[false, true, true]);
+/// let source = MemorySource::new(&binned, rows, vec![0, 1, 2], &interrupt);
+/// assert_eq!(sums_of(&source, 0)?, ClassSums { pos: 2, neg: 1, rows: 3 });
+/// # Ok::<(), RankError>(())
+/// ```
 pub trait SumSource {
     /// Content of a bin.
     type Tally: Tally;
@@ -142,6 +255,24 @@ pub trait SumSource {
 }
 
 /// Rows in memory, grouped by cell.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Binned, BinningParams, Columns, Labels, MemorySource, WeightedRows};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0], 1)?;
+/// let labels = Labels::new(&[false, true, true], Some(&[1.0, 0.0, 2.0]))?;
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt)?;
+/// let rows = labels.rows();
+/// let mut source = MemorySource::new(&binned, WeightedRows(&labels), rows, &interrupt);
+/// assert_eq!(source.rows(0), [0, 2]);
+/// source.split_by_mask(0, &[false, true], 1, 2);
+/// assert_eq!((source.rows(1), source.rows(2)), (&[2][..], &[0][..]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug)]
 pub struct MemorySource<'a, R> {
     binned: &'a Binned,

@@ -5,6 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::binned::FeatureBins;
 
 /// A step function of one feature.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{FeatureTerm, Steps};
+///
+/// let steps = |threshold| Steps::Numeric { thresholds: vec![threshold], values: vec![0.0, 1.0] };
+/// let mut term = FeatureTerm { feature: 0, steps: steps(10.0), missing: 0.5 };
+/// term.add(&FeatureTerm { feature: 0, steps: steps(20.0), missing: 0.25 });
+/// assert_eq!([5.0, 10.0, 20.0, f64::NAN].map(|raw| term.value(raw)), [0.0, 1.0, 2.0, 0.75]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SavedTerm")]
 pub struct FeatureTerm {
@@ -18,6 +29,17 @@ pub struct FeatureTerm {
 }
 
 /// The values of a step function.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{FeatureTerm, Steps};
+///
+/// let steps = Steps::Categorical { values: vec![-1.0, 1.0] };
+/// let term = FeatureTerm { feature: 0, steps, missing: 0.0 };
+/// // Codes of categories; that of 2 is unknown.
+/// assert_eq!([0.0, 1.0, 2.0].map(|code| term.value(code)), [-1.0, 1.0, 0.0]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Steps {

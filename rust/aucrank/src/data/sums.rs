@@ -9,6 +9,22 @@ use serde::{Deserialize, Serialize};
 use super::labels::Labels;
 
 /// Class weight of a set of rows, in units of [`Labels::exponent`], and its number of rows.
+///
+/// # Examples
+///
+/// ```
+/// use std::cmp::Ordering;
+///
+/// use aucrank::data::ClassSums;
+///
+/// let all = ClassSums { pos: 3, neg: 2, rows: 5 };
+/// let left = ClassSums { pos: 2, neg: 0, rows: 2 };
+/// assert_eq!((all.eta(), all - left), (0.6, ClassSums { pos: 1, neg: 2, rows: 3 }));
+/// assert!(all.is_mixed() && !left.is_mixed());
+/// assert_eq!(left.cmp_eta(all), Ordering::Greater);
+/// // Split off, the part raises the AUC from 1/2 by 4 / (2 * 3 * 2), to 5/6.
+/// assert_eq!(all.gain(left), 4);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassSums {
     /// Weight of the positive rows.
@@ -88,6 +104,22 @@ impl std::iter::Sum for ClassSums {
 }
 
 /// The content of a histogram bin. There are several forms, since a histogram pass is memory-bound.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassMasses, ClassSums, Tally};
+///
+/// fn sum<T: Tally>(bins: &[T]) -> ClassSums {
+///     let mut all = T::default();
+///     bins.iter().for_each(|&bin| all += bin);
+///     all.sums()
+/// }
+///
+/// // Masses do not say of how many rows they are.
+/// let bins = [ClassMasses { pos: 5, neg: 1 }, ClassMasses { pos: 0, neg: 2 }];
+/// assert_eq!(sum(&bins), ClassSums { pos: 5, neg: 3, rows: 0 });
+/// ```
 pub trait Tally:
     Copy + Default + Debug + PartialEq + Send + Sync + AddAssign + SubAssign + 'static
 {
@@ -96,6 +128,17 @@ pub trait Tally:
 }
 
 /// Counts of both classes in one word, for rows that count once each: a row is one addition.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, CountedRows, Counts, RowTally, Tally};
+///
+/// let rows = CountedRows(&[true, false, true]);
+/// let mut counts = Counts::default();
+/// (0..3).for_each(|row| counts += rows.of(row));
+/// assert_eq!(counts.sums(), ClassSums { pos: 2, neg: 1, rows: 3 });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts(u64);
 
@@ -129,6 +172,26 @@ impl Tally for ClassSums {
 }
 
 /// Contribution of each row to its bins.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, RowTally};
+///
+/// /// Every row counts as negative, such as one without a label.
+/// struct Unlabelled;
+///
+/// impl RowTally for Unlabelled {
+///     type Tally = ClassSums;
+///
+///     fn of(&self, _row: usize) -> ClassSums {
+///         ClassSums { pos: 0, neg: 1, rows: 1 }
+///     }
+/// }
+///
+/// let total: ClassSums = (0..3).map(|row| Unlabelled.of(row)).sum();
+/// assert_eq!(total, ClassSums { pos: 0, neg: 3, rows: 3 });
+/// ```
 pub trait RowTally: Sync {
     /// Content of a bin.
     type Tally: Tally;
@@ -138,6 +201,16 @@ pub trait RowTally: Sync {
 }
 
 /// Rows that count once each.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, CountedRows, RowTally, Tally};
+///
+/// let rows = CountedRows(&[true, false]);
+/// assert_eq!(rows.of(0).sums(), ClassSums { pos: 1, neg: 0, rows: 1 });
+/// assert_eq!(rows.of(1).sums(), ClassSums { pos: 0, neg: 1, rows: 1 });
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CountedRows<'a>(pub &'a [bool]);
 
@@ -151,6 +224,17 @@ impl RowTally for CountedRows<'_> {
 }
 
 /// Mass of each class without the number of rows: half the size of [`ClassSums`], and one addition.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::ClassMasses;
+///
+/// let (low, high) = (ClassMasses { pos: 1, neg: 3 }, ClassMasses { pos: 2, neg: 1 });
+/// // High over low: 2 * 3 pairs are won and 1 * 1 is lost.
+/// assert_eq!(low.gain(high), 5);
+/// assert_eq!([low, high].into_iter().sum::<ClassMasses>(), ClassMasses { pos: 3, neg: 4 });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassMasses {
     /// Of the positive rows.
@@ -219,6 +303,16 @@ impl Tally for ClassMasses {
 }
 
 /// Rows that count by a mass, which the learner changes from round to round.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassMasses, MassRows, RowTally};
+///
+/// let rows = MassRows { positive: &[true, false], masses: &[7, 4] };
+/// assert_eq!(rows.of(0), ClassMasses { pos: 7, neg: 0 });
+/// assert_eq!(rows.of(1), ClassMasses { pos: 0, neg: 4 });
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct MassRows<'a> {
     /// Which rows are positive.
@@ -239,6 +333,19 @@ impl RowTally for MassRows<'_> {
 }
 
 /// Rows that count by a mass in the class sums, and by their weight in the number of rows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, Labels, ReweightedRows, RowTally};
+///
+/// let labels = Labels::new(&[true, false], Some(&[2.0, 1.0]))?;
+/// let rows = ReweightedRows { labels: &labels, masses: &[7, 4] };
+/// // The first row is two, of a mass of 7 together.
+/// assert_eq!(rows.of(0), ClassSums { pos: 7, neg: 0, rows: 2 });
+/// assert_eq!(rows.of(1), ClassSums { pos: 0, neg: 4, rows: 1 });
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReweightedRows<'a> {
     /// Which rows are positive, and how many rows each counts as.
@@ -258,6 +365,17 @@ impl RowTally for ReweightedRows<'_> {
 }
 
 /// Rows that count by their weight.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{ClassSums, Labels, RowTally, WeightedRows};
+///
+/// let labels = Labels::new(&[true, false], Some(&[2.0, 1.0]))?;
+/// let rows = WeightedRows(&labels);
+/// assert_eq!(rows.of(0), ClassSums { pos: 2, neg: 0, rows: 2 });
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct WeightedRows<'a>(pub &'a Labels<'a>);
 

@@ -15,6 +15,30 @@ const MIN_EXPONENT: i32 = -1022;
 
 /// The unit in which the values of one feature are summed: a power of two, 2^-61 to 2^-60 of the
 /// largest absolute value. Doubles of at least 2^-8 of that value keep every bit.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{
+///     Binned, Columns, CountedRows, FeatureBins, HistogramRequest, MemorySource, SumSource,
+///     ValueScale,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.5, 4.0], 1)?;
+/// let bins = vec![FeatureBins::Numeric { cuts: vec![2.0] }];
+/// let interrupt = Interrupt::default();
+/// let binned = Binned::with_features(&columns, bins, &interrupt)?;
+/// let scales = ValueScale::of(&columns, &[0, 1, 2]);
+/// let rows = CountedRows(&[false, true, true]);
+/// let source = MemorySource::new(&binned, rows, vec![0, 1, 2], &interrupt);
+/// let source = source.with_values(&columns, &scales);
+/// let histograms = source.histograms(&[HistogramRequest::all(0)])?;
+/// let (_, bins) = histograms[0].features().next().expect("there is a feature");
+/// let sum = bins.value_sum().expect("the source sums values");
+/// assert_eq!(scales[0].mean(sum, 3), 2.5);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ValueScale {
     exponent: i32,

@@ -6,6 +6,18 @@ use super::Opaque;
 use super::Test;
 
 /// Whether a row goes left.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Condition, Rule, Test};
+///
+/// let test = |feature, left| Condition::Test(Test { feature, left, missing_left: false });
+/// let between = Condition::All(vec![test(0, Rule::AtLeast(1.0)), test(0, Rule::Below(2.0))]);
+/// assert_eq!(between.holds(&[1.5]), Ok(true));
+/// assert_eq!(between.holds(&[2.0]), Ok(false));
+/// assert_eq!(between.holds(&[f64::NAN]), Ok(false));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
@@ -34,6 +46,16 @@ pub enum Condition {
 }
 
 /// A condition that cannot be written down, with what can be said of it.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Condition, Opaque, OpaqueCondition};
+///
+/// let classifier = OpaqueCondition::Classifier { number: 3, positive_left: true };
+/// assert_eq!(classifier.reason(), Opaque::Classifier);
+/// assert_eq!(Condition::Opaque(classifier).holds(&[1.0]), Err(Opaque::Classifier));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpaqueCondition {

@@ -92,6 +92,16 @@ pub enum Formula {
 
 /// A weighted sum of numbers in the order of its terms, from 0 on, and then of a constant. It says
 /// nothing of numbers so large that a partial sum overflows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, Linear, LinearTerm};
+///
+/// let term = |feature, weight| LinearTerm { feature, weight, scale: None };
+/// let linear = Linear { terms: vec![term(0, 2.0), term(1, -1.0)], intercept: 0.5 };
+/// assert_eq!(Formula::Linear(linear).value(&[3.0, 4.0]), Ok(2.5));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Linear {
     /// The terms.
@@ -101,6 +111,24 @@ pub struct Linear {
 }
 
 /// A weighted number.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, Linear, LinearTerm, Scale};
+///
+/// let scale = Scale { mean: 10.0, deviation: 2.0, limit: 6.0, unit: None };
+/// let of = |scale| Linear {
+///     terms: vec![LinearTerm { feature: 0, weight: 3.0, scale }],
+///     intercept: 0.0,
+/// };
+/// let (standardised, plain) = (Formula::Linear(of(Some(scale))), Formula::Linear(of(None)));
+/// assert_eq!((standardised.value(&[12.0]), plain.value(&[12.0])), (Ok(3.0), Ok(36.0)));
+/// // A missing value counts as the mean, where there is one.
+/// assert_eq!(standardised.value(&[f64::NAN]), Ok(0.0));
+/// assert!(plain.value(&[f64::NAN])?.is_nan());
+/// # Ok::<(), aucrank::formula::Opaque>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearTerm {
     /// The feature.
@@ -114,6 +142,19 @@ pub struct LinearTerm {
 
 /// How a number is standardised: its distance from the mean in standard deviations, clipped, and then
 /// rounded if there is a unit; 0 where it is missing.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, Linear, LinearTerm, Scale};
+///
+/// let scale = Scale { mean: 10.0, deviation: 4.0, limit: 3.0, unit: Some(0.5) };
+/// let terms = vec![LinearTerm { feature: 0, weight: 1.0, scale: Some(scale) }];
+/// let formula = Formula::Linear(Linear { terms, intercept: 0.0 });
+/// // 1/2 and 3/4 of a deviation below the mean, the latter rounded away from 0; 25 above it.
+/// let value = |number| formula.value(&[number]);
+/// assert_eq!([8.0, 7.0, 110.0].map(value), [Ok(-0.5), Ok(-1.0), Ok(3.0)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Scale {
     /// The mean.
@@ -127,6 +168,17 @@ pub struct Scale {
 }
 
 /// Why a part of a model has no formula. Serialised as words.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, Opaque};
+///
+/// let formula = Formula::Sum(vec![Formula::Constant(1.0), Formula::Opaque(Opaque::Consensus)]);
+/// assert_eq!(formula.opaque(), Some(Opaque::Consensus));
+/// let err = formula.value(&[0.0]).unwrap_err();
+/// assert!(err.to_string().starts_with("a consensus of rankings compares a row with"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Opaque {
     /// A split into cubes.

@@ -10,6 +10,18 @@ const CHANCE_BITS: u32 = 31;
 /// A branching program: a row sets out with a mass at node 0 of the first layer, and every node sends
 /// a share of what it gets to the node of the same place in the next layer, the rest to the one after.
 /// Masses are whole numbers, so the sum does not depend on the order of the nodes.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, Program, ProgramNode};
+///
+/// // A quarter of the mass goes on to the node after, whose end is worth 1.
+/// let split = ProgramNode::Split(Formula::Constant(0.25));
+/// let ends = vec![ProgramNode::End(0), ProgramNode::End(1)];
+/// let program = Program { row_bits: 10, layers: vec![vec![split], ends] };
+/// assert_eq!(Formula::Program(program).value(&[]), Ok(0.25));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Program {
     /// A row sets out with 2 to this power units of mass.
@@ -19,6 +31,20 @@ pub struct Program {
 }
 
 /// A node of a branching program.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Condition, Formula, Program, ProgramNode, Rule, Test};
+///
+/// // Rows from 2 on go to the node after, all others stay at the place of theirs.
+/// let test = Test { feature: 0, left: Rule::AtLeast(2.0), missing_left: false };
+/// let share = Formula::Indicator { condition: Condition::Test(test), value: 1.0 };
+/// let ends = vec![ProgramNode::End(3), ProgramNode::End(5)];
+/// let layers = vec![vec![ProgramNode::Split(share)], ends];
+/// let formula = Formula::Program(Program { row_bits: 10, layers });
+/// assert_eq!((formula.value(&[1.0]), formula.value(&[2.0])), (Ok(3.0), Ok(5.0)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramNode {

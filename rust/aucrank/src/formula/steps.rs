@@ -5,6 +5,17 @@ use serde::Serialize;
 use crate::data::{Bins, FeatureTerm};
 
 /// A step function of one feature.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, StepValues, Steps};
+///
+/// let values = StepValues::Categorical { values: vec![-1.0, 1.0] };
+/// let formula = Formula::Steps(Steps { feature: 1, values, missing: 0.25 });
+/// assert_eq!(formula.value(&[7.0, 1.0]), Ok(1.0));
+/// assert_eq!(formula.value(&[7.0, f64::NAN]), Ok(0.25));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Steps {
     /// The feature.
@@ -17,6 +28,21 @@ pub struct Steps {
 }
 
 /// The values of a step function.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Formula, StepValues, Steps};
+///
+/// let values = StepValues::Numeric {
+///     thresholds: vec![10.0],
+///     values: vec![0.0, 1.0],
+///     special: vec![(99.0, -1.0)],
+/// };
+/// let formula = Formula::Steps(Steps { feature: 0, values, missing: 0.0 });
+/// let value = |number| formula.value(&[number]);
+/// assert_eq!([9.0, 10.0, 99.0].map(value), [Ok(0.0), Ok(1.0), Ok(-1.0)]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepValues {

@@ -5,6 +5,21 @@ use serde::{Deserialize, Serialize};
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet};
 
 /// Which known values go left.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::LevelSet;
+/// use aucrank::formula::{Condition, Rule, Test};
+///
+/// let goes_left = |left, value| {
+///     Condition::Test(Test { feature: 0, left, missing_left: false }).holds(&[value])
+/// };
+/// assert_eq!(goes_left(Rule::Below(2.0), 2.0), Ok(false));
+/// assert_eq!(goes_left(Rule::AtLeast(2.0), 2.0), Ok(true));
+/// assert_eq!(goes_left(Rule::Known(true), f64::MIN), Ok(true));
+/// assert_eq!(goes_left(Rule::Levels(LevelSet::all_but([4])), 4.0), Ok(false));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
@@ -19,6 +34,18 @@ pub enum Rule {
 }
 
 /// A question to a row that sends it left or right.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::formula::{Condition, Rule, Test};
+///
+/// let test = Test { feature: 1, left: Rule::Below(0.5), missing_left: true };
+/// let condition = Condition::Test(test);
+/// assert_eq!(condition.holds(&[9.0, 0.0]), Ok(true));
+/// assert_eq!(condition.holds(&[9.0, 0.5]), Ok(false));
+/// assert_eq!(condition.holds(&[9.0, f64::NAN]), Ok(true));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Test {
     /// The feature asked.

@@ -16,6 +16,25 @@ use crate::{Interrupt, RankError};
 ///
 /// A member has several models, such as one for each fold that was left out of its fit; its score is
 /// the sum of theirs.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{RimarcParams, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::model::{Ensemble, Member};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+/// let of_model = model.score(&columns)?;
+///
+/// let member = Member { factor: 2.0, models: vec![model.into()], external: Vec::new() };
+/// let ensemble = Ensemble::new(vec![None], vec![member], -0.5)?;
+/// assert_eq!(ensemble.score(&columns, None)?[3], 2.0 * of_model[3] - 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ensemble {
     n_levels: Vec<Option<u32>>,
@@ -24,6 +43,33 @@ pub struct Ensemble {
 }
 
 /// A member of an ensemble: models of this crate, or external rankers.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::RankError;
+/// use aucrank::data::Columns;
+/// use aucrank::external::ExternalModels;
+/// use aucrank::model::{Ensemble, Member};
+///
+/// /// Scores a row by its number.
+/// #[derive(Debug)]
+/// struct ByNumber;
+///
+/// impl ExternalModels for ByNumber {
+///     fn answer(&self, _model: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
+///         Ok(rows.iter().map(|&row| row.into()).collect())
+///     }
+/// }
+///
+/// // Two rankers of the caller's, whose scores are added up.
+/// let member = Member { factor: 0.5, models: Vec::new(), external: vec![0, 1] };
+/// let ensemble = Ensemble::new(vec![None], vec![member], 0.0)?;
+/// assert_eq!(ensemble.external_rankers(), [0, 1]);
+/// let columns = Columns::from_row_major(&[7.0, 8.0, 9.0], 1)?;
+/// assert_eq!(ensemble.score(&columns, Some(&ByNumber))?, [0.0, 1.0, 2.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Member {
     /// What the sum of the scores of its models is multiplied by.

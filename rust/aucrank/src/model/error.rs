@@ -4,6 +4,18 @@ use super::FORMAT_VERSION;
 use crate::VERSION;
 
 /// Why a text is not a model.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Document, ModelError};
+///
+/// let err = Document::from_json("{\"format\": \"aucr").unwrap_err();
+/// assert!(matches!(err, ModelError::NotJson(_)));
+/// let err = Document::from_json("{\"format\": \"other\"}").unwrap_err();
+/// let message = "this JSON document is not an aucrank model: its \"format\" is \"other\"";
+/// assert_eq!(err.to_string(), message);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {

@@ -14,6 +14,30 @@ use crate::tree::{RankingForest, TreeRankModel};
 use crate::{Interrupt, RankError};
 
 /// What a fitted model of any family does.
+///
+/// # Examples
+///
+/// Any models of the same columns, side by side:
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{LinearParams, RimarcParams, fit_linear, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::model::Family;
+///
+/// let positive = [false, false, true, true];
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let interrupt = Interrupt::default();
+/// let rimarc = fit_rimarc(&columns, &labels, &RimarcParams::default(), &interrupt)?;
+/// let linear = fit_linear(&columns, &labels, &LinearParams::default(), &interrupt)?;
+/// let models: [&dyn Family; 2] = [&rimarc, &linear];
+/// assert_eq!(models.map(|model| model.as_model().tag()), ["rimarc", "linear"]);
+/// for model in models {
+///     assert_eq!(aucrank::roc::auc(&model.score(&columns)?, &positive)?, 1.0);
+/// }
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub trait Family: Send + Sync {
     /// The model as one of the list.
     fn as_model(&self) -> ModelRef<'_>;
@@ -50,12 +74,48 @@ pub trait Family: Send + Sync {
 macro_rules! families {
     ($($(#[$doc:meta])* $name:ident = $tag:literal ($model:ty),)*) => {
         /// What was learned.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use aucrank::Interrupt;
+        /// use aucrank::additive::{RimarcParams, fit_rimarc};
+        /// use aucrank::data::{Columns, Labels};
+        /// use aucrank::model::Model;
+        ///
+        /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+        /// let labels = Labels::new(&[false, true, false, true], None)?;
+        /// let params = RimarcParams::default();
+        /// let rimarc = fit_rimarc(&columns, &labels, &params, &Interrupt::default())?;
+        /// let model = Model::from(rimarc.clone());
+        /// assert_eq!(model.n_levels(), [None]);
+        /// assert_eq!(model.family().score(&columns)?, rimarc.score(&columns)?);
+        /// # Ok::<(), aucrank::RankError>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq)]
         pub enum Model {
             $($(#[$doc])* $name($model),)*
         }
 
         /// A borrowed [`Model`].
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use aucrank::Interrupt;
+        /// use aucrank::additive::{RimarcParams, fit_rimarc};
+        /// use aucrank::data::{Columns, Labels};
+        /// use aucrank::model::{Model, ModelRef};
+        ///
+        /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+        /// let labels = Labels::new(&[false, true, false, true], None)?;
+        /// let params = RimarcParams::default();
+        /// let rimarc = fit_rimarc(&columns, &labels, &params, &Interrupt::default())?;
+        /// let model = ModelRef::from(&rimarc);
+        /// assert_eq!(model.tag(), "rimarc");
+        /// assert_eq!(model.to_model(), Model::Rimarc(rimarc));
+        /// # Ok::<(), aucrank::RankError>(())
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
         #[serde(tag = "family")]
         pub enum ModelRef<'a> {

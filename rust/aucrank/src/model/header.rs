@@ -5,6 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::{Json, Levels, ModelError, malformed};
 
 /// Kind of a feature, with its categories.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, FeatureKind};
+///
+/// assert_eq!(Feature::numeric("age").kind, FeatureKind::Numeric);
+/// let town = Feature::categorical("town", ["Lyon", "Oslo"])?;
+/// assert!(matches!(town.kind, FeatureKind::Categorical { levels } if levels.len() == 2));
+/// # Ok::<(), aucrank::model::ModelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FeatureKind {
@@ -18,6 +29,17 @@ pub enum FeatureKind {
 }
 
 /// A column of the training data.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, FeatureKind};
+///
+/// assert_eq!(Feature::numeric("age").name.as_deref(), Some("age"));
+/// // A column of a matrix has no name.
+/// let unnamed = Feature { name: None, kind: FeatureKind::Numeric };
+/// assert_ne!(unnamed, Feature::numeric(""));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SavedFeature")]
 pub struct Feature {
@@ -58,6 +80,20 @@ impl TryFrom<SavedFeature> for Feature {
 }
 
 /// The estimator that was fitted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, Header};
+/// use serde_json::json;
+///
+/// let header =
+///     Header::builder("TreeRank").param("max_depth", 4).feature(Feature::numeric("age")).build()?;
+/// let estimator = header.estimator;
+/// assert_eq!(estimator.class, "TreeRank");
+/// assert_eq!(estimator.params.value(), json!({"max_depth": 4}));
+/// # Ok::<(), aucrank::model::ModelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimator {
     /// Its class.
@@ -67,6 +103,19 @@ pub struct Estimator {
 }
 
 /// The two labels.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, Header};
+/// use serde_json::json;
+///
+/// let age = Feature::numeric("age");
+/// let header = Header::builder("RIMARC").feature(age).classes("stays", "leaves").build()?;
+/// let classes = header.classes.expect("a builder always sets them");
+/// assert_eq!(classes.values.map(|value| value.value()), [json!("stays"), json!("leaves")]);
+/// # Ok::<(), aucrank::model::ModelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Classes {
     /// Type that the caller keeps them in.
@@ -76,6 +125,17 @@ pub struct Classes {
 }
 
 /// What a fitted estimator is, beside what it learned.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, Header};
+///
+/// let header = Header::builder("RIMARC").feature(Feature::numeric("age")).build()?;
+/// assert_eq!(header.features, [Feature::numeric("age")]);
+/// assert_eq!(Header::from_json(&header.to_json()?)?, header);
+/// # Ok::<(), aucrank::model::ModelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The estimator that was fitted.

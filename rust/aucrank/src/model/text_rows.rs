@@ -17,6 +17,22 @@ const MISSING: [&str; 20] = [
 ];
 
 /// Why rows of text are not the columns of a model.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, TextError, TextRows};
+///
+/// let features = [Feature::numeric("age")];
+/// let err = TextRows::new(&features, ["town", "height"]).unwrap_err();
+/// assert_eq!(err, TextError::NoColumn("age".to_owned()));
+/// assert_eq!(err.to_string(), "there is no column \"age\", which the model needs");
+///
+/// let mut rows = TextRows::new(&features, ["town", "age"])?;
+/// let err = rows.push(["Oslo"]).unwrap_err();
+/// assert_eq!(err, TextError::RowLength { found: 1, expected: 2 });
+/// # Ok::<(), TextError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {

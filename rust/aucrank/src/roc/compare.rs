@@ -5,6 +5,20 @@ use crate::RankError;
 
 /// The metric of the distance between two curves (Clémençon and Vayatis, "Approximation of the
 /// optimal ROC curve and a tree-based ranking algorithm", 2008, sec. 2.3).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{Norm, RocCurve};
+///
+/// let positive = [false, false, true, true];
+/// let perfect = RocCurve::new(&[1.0, 2.0, 3.0, 4.0], &positive)?;
+/// let diagonal = RocCurve::new(&[0.0; 4], &positive)?;
+/// // Areas of 1 and of 1/2; at a false positive rate of 0 the curves are at 1 and at 0.
+/// assert_eq!(perfect.distance(&diagonal, Norm::L1), 0.5);
+/// assert_eq!(perfect.distance(&diagonal, Norm::Linf), 1.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Norm {
     /// Area between the curves: if they do not cross, the difference of their AUCs.

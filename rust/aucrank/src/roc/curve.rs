@@ -442,6 +442,21 @@ fn rounded(counts: &[u128]) -> Vec<u64> {
 }
 
 /// Which knots a curve has.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{Knots, RocCurve};
+///
+/// let (scores, positive) = ([1.0, 2.0, 3.0, 4.0], [false, false, true, true]);
+/// let all = RocCurve::with_knots(&scores, &positive, None, Knots::All)?;
+/// assert_eq!(all.thresholds(), [f64::INFINITY, 4.0, 3.0, 2.0, 1.0]);
+/// // The knot of 2 is halfway from that of 3, (0, 1), to that of 1, (1, 1).
+/// let fewer = RocCurve::with_knots(&scores, &positive, None, Knots::WithoutIntermediate)?;
+/// assert_eq!(fewer.thresholds(), [f64::INFINITY, 4.0, 3.0, 1.0]);
+/// assert_eq!(fewer.auc(), all.auc());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Knots {
     /// One for each distinct score.

@@ -57,6 +57,19 @@ impl Default for Ramp {
 }
 
 /// The ramp AUC and its derivative in the score of each row.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::Ramp;
+///
+/// let ramp = Ramp { half_width: 1.0, side_slope: 0.0 };
+/// let gradient = ramp.gradient(&[0.0, 0.5], &[false, true], None)?;
+/// // One pair, a quarter of the width above the middle; the central slope is 1/2.
+/// assert_eq!(gradient.value, 0.75);
+/// assert_eq!(gradient.by_score, [-0.5, 0.5]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RampGradient {
     /// The ramp AUC.

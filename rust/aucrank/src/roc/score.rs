@@ -11,6 +11,23 @@ mod sealed {
 
 /// A type of score: `f32` or `f64`. Infinities are legal scores, NaN is not, and `-0.0` ties with
 /// `0.0`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::RankError;
+/// use aucrank::roc::{Score, auc};
+///
+/// fn gini<S: Score>(scores: &[S], positive: &[bool]) -> Result<f64, RankError> {
+///     Ok(2.0 * auc(scores, positive)? - 1.0)
+/// }
+///
+/// // Of four pairs the positive row ranks higher in three.
+/// let positive = [false, true, false, true];
+/// assert_eq!(gini(&[1.0_f32, 2.0, 3.0, 4.0], &positive)?, 0.5);
+/// assert_eq!(gini(&[1.0_f64, 2.0, 3.0, 4.0], &positive)?, 0.5);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send + Sync {
     /// Unsigned integer of the same width.
     #[doc(hidden)]

@@ -26,6 +26,28 @@ const MOST_THRESHOLDS: usize = 1000;
 const JUDGED_ROWS: usize = 20_000;
 
 /// How many thresholds a number has beside its linear part.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{LinearParams, Thresholds, fit_linear};
+/// use aucrank::data::{Columns, Labels, Steps};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 60.0).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let fit = |thresholds| {
+///     let params = LinearParams { thresholds, ..LinearParams::default() };
+///     fit_linear(&columns, &labels, &params, &Interrupt::default())
+/// };
+/// assert!(fit(Thresholds::None)?.steps().is_empty());
+/// let model = fit(Thresholds::AtMost(1))?;
+/// let Steps::Numeric { thresholds, .. } = &model.steps()[0].steps else { unreachable!() };
+/// assert_eq!(thresholds.len(), 1);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thresholds {
@@ -50,6 +72,29 @@ impl Thresholds {
 }
 
 /// Parameters of a linear model.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{LinearParams, Thresholds, fit_linear};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let weight_at = |c| {
+///     let params = LinearParams { c, thresholds: Thresholds::None, ..LinearParams::default() };
+///     fit_linear(&columns, &labels, &params, &Interrupt::default())
+///         .map(|model| model.numbers()[0].weight)
+/// };
+/// // The less the rows count beside the penalty, the smaller the weight.
+/// let (small, large) = (weight_at(0.01)?, weight_at(1.0)?);
+/// assert!(0.0 < small && small < large);
+///
+/// let err = LinearParams { c: 0.0, ..LinearParams::default() }.validate().unwrap_err();
+/// assert_eq!(err.to_string(), "C is 0, but must be finite and positive");
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearParams {

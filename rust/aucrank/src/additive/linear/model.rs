@@ -11,6 +11,22 @@ use crate::formula::{Formula, Linear, LinearTerm, Scale};
 const LARGEST: f64 = 1e300;
 
 /// A number of a linear model.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{LinearParams, fit_linear};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 3.0, 1.0, 3.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_linear(&columns, &labels, &LinearParams::default(), &Interrupt::default())?;
+/// let term = &model.numbers()[0];
+/// assert_eq!((term.feature, term.mean, term.deviation), (0, 2.0, 1.0));
+/// assert!(term.weight > 0.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NumberTerm {
     /// The feature.
@@ -35,6 +51,24 @@ impl NumberTerm {
 ///
 /// Weights and standardised numbers are multiples of powers of two, so that the sums of their products
 /// are exact: the order of the features does not matter, and parts add up to the score.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{LinearParams, fit_linear};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[0.0, 3.0, 1.0, 0.0, 2.0, 3.0, 3.0, 0.0], 2)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let model = fit_linear(&columns, &labels, &LinearParams::default(), &Interrupt::default())?;
+/// let (scores, parts) = (model.score(&columns)?, model.explain(&columns)?);
+/// for (score, of_features) in scores.iter().zip(parts.chunks(2)) {
+///     assert_eq!(of_features[0] + of_features[1] + model.base_score(), *score);
+/// }
+/// assert!(model.probability(&columns)?[3] > 0.5);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LinearModel(Parts);

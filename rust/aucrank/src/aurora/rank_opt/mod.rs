@@ -31,6 +31,28 @@ const LARGEST_RADIUS: f64 = 100.0;
 const NO_DIFFERENCE: f64 = 1e-12;
 
 /// The value of a pair whose scores differ by `x`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{PairObjective, RankOptParams, fit_rank_opt};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::roc::Ramp;
+///
+/// // One pair, two standard deviations apart; the only weight is the radius.
+/// let columns = Columns::from_row_major(&[1.0, 3.0], 1)?;
+/// let labels = Labels::new(&[false, true], None)?;
+/// let reached = |objective| {
+///     let params = RankOptParams { objective, radii: vec![1.0], ..RankOptParams::default() };
+///     fit_rank_opt(&columns, &labels, &params, &Interrupt::default())
+///         .map(|model| model.chosen().objective)
+/// };
+/// let sigmoid = 1.0 / (1.0 + (-2_f64).exp());
+/// assert!((reached(PairObjective::Sigmoid)? - sigmoid).abs() < 1e-6);
+/// assert!((reached(PairObjective::Ramp)? - Ramp::default().at(2.0)).abs() < 1e-6);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairObjective {
@@ -42,6 +64,25 @@ pub enum PairObjective {
 }
 
 /// Parameters of [`RankOpt`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{RankOptParams, fit_rank_opt};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let params = RankOptParams { radii: vec![0.5, 2.0], ..RankOptParams::default() };
+/// let model = fit_rank_opt(&columns, &labels, &params, &Interrupt::default())?;
+/// let radii: Vec<f64> = model.path().iter().map(|step| step.radius).collect();
+/// assert_eq!(radii, [0.5, 2.0]);
+///
+/// let err = RankOptParams { max_iterations: 0, ..params }.validate().unwrap_err();
+/// assert_eq!(err.to_string(), "max_iterations is 0, but must be at least 1");
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankOptParams {

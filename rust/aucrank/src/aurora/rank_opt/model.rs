@@ -9,6 +9,22 @@ use crate::data::Columns;
 const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// The ascent at one radius.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{RankOptParams, fit_rank_opt};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let params = RankOptParams { radii: vec![1.0, 2.0], ..RankOptParams::default() };
+/// let model = fit_rank_opt(&columns, &labels, &params, &Interrupt::default())?;
+/// // The feature itself ranks three of four pairs right, at any radius.
+/// assert!(model.path().iter().all(|step| step.auc == 0.75 && step.has_converged));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RadiusStep {
     /// Norm of the weights of the standardised features.
@@ -24,6 +40,23 @@ pub struct RadiusStep {
 }
 
 /// A linear score.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{RankOptParams, fit_rank_opt};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let model = fit_rank_opt(&columns, &labels, &RankOptParams::default(), &Interrupt::default())?;
+/// assert_eq!(model.means(), [2.5]);
+/// let scores = model.score(&columns)?;
+/// assert!(scores[1] < 0.0 && scores[2] > 0.0);
+/// assert_eq!(model.score_of(&[3.0]), scores[2]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RankOpt(Parts);

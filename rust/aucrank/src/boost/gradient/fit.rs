@@ -37,6 +37,28 @@ const PAIR_LEAVES: usize = 8;
 const BLOCK_ROWS: usize = 512;
 
 /// Optional inputs of a fit beside its rows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let fit = |n_rounds, earlier| {
+///     let learning_rate = Some(0.1);
+///     let params = GradientParams { n_rounds, learning_rate, ..GradientParams::default() };
+///     let extras = GradientExtras { earlier, ..GradientExtras::default() };
+///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+/// };
+/// let first = fit(5, None)?;
+/// assert_eq!(fit(10, Some(&first))?, fit(10, None)?);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GradientExtras<'a> {
     /// A model for a warm start: its rounds come first, and its seed is used. Further rounds on the

@@ -8,6 +8,37 @@ use crate::data::{Columns, FixedWeights, Labels};
 use crate::roc::{auc, weighted_auc};
 
 /// Parameters of early stopping.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure,
+///     fit_gradient_boosting,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let held_out = GradientHeldOutParams {
+///     fraction: 0.2,
+///     measure: HeldOutMeasure::Auc,
+///     n_iter_no_change: 3,
+///     tol: 0.0,
+///     refit: false,
+/// };
+/// let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// // At most three rounds after the best one, which is the last that is kept.
+/// let found = model.held_out().expect("rows were held out");
+/// assert_eq!(model.trees().len(), found.n_rounds);
+/// assert!(found.values.len() <= found.n_rounds + 3);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradientHeldOutParams {
@@ -25,6 +56,37 @@ pub struct GradientHeldOutParams {
 }
 
 /// By what rounds are compared.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure,
+///     fit_gradient_boosting,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let path = |measure| {
+///     let (n_iter_no_change, tol) = (3, 0.0);
+///     let held_out =
+///         GradientHeldOutParams { fraction: 0.2, measure, n_iter_no_change, tol, refit: false };
+///     let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
+///     let extras = GradientExtras::default();
+///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///         .map(|model| model.held_out().cloned().expect("rows were held out"))
+/// };
+/// // The highest AUC, or the least loss.
+/// let found = path(HeldOutMeasure::Auc)?;
+/// assert!(found.values.iter().all(|&auc| auc <= found.values[found.n_rounds - 1]));
+/// let found = path(HeldOutMeasure::Loss)?;
+/// assert!(found.values.iter().all(|&loss| loss >= found.values[found.n_rounds - 1]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldOutMeasure {
@@ -35,6 +97,42 @@ pub enum HeldOutMeasure {
 }
 
 /// The AUC or loss of the held-out rows, round by round.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure,
+///     fit_gradient_boosting,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true, false, true, false, true], None)?;
+/// let held_out = GradientHeldOutParams {
+///     fraction: 0.5,
+///     measure: HeldOutMeasure::Auc,
+///     n_iter_no_change: 1,
+///     tol: 0.0,
+///     refit: false,
+/// };
+/// let params = GradientParams {
+///     n_rounds: 10,
+///     subsample: 1.0,
+///     held_out: Some(held_out),
+///     ..GradientParams::default()
+/// };
+/// // The rows to validate on, of which every round ranks the only pair right.
+/// let other_columns = Columns::from_row_major(&[0.0, 1.0], 1)?;
+/// let other_labels = Labels::new(&[false, true], None)?;
+/// let validation = Some((&other_columns, &other_labels));
+/// let extras = GradientExtras { validation, ..GradientExtras::default() };
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let found = model.held_out().expect("there are rows to validate on");
+/// assert_eq!((found.values[0], found.n_rounds), (1.0, 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GradientHeldOut {
     /// What was measured.

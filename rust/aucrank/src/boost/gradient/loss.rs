@@ -21,6 +21,27 @@ const FACTOR_UNITS: f64 = (1_u64 << 40) as f64;
 const LOSS_UNITS: f64 = (1_u64 << 30) as f64;
 
 /// What is minimised; `f` is the score.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, Loss, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, true], None)?;
+/// let base = |loss| {
+///     let params = GradientParams { loss, ..GradientParams::default() };
+///     let extras = GradientExtras::default();
+///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///         .map(|model| model.base())
+/// };
+/// // A score of log-odds sets out from those of all rows; pairs say nothing of a constant.
+/// assert!((base(Loss::Log)? - 3_f64.ln()).abs() < 1e-9);
+/// assert_eq!(base(Loss::PairLogistic)?, 0.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {

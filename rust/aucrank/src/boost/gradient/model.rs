@@ -12,6 +12,28 @@ use crate::prepared::Prepared;
 use crate::tree::LeafSums;
 
 /// A sum of trees, the model of `GradientBoostingRanker`.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let params = GradientParams { n_rounds: 3, ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!(model.trees().len(), 3);
+/// // A score of log-odds: even odds, and then what the trees add.
+/// assert_eq!(model.base(), 0.0);
+/// let (scores, rates) = (model.score(&columns)?, model.probability(&columns)?);
+/// assert!((rates[1] - 1.0 / (1.0 + (-scores[1]).exp())).abs() < 1e-12);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GradientBoosted(Parts);
@@ -46,6 +68,25 @@ impl Parts {
 }
 
 /// One of the models that a model is the mean of.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let params = GradientParams { n_rounds: 3, n_bags: 2, ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let n_rounds: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
+/// assert_eq!((n_rounds, model.trees().len()), (vec![3, 3], 6));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GradientBag {
     /// Its number of trees.

@@ -13,6 +13,31 @@ use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};
 const MOST_CELLS: usize = 1 << 20;
 
 /// A function of two features.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, Interactions, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// // Positive where exactly one of two features is 1: neither tells anything alone.
+/// let values: Vec<f64> = (0..80).flat_map(|row| [row % 2, row / 2 % 2].map(f64::from)).collect();
+/// let positive: Vec<bool> = values.chunks(2).map(|row| row[0] != row[1]).collect();
+/// let columns = Columns::from_row_major(&values, 2)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let interactions = Interactions::Pairs(1);
+/// let params = GradientParams { n_rounds: 20, interactions, ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+///
+/// let term = &model.pair_terms()?[0];
+/// assert_eq!(term.features(), [0, 1]);
+/// // Places 0, 1 and missing of either feature.
+/// let at = |first: usize, second: usize| term.values[first * 3 + second];
+/// assert!(at(0, 1) > at(0, 0) && at(1, 0) > at(1, 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairTerm {
     /// The two features, ascending, and what tells their values apart.
@@ -23,6 +48,16 @@ pub struct PairTerm {
 
 /// The values of a feature of a [`PairTerm`] that are told apart. Each group of them has a place; the
 /// last is that of missing values.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{Axis, Places};
+///
+/// // Below 18, from 18 to 65, from 65 on, and missing.
+/// let ages = Axis { feature: 0, known: Places::Numeric { thresholds: vec![18.0, 65.0] } };
+/// assert_eq!(ages.n_places(), 4);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
     /// The feature.
@@ -32,6 +67,16 @@ pub struct Axis {
 }
 
 /// Places of known values.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{Axis, Places};
+///
+/// // Categories 0 and 2, category 5, all others, and missing.
+/// let known = Places::Categorical { groups: vec![vec![0, 2], vec![5]], has_others: true };
+/// assert_eq!(Axis { feature: 1, known }.n_places(), 4);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Places {

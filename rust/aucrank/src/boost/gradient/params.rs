@@ -14,6 +14,25 @@ const ROUNDS_OF_RATE: f64 = 1000.0;
 const MOST_PAIRS: usize = 1000;
 
 /// Parameters of gradient boosting.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let params = GradientParams { n_rounds: 5, max_leaves: 2, ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!(model.trees().len(), 5);
+/// assert!(model.trees().iter().all(|tree| tree.n_leaves() == 2));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradientParams {
@@ -55,6 +74,29 @@ pub struct GradientParams {
 }
 
 /// Which features a tree may ask together.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, Interactions, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// // Positive where one of two features is 1.
+/// let values: Vec<f64> = (0..80).flat_map(|row| [row % 2, row / 2 % 2].map(f64::from)).collect();
+/// let positive: Vec<bool> = values.chunks(2).map(|row| row[0] + row[1] > 0.0).collect();
+/// let columns = Columns::from_row_major(&values, 2)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let fit = |interactions| {
+///     let params = GradientParams { n_rounds: 20, interactions, ..GradientParams::default() };
+///     let extras = GradientExtras::default();
+///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+/// };
+/// assert_eq!(fit(Interactions::Any)?.pairs(), Some(vec![[0, 1]]));
+/// // Without a group, each feature is asked alone.
+/// assert!(fit(Interactions::Groups(Vec::new()))?.is_additive());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interactions {
@@ -69,6 +111,34 @@ pub enum Interactions {
 }
 
 /// Rows that each side of a split keeps.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, LeafRows, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let n_trees = |min_samples_leaf| {
+///     let params = GradientParams {
+///         n_rounds: 1,
+///         subsample: 1.0,
+///         min_samples_leaf,
+///         ..GradientParams::default()
+///     };
+///     let extras = GradientExtras::default();
+///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///         .map(|model| model.trees().len())
+/// };
+/// // The only split leaves twenty rows on each side, half of all.
+/// assert_eq!((n_trees(LeafRows::Rows(20))?, n_trees(LeafRows::Rows(21))?), (1, 0));
+/// assert_eq!((n_trees(LeafRows::Share(0.5))?, n_trees(LeafRows::Share(0.6))?), (1, 0));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeafRows {

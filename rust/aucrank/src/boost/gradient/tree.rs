@@ -6,6 +6,27 @@ use crate::data::{LARGEST_SUM, is_snapped};
 use crate::formula::Test;
 
 /// A binary tree of questions to single features with a number in each leaf.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let params = GradientParams { n_rounds: 1, ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let tree = &model.trees()[0];
+/// assert_eq!((tree.n_leaves(), tree.nodes().len()), (2, 3));
+/// let [low, high] = tree.range();
+/// assert!(low < 0.0 && high > 0.0 && tree.gain() > 0.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GradientTree {
@@ -14,6 +35,29 @@ pub struct GradientTree {
 }
 
 /// A node of a [`GradientTree`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientNode, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::formula::Rule;
+///
+/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let params = GradientParams { n_rounds: 1, subsample: 1.0, ..GradientParams::default() };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let [GradientNode::Split { test, right: 2, .. }, leaves @ ..] = model.trees()[0].nodes() else {
+///     unreachable!("the first leaf comes before the second")
+/// };
+/// assert!(matches!(test.left, Rule::Below(0.5) | Rule::AtLeast(0.5)));
+/// assert!(leaves.iter().all(|leaf| matches!(leaf, GradientNode::Leaf { weight: 20.0, .. })));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GradientNode {

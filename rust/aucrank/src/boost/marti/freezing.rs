@@ -8,6 +8,41 @@ use crate::data::ClassMasses;
 /// rare gets the label of the other (DECISIONS E8). If both are rare, the label is that of the
 /// class of which the larger share reaches the node, and negative if the shares are equal (B9).
 /// Without any rule a class is rare only if it has no mass (B8).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Freezing, MartiBoostParams, Outcome, marti_boost};
+/// # use aucrank::boost::{Chance, Layer, MassTile, RowChance, TwoSidedLearner};
+/// use aucrank::data::{Columns, Labels};
+///
+/// # struct Half;
+/// # impl RowChance for Half {
+/// #     fn chance(&self, _row: usize) -> Chance { Chance::HALF }
+/// # }
+/// # struct Learner;
+/// # impl TwoSidedLearner for Learner {
+/// #     type Classifier = Half;
+/// #     type Sums = ();
+/// #     fn empty(&self, _: usize) {}
+/// #     fn add(&self, (): &mut (), _: &MassTile<'_>) {}
+/// #     fn merge(&self, (): &mut (), (): ()) {}
+/// #     fn learn(
+/// #         &self, (): (), layer: &Layer<'_>,
+/// #     ) -> Result<Vec<Option<Half>>, aucrank::RankError> {
+/// #         Ok(layer.open().iter().map(|_| Some(Half)).collect())
+/// #     }
+/// # }
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, true, true], None)?;
+/// // A node needs two rows of each class, and only one is negative.
+/// let freezing = Freezing { min_rows: 2.0, ..Freezing::default() };
+/// let params = MartiBoostParams { n_rounds: 1, freezing, ..MartiBoostParams::default() };
+/// let done = marti_boost(&columns, &labels, &params, &Learner, &Interrupt::default())?;
+/// assert!(matches!(done.nodes[0].1, Outcome::Frozen { positive: true }));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Freezing {
     /// A class is rare if less than `epsilon / (T (T + 1))` of its mass reaches the node

@@ -6,6 +6,47 @@ use super::walk::Walk;
 use crate::data::{ClassMasses, mix};
 
 /// A layer whose nodes are about to learn.
+///
+/// # Examples
+///
+/// A learner that looks at its layers, and finds no classifier that is better than chance:
+///
+/// ```
+/// use aucrank::boost::{Layer, MartiBoostParams, MassTile, TwoSidedLearner, marti_boost};
+/// # use aucrank::boost::{Chance, RowChance};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::{Interrupt, RankError};
+///
+/// # struct Half;
+/// # impl RowChance for Half {
+/// #     fn chance(&self, _row: usize) -> Chance { Chance::HALF }
+/// # }
+/// struct Learner;
+///
+/// impl TwoSidedLearner for Learner {
+///     type Classifier = Half;
+///     type Sums = ();
+///
+///     fn empty(&self, _: usize) {}
+///     fn add(&self, (): &mut (), _: &MassTile<'_>) {}
+///     fn merge(&self, (): &mut (), (): ()) {}
+///
+///     fn learn(&self, (): (), layer: &Layer<'_>) -> Result<Vec<Option<Half>>, RankError> {
+///         // Layer t has nodes 0 to t - 1; coins send some of every row to each of them.
+///         assert_eq!(layer.open(), (0..layer.number()).collect::<Vec<_>>());
+///         assert_eq!(layer.rows(0), [0, 1, 2, 3]);
+///         let of_node = layer.class_masses()[0];
+///         assert_eq!(layer.masses(0).iter().sum::<u64>(), of_node.pos + of_node.neg);
+///         Ok(layer.open().iter().map(|_| None).collect())
+///     }
+/// }
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let params = MartiBoostParams { n_rounds: 3, ..MartiBoostParams::default() };
+/// marti_boost(&columns, &labels, &params, &Learner, &Interrupt::default())?;
+/// # Ok::<(), RankError>(())
+/// ```
 #[derive(Debug)]
 pub struct Layer<'a> {
     pub(super) walk: &'a Walk<'a>,

@@ -8,6 +8,27 @@ use super::tile::MassTile;
 use crate::RankError;
 
 /// The predictions of a classifier on the rows of the fit.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{Chance, RowChance};
+///
+/// /// Calls rows positive with the probabilities of a list.
+/// struct Listed(Vec<f64>);
+///
+/// impl RowChance for Listed {
+///     fn chance(&self, row: usize) -> Chance {
+///         Chance::new(self.0[row])
+///     }
+/// }
+///
+/// let classifier = Listed(vec![0.25, 1.0, 0.5]);
+/// assert_eq!(classifier.chance(0).value(), 0.25);
+/// let mut chances = [Chance::HALF; 2];
+/// classifier.chances(1..3, &mut chances);
+/// assert_eq!(chances.map(Chance::value), [1.0, 0.5]);
+/// ```
 pub trait RowChance: Sync {
     /// The probability that it calls a row positive.
     fn chance(&self, row: usize) -> Chance;
@@ -21,6 +42,67 @@ pub trait RowChance: Sync {
 }
 
 /// Learns two-sided classifiers, one for each node of a layer.
+///
+/// # Examples
+///
+/// A learner of one sum for each node, the mass of its positive rows, that calls all rows positive
+/// where they are more than half of the mass:
+///
+/// ```
+/// use aucrank::boost::{
+///     Chance, Layer, MartiBoostParams, MassTile, Outcome, RowChance, TwoSidedLearner, marti_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::{Interrupt, RankError};
+///
+/// struct Always;
+///
+/// impl RowChance for Always {
+///     fn chance(&self, _row: usize) -> Chance {
+///         Chance::new(1.0)
+///     }
+/// }
+///
+/// struct Majority;
+///
+/// impl TwoSidedLearner for Majority {
+///     type Classifier = Always;
+///     type Sums = Vec<u64>;
+///
+///     fn empty(&self, n_nodes: usize) -> Vec<u64> {
+///         vec![0; n_nodes]
+///     }
+///
+///     fn add(&self, sums: &mut Vec<u64>, tile: &MassTile<'_>) {
+///         tile.for_each(|row, node, mass| {
+///             sums[node] += if tile.is_positive(row) { mass } else { 0 };
+///         });
+///     }
+///
+///     fn merge(&self, sums: &mut Vec<u64>, more: Vec<u64>) {
+///         sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+///     }
+///
+///     fn learn(
+///         &self,
+///         sums: Vec<u64>,
+///         layer: &Layer<'_>,
+///     ) -> Result<Vec<Option<Always>>, RankError> {
+///         let is_positive = |&node: &usize| 2 * sums[node] > layer.masses(node).iter().sum();
+///         Ok(layer.open().iter().map(|node| is_positive(node).then_some(Always)).collect())
+///     }
+/// }
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0], 1)?;
+/// let params = MartiBoostParams { n_rounds: 1, ..MartiBoostParams::default() };
+/// let fit = |positive: &[bool]| {
+///     let labels = Labels::new(positive, None)?;
+///     marti_boost(&columns, &labels, &params, &Majority, &Interrupt::default())
+/// };
+/// assert!(matches!(fit(&[true, false, true])?.nodes[0].1, Outcome::Classifier(Always)));
+/// assert!(matches!(fit(&[true, false, false])?.nodes[0].1, Outcome::Coin));
+/// # Ok::<(), RankError>(())
+/// ```
 pub trait TwoSidedLearner: Sync {
     /// A classifier on the rows of the fit.
     type Classifier: RowChance + Send;
@@ -63,6 +145,23 @@ pub trait TwoSidedLearner: Sync {
 }
 
 /// What happens at a node.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::Outcome;
+///
+/// fn describe<C>(outcome: &Outcome<C>) -> &'static str {
+///     match outcome {
+///         Outcome::Classifier(_) | Outcome::Coin => "goes on",
+///         Outcome::Frozen { .. } | Outcome::Terminal => "ends",
+///         Outcome::Unreached => "is not reached",
+///     }
+/// }
+///
+/// assert_eq!(describe(&Outcome::Classifier("x > 2")), "goes on");
+/// assert_eq!(describe(&Outcome::<&str>::Frozen { positive: true }), "ends");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<C> {
     /// A classifier sends rows on.

@@ -11,6 +11,34 @@ use crate::data::BinningParams;
 pub(super) const MOST_ROUNDS: usize = 1000;
 
 /// How a row passes through a program (DECISIONS B4).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{MartiParams, Routing, fit_marti_rank};
+/// # use aucrank::boost::{Criterion, ProgramScore, WeakRankerParams};
+/// # use aucrank::data::BinningParams;
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// # let params = MartiParams {
+/// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
+/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// # };
+/// let params = MartiParams { routing: Routing::Sampled, ..params };
+/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // Each row is at one node of every layer.
+/// for layer in 1..=4 {
+///     let masses = (0..layer).map(|index| program.node(layer, index).masses);
+///     for class in masses.flat_map(|masses| [masses.pos, masses.neg]) {
+///         assert_eq!((class as f64 * program.unit()).fract(), 0.0);
+///     }
+/// }
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Routing {
@@ -22,6 +50,34 @@ pub enum Routing {
 }
 
 /// The score of a row (DECISIONS B12), averaged over its paths.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{MartiParams, ProgramScore, fit_marti_rank};
+/// # use aucrank::boost::{Criterion, Routing, WeakRankerParams};
+/// # use aucrank::data::BinningParams;
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = MartiParams {
+/// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
+/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// # };
+/// let range = |score| {
+///     let params = MartiParams { score, ..params.clone() };
+///     let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+///     program.score(&columns, None).map(|scores| scores[3] - scores[0])
+/// };
+/// // The classes are told apart at once: none of three votes or all, -1 or 1, no positives or all.
+/// assert_eq!(range(ProgramScore::Votes)?, 3.0);
+/// assert_eq!(range(ProgramScore::Sign)?, 2.0);
+/// assert_eq!(range(ProgramScore::NodeRate)?, 1.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramScore {
@@ -37,6 +93,38 @@ pub enum ProgramScore {
 
 /// Parameters of `MartiRank` and `SMartiRank`, which differ in the rules of freezing: `MartiRank`
 /// freezes a node only if a class has no mass there.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams, fit_marti_rank,
+/// };
+/// use aucrank::data::{BinningParams, Columns, Labels};
+///
+/// let params = MartiParams {
+///     binning: BinningParams::default(),
+///     weak_ranker: WeakRankerParams::Feature,
+///     n_rounds: 2,
+///     criterion: Criterion::Sum,
+///     routing: Routing::Expected,
+///     score: ProgramScore::Votes,
+///     noise_rate: 0.0,
+///     epsilon: None,
+///     min_samples_class: 0.0,
+///     sample_size: None,
+///     seed: 0,
+/// };
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let fit = |params| fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default());
+/// assert_eq!(fit(params.clone())?.n_rounds(), 2);
+///
+/// let err = fit(MartiParams { epsilon: Some(1.0), ..params }).unwrap_err();
+/// assert_eq!(err.to_string(), "epsilon is 1, but must be above 0 and below 1");
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MartiParams {

@@ -17,6 +17,32 @@ const EXPONENTS: i32 = 1200;
 /// A layered branching program (paper 3 Figure 2). From node `i` of layer `t` a row goes to node
 /// `i` of layer `t + 1`, or to node `i + 1` if the classifier says "positive"; `i` is the number of
 /// votes for "positive" so far.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::fit_marti_rank;
+/// # use aucrank::boost::{Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
+/// # use aucrank::data::BinningParams;
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = MartiParams {
+/// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
+/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// # };
+/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // Three layers of classifiers, and one of ends.
+/// assert_eq!((program.n_rounds(), program.nodes().count()), (3, 1 + 2 + 3 + 4));
+/// // The first classifier tells the classes apart: the others need not vote.
+/// assert_eq!((program.twice_votes(2, 0), program.twice_votes(2, 1)), (Some(0), Some(2 * 3)));
+/// let scores = program.score(&columns, None)?;
+/// assert!(scores[1] < 0.0 && scores[2] > 0.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BranchingProgram {
     pub(super) n_levels: Vec<Option<u32>>,
@@ -35,6 +61,32 @@ pub struct BranchingProgram {
 }
 
 /// A node of a branching program.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::fit_marti_rank;
+/// # use aucrank::boost::{Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
+/// # use aucrank::data::BinningParams;
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true, true], None)?;
+/// # let params = MartiParams {
+/// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
+/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// # };
+/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // Rows of each class at the root, and where it says "positive".
+/// let rows = |layer, index| {
+///     let masses = program.node(layer, index).masses;
+///     [masses.neg, masses.pos].map(|mass| mass as f64 * program.unit())
+/// };
+/// assert_eq!((rows(1, 0), rows(2, 1)), ([2.0, 3.0], [0.0, 3.0]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Mass of each class that reached the node in the fit, in units of [`BranchingProgram::unit`].
@@ -44,6 +96,32 @@ pub struct Node {
 }
 
 /// What happens to a row at a node.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{NodeKind, fit_marti_rank};
+/// # use aucrank::boost::{Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
+/// # use aucrank::data::BinningParams;
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// # let params = MartiParams {
+/// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
+/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// # };
+/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// // The first classifier makes no mistake, so that one class is left at each of the next nodes.
+/// let NodeKind::Ranker { cut, .. } = &program.node(1, 0).kind else { unreachable!() };
+/// assert_eq!((cut.low, cut.high, cut.error), (0.0, 1.0, 0.0));
+/// assert_eq!(program.node(2, 0).kind, NodeKind::Frozen { positive: false });
+/// assert_eq!(program.node(2, 1).kind, NodeKind::Frozen { positive: true });
+/// assert_eq!(program.node(3, 1).kind, NodeKind::Unreached);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {

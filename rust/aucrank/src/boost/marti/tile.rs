@@ -7,6 +7,24 @@ use crate::data::{Binned, MassHistogram};
 pub(super) const ENDED: u32 = u32::MAX;
 
 /// A tile of rows in a layer, with their masses in its nodes.
+///
+/// # Examples
+///
+/// The [`add`](crate::boost::TwoSidedLearner::add) of a learner that needs the mass of the positive
+/// rows of each node:
+///
+/// ```
+/// use aucrank::boost::MassTile;
+///
+/// fn add(positive_masses: &mut [u64], tile: &MassTile<'_>) {
+///     assert_eq!(positive_masses.len(), tile.n_nodes());
+///     tile.for_each(|row, node, mass| {
+///         if tile.is_positive(row) {
+///             positive_masses[node] += mass;
+///         }
+///     });
+/// }
+/// ```
 #[derive(Debug)]
 pub struct MassTile<'a> {
     pub(super) start: &'a Start<'a>,

@@ -27,6 +27,21 @@ const RIDGE: f64 = 1e-6;
 const TILE_ROWS: usize = 512;
 
 /// A weighted sum of standardised features, a missing value counting as the mean.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::LinearRanker;
+///
+/// let ranker = LinearRanker {
+///     coefficients: vec![1.0, -0.5],
+///     means: vec![10.0, 0.0],
+///     deviations: vec![2.0, 1.0],
+/// };
+/// // One standard deviation up, and half of one down; what is missing adds nothing.
+/// assert_eq!(ranker.score(&[12.0, 1.0]), 0.5);
+/// assert_eq!(ranker.score(&[12.0, f64::NAN]), 1.0);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinearRanker {
     /// For each feature its weight per standard deviation; the largest is 1 or -1, and constant

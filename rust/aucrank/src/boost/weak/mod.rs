@@ -23,6 +23,30 @@ use linear::FisherRanker;
 use tree::ShallowTree;
 
 /// The weak ranker to boost.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{
+///     Alpha, FitExtras, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost,
+/// };
+/// use aucrank::data::{Column, Columns, Labels};
+/// use aucrank::{Interrupt, RankError};
+///
+/// let codes = [0, 1, 0, 1];
+/// let columns = Columns::new(vec![Column::Codes { codes: &codes, n_levels: 2 }], 4)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let fit = |weak_ranker| {
+///     let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
+///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let extras = FitExtras::default();
+///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+/// };
+/// assert_eq!(fit(WeakRankerParams::Feature)?.advantages(), [0.5]);
+/// let err = fit(WeakRankerParams::Linear).unwrap_err();
+/// assert_eq!(err, RankError::CategoricalWeight { column: 0 });
+/// # Ok::<(), RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WeakRankerParams {

@@ -10,6 +10,26 @@ use crate::tree::prune::{Complexity, PruningRule};
 use crate::tree::split::SplitRule;
 
 /// Everything that a fit of a ranking tree can be told.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let free = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let rising = TreeRankParams { monotonic: vec![1], ..free.clone() };
+/// let auc = |params| {
+///     fit(&columns, &labels, params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+/// };
+/// // A score that rises with the feature can at best tie the values 2 and 3.
+/// assert_eq!((auc(&free)?, auc(&rising)?), (1.0, 0.875));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeRankParams {

@@ -7,6 +7,24 @@ use crate::tree::model::RankingTree;
 use crate::tree::prune::{CrossValidation, Penalization, Validation};
 
 /// A fitted tree, and how it was chosen.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// assert_eq!((fitted.tree.n_leaves(), fitted.tree.auc()), (2, 1.0));
+/// // It was not pruned.
+/// assert_eq!((fitted.cross_validation, fitted.validation), (None, None));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeRankModel {
     /// The tree.

@@ -8,6 +8,33 @@ use crate::RankError;
 use crate::tree::fit::TreeRankParams;
 
 /// When a forest stops growing before it has all its trees.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{EarlyStopping, ForestParams, fit_forest};
+/// # use aucrank::tree::{Aggregation, BootstrapParams, GrowParams, LeafRankParams, SplitRule};
+/// # use aucrank::tree::TreeRankParams;
+///
+/// // Every tree separates the classes, so the AUC soon cannot rise any more.
+/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2 * 100 + row)).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value > 100.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// # let grow = GrowParams::default();
+/// # let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(5)));
+/// # let params = ForestParams {
+/// #     tree, leaf_sizes: Vec::new(), n_trees: 500, aggregation: Aggregation::Eta,
+/// #     bootstrap: Some(BootstrapParams { share: 1.0 }), out_of_bag: true, early_stopping: None,
+/// # };
+/// let early_stopping = Some(EarlyStopping { n_iter_no_change: 5, tol: 0.0 });
+/// let params = ForestParams { n_trees: 500, early_stopping, ..params };
+/// let forest = fit_forest(&columns, &labels, &params, None, &Interrupt::default())?;
+/// assert!(forest.trees().len() < 500);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EarlyStopping {
@@ -18,6 +45,37 @@ pub struct EarlyStopping {
 }
 
 /// Everything that a fit of a forest can be told.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{
+///     Aggregation, ForestParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams,
+///     fit_forest,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = ForestParams {
+///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
+///     leaf_sizes: Vec::new(),
+///     n_trees: 5,
+///     bootstrap: None,
+///     aggregation: Aggregation::Eta,
+///     out_of_bag: false,
+///     early_stopping: None,
+/// };
+/// let forest = fit_forest(&columns, &labels, &params, None, &Interrupt::default())?;
+/// assert_eq!(forest.trees().len(), 5);
+///
+/// let asked = ForestParams { out_of_bag: true, ..params };
+/// let err = fit_forest(&columns, &labels, &asked, None, &Interrupt::default()).unwrap_err();
+/// assert!(err.to_string().starts_with("bootstrap is none"));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForestParams {

@@ -8,6 +8,26 @@ use crate::data::ClassSums;
 use crate::tree::model::LeafOrder;
 
 /// What a missing value counts as (DECISIONS T18).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, Missing, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[2.0, 4.0, 6.0, f64::NAN], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let auc = |missing| {
+///     let grow =
+///         GrowParams { max_depth: 1, min_samples_leaf: 1, missing, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+/// };
+/// // With one cut, the missing value goes with 6; or it counts as the mean and is tied with 4.
+/// assert_eq!((auc(Missing::Learn)?, auc(Missing::CellMean)?), (1.0, 0.75));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
@@ -23,6 +43,24 @@ pub enum Missing {
 }
 
 /// When a ranking tree stops growing, and how its leaves are ranked.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let n_leaves = |max_leaves| {
+///     let grow = GrowParams { min_samples_leaf: 1, max_leaves, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.n_leaves())
+/// };
+/// assert_eq!((n_leaves(None)?, n_leaves(Some(2))?), (4, 2));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrowParams {

@@ -9,6 +9,25 @@ use crate::data::ClassSums;
 ///
 /// A row of a cube that no training row of the node occupies takes the side of the smallest cube
 /// around it that one does, and goes right where there is none (DECISIONS T7).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{DyadicParams, GrowParams, SplitForm, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level: 1 }));
+/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// // Two halves of the range, of which the upper one goes left.
+/// let split = tree.nodes()[0].split.as_ref().expect("the classes differ");
+/// let SplitForm::Cubes(cubes) = &split.form else { unreachable!("the rule is dyadic") };
+/// assert_eq!((cubes.n_cubes(), cubes.n_left()), (2, 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cubes {

@@ -5,6 +5,27 @@ use serde::{Deserialize, Serialize};
 use super::cube_grid::CubeGrid;
 
 /// In which order leaves are ranked.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{ClassSums, Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 2.0, 3.0, 3.0, 3.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, false, true, false], None)?;
+/// let fit = |leaf_order| {
+///     let grow = GrowParams { leaf_order, min_samples_leaf: 1, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree)
+/// };
+/// let (by_tree, by_eta) = (fit(LeafOrder::Tree)?, fit(LeafOrder::Eta)?);
+/// let etas: Vec<f64> = by_eta.leaf_sums().into_iter().map(ClassSums::eta).collect();
+/// assert!(etas.is_sorted_by(|first, second| first >= second));
+/// assert!(by_eta.auc() >= by_tree.auc());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeafOrder {

@@ -8,6 +8,17 @@ use crate::data::ClassSums;
 use crate::formula::Test;
 
 /// How a node is split.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::tree::{NodeSplit, Rule, SplitForm, Test};
+///
+/// let test = Test { feature: 0, left: Rule::AtLeast(2.5), missing_left: false };
+/// let split = NodeSplit::new(SplitForm::Stump(test.clone()), 1, 2);
+/// assert_eq!((split.left(), split.right()), (1, 2));
+/// assert_eq!(split.form, SplitForm::Stump(test));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SavedSplit")]
 pub struct NodeSplit {
@@ -88,6 +99,25 @@ impl TryFrom<SavedSplit> for NodeSplit {
 }
 
 /// A node of the ranking tree; a leaf has no split.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{ClassSums, Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let [root, left, right] = tree.nodes() else { unreachable!("one split separates the classes") };
+/// assert_eq!(root.sums, ClassSums { pos: 2, neg: 2, rows: 4 });
+/// assert_eq!(left.sums, ClassSums { pos: 2, neg: 0, rows: 2 });
+/// assert!(root.split.is_some() && left.split.is_none() && right.split.is_none());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Class sums of the training rows in the node.

@@ -14,6 +14,25 @@ use crate::formula::Test;
 ///
 /// Nodes are numbered from the root on, left before right. Weights are in units of
 /// `2^exponent`, so that all sums are exact.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// assert_eq!((tree.n_leaves(), tree.depths()), (2, vec![0, 1, 1]));
+/// assert_eq!(tree.roc(), (vec![0.0, 0.0, 1.0], vec![0.0, 1.0, 1.0]));
+/// let scores = tree.score(&columns, None)?;
+/// assert_eq!(scores, [0.0, 0.0, 1.0, 1.0]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "SavedTree")]
 pub struct RankingTree {

@@ -12,6 +12,31 @@ use crate::data::ClassSums;
 use crate::formula::Test;
 
 /// A node of the tree of stumps inside a split.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{ClassSums, Columns, Labels};
+/// use aucrank::tree::{
+///     GrowParams, LeafRankParams, SplitForm, SplitNode, SplitRule, TreeRankParams, fit,
+/// };
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, false], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let split = LeafRankParams { max_depth: 2, ..LeafRankParams::orthogonal(1) };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(split));
+/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let split = tree.nodes()[0].split.as_ref().expect("the classes differ");
+/// let SplitForm::Cuts(nodes) = &split.form else { unreachable!("two stumps are needed") };
+/// assert_eq!(nodes[0].sums(), ClassSums { pos: 2, neg: 2, rows: 4 });
+/// // What goes left has the positive rows, and them alone.
+/// let left = nodes.iter().filter(|node| matches!(node, SplitNode::Part { goes_left: true, .. }));
+/// let sums: ClassSums = left.map(SplitNode::sums).sum();
+/// assert_eq!(sums, ClassSums { pos: 2, neg: 0, rows: 2 });
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitNode {
@@ -46,6 +71,29 @@ impl SplitNode {
 }
 
 /// What sends a row of a node left or right.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitForm, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, false], None)?;
+/// let form_of = |split| {
+///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(split));
+///     let tree = fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree);
+///     tree.map(|tree| tree.nodes()[0].split.clone().expect("the classes differ").form)
+/// };
+/// let single = LeafRankParams::orthogonal(1);
+/// assert!(matches!(form_of(single)?, SplitForm::Stump(test) if test.feature == 0));
+/// let deeper = LeafRankParams { max_depth: 2, ..single };
+/// // Two stumps and three parts.
+/// assert!(matches!(form_of(deeper)?, SplitForm::Cuts(nodes) if nodes.len() == 5));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitForm {

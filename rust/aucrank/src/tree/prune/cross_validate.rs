@@ -8,6 +8,29 @@ use crate::tree::model::RankingTree;
 use crate::{RankError, parallel};
 
 /// How the price of a leaf is cross-validated.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{CvParams, PruningRule, TreeRankParams, fit};
+/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
+///
+/// let values: Vec<f64> = (0..40).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value >= 20.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// # let params = TreeRankParams::new(
+/// #     GrowParams::default(), SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+/// # );
+/// let pruning = CvParams { n_folds: 4, one_standard_error: false, seed: 0 };
+/// let pruning = Some(PruningRule::CrossValidation(pruning));
+/// let params = TreeRankParams { pruning, ..params };
+/// let found = fit(&columns, &labels, &params, &Interrupt::default())?.cross_validation;
+/// assert_eq!(found.map(|found| found.n_folds), Some(4));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CvParams {
@@ -33,6 +56,33 @@ impl CvParams {
 }
 
 /// What cross-validation found for each tree of the nested path.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{CvParams, PruningRule, TreeRankParams, fit};
+/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
+///
+/// let values: Vec<f64> = (0..40).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|&value| value >= 20.0).collect();
+/// let columns = Columns::from_column_major(&values, 40)?;
+/// let labels = Labels::new(&positive, None)?;
+/// # let params = TreeRankParams::new(
+/// #     GrowParams::default(), SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+/// # );
+/// let pruning = CvParams { n_folds: 4, one_standard_error: false, seed: 0 };
+/// let pruning = Some(PruningRule::CrossValidation(pruning));
+/// let params = TreeRankParams { pruning, ..params };
+/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// let found = fitted.cross_validation.expect("each class has rows for all folds");
+/// // The step of highest AUC on the folds left out, of as many leaves as the tree has.
+/// let best = found.mean_auc.iter().copied().fold(0.0, f64::max);
+/// assert_eq!(found.mean_auc[found.chosen], best);
+/// assert_eq!(found.steps[found.chosen].n_leaves, fitted.tree.n_leaves());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossValidation {
     /// Number of folds.

@@ -11,6 +11,25 @@ use crate::data::ClassSums;
 use crate::tree::model::RankingTree;
 
 /// One tree of the nested path.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let [whole, root] = tree.pruning_path()[..] else { unreachable!("there is one split") };
+/// assert_eq!((whole.n_leaves, whole.auc), (2, 1.0));
+/// // The second leaf is worth half an AUC.
+/// assert_eq!((root.alpha, root.n_leaves, root.auc), (0.5, 1, 0.5));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PruningStep {
     /// From this price of a leaf on, in units of AUC, the tree is the best (paper 2 (13)).

@@ -14,6 +14,18 @@ const MOST_DOUBLINGS: usize = 900;
 const LEAST_SIZES: usize = 5;
 
 /// How rich the splits of a tree can be: what its penalty depends on beside its size.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::tree::{Complexity, DyadicParams, LeafRankParams, SplitRule};
+///
+/// // A tree of stumps of depth 2 has three of them.
+/// let split = LeafRankParams { max_depth: 2, ..LeafRankParams::orthogonal(1) };
+/// assert_eq!(Complexity::of(&SplitRule::Stumps(split)), Some(Complexity::Cuts(3.0)));
+/// let split = SplitRule::Dyadic(DyadicParams { level: 4 });
+/// assert_eq!(Complexity::of(&split), Some(Complexity::Cubes { level: 4 }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Complexity {
     /// At most so many perpendicular cuts a split (situation O1 of paper 2 sec. 4.2).
@@ -73,6 +85,31 @@ impl Complexity {
 }
 
 /// What the penalty is multiplied by.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{PenaltyParams, PenaltyScale, PruningRule, TreeRankParams, fit};
+/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let scale_of = |scale| {
+///     let pruning = PenaltyParams { scale, p_low: None, p_high: None };
+///     let pruning = Some(PruningRule::Penalty(pruning));
+///     let params = TreeRankParams { pruning, ..params.clone() };
+///     let fitted = fit(&columns, &labels, &params, &Interrupt::default());
+///     fitted.map(|fitted| fitted.penalization.map(|found| found.scale))
+/// };
+/// assert_eq!(scale_of(PenaltyScale::Fixed(0.001))?, Some(0.001));
+/// // A line is not fitted to a tree of four leaves, which is then not pruned.
+/// assert_eq!(scale_of(PenaltyScale::Slope)?, Some(0.0));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PenaltyScale {
@@ -90,6 +127,27 @@ pub enum PenaltyScale {
 }
 
 /// How the number of leaves is penalised.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{PenaltyParams, PenaltyScale, PruningRule, TreeRankParams, fit};
+/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// // No gain of AUC is worth the penalty of a leaf: the root is kept.
+/// let scale = PenaltyScale::Fixed(1e6);
+/// let pruning = Some(PruningRule::Penalty(PenaltyParams { scale, p_low: None, p_high: None }));
+/// let params = TreeRankParams { pruning, ..params };
+/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// assert_eq!(fitted.tree.n_leaves(), 1);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PenaltyParams {
@@ -131,6 +189,29 @@ impl PenaltyParams {
 }
 
 /// What was found for each number of leaves, from 1 to that of the grown tree.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{PenaltyParams, PenaltyScale, PruningRule, TreeRankParams, fit};
+/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let scale = PenaltyScale::Fixed(0.001);
+/// let pruning = Some(PruningRule::Penalty(PenaltyParams { scale, p_low: None, p_high: None }));
+/// let params = TreeRankParams { pruning, ..params };
+/// let found = fit(&columns, &labels, &params, &Interrupt::default())?.penalization;
+/// let found = found.expect("a penalty was asked for");
+/// // From the root alone to one leaf for each row.
+/// assert_eq!((found.train_auc[0], found.train_auc[3]), (0.5, 1.0));
+/// assert!((0..4).all(|index| found.criterion(index) <= found.criterion(found.chosen)));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Penalization {
     /// What the penalty was multiplied by; 0 where there were too few leaves to fit it, and the tree

@@ -8,6 +8,26 @@ use crate::data::{ClassSums, Columns, Labels};
 use crate::tree::model::RankingTree;
 
 /// Which of the training rows are held out, where no others are given.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{PruningRule, TreeRankParams, ValidationParams, fit};
+/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 11.0, 12.0, 13.0], 1)?;
+/// let labels = Labels::new(&[false, false, false, true, true, true], None)?;
+/// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let pruning = ValidationParams { fraction: 1.0 / 3.0, seed: 0 };
+/// let params = TreeRankParams { pruning: Some(PruningRule::Validation(pruning)), ..params };
+/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// // One of the three rows of each class is held out.
+/// assert_eq!(fitted.tree.total().rows, 4);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValidationParams {
@@ -31,6 +51,27 @@ impl ValidationParams {
 }
 
 /// What was found for each tree of the nested path.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// // On these rows the classes are the other way round.
+/// let others = Labels::new(&[true, false, true, false], None)?;
+/// let (pruned, found) = tree.best_on(&columns, &others)?;
+/// // The root ties all rows, the whole tree ranks every pair wrong.
+/// assert_eq!((found.auc[0], found.auc[found.chosen]), (0.0, 0.5));
+/// assert_eq!((found.steps[found.chosen].n_leaves, pruned.n_leaves()), (1, 1));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// The trees of the path.

@@ -25,6 +25,26 @@ use crate::tree::sample::{Sample, places_by_codes};
 use crate::{Interrupt, RankError, parallel};
 
 /// How fine the cubes are.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{DyadicParams, GrowParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let fit = |level| {
+///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level }));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+/// };
+/// // Halves of the range have a row of each class; quarters have one row each.
+/// assert_eq!((fit(1)?, fit(2)?), (0.5, 1.0));
+/// assert_eq!(fit(64).unwrap_err().to_string(), "level is 64, but must be from 1 to 63");
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DyadicParams {

@@ -17,6 +17,29 @@ use crate::{Interrupt, RankError};
 macro_rules! split_rules {
     ($($(#[$doc:meta])* $rule:ident $(($params:ident: $type:ident))? $(= $unit:ident)?,)*) => {
         /// How a node is split.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use aucrank::Interrupt;
+        /// use aucrank::data::{Columns, Labels};
+        /// use aucrank::tree::{
+        ///     DyadicParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit,
+        /// };
+        ///
+        /// let columns = Columns::from_row_major(&[1.0, 2.0, 7.0, 8.0], 1)?;
+        /// let labels = Labels::new(&[false, true, true, true], None)?;
+        /// let auc = |rule| {
+        ///     let grow =
+        ///         GrowParams { max_depth: 1, min_samples_leaf: 1, ..GrowParams::default() };
+        ///     fit(&columns, &labels, &TreeRankParams::new(grow, rule), &Interrupt::default())
+        ///         .map(|fitted| fitted.tree.auc())
+        /// };
+        /// // One threshold sets the negative row apart; half of the range has it and another.
+        /// assert_eq!(auc(SplitRule::Stumps(LeafRankParams::orthogonal(1)))?, 1.0);
+        /// assert_eq!(auc(SplitRule::Dyadic(DyadicParams { level: 1 }))?, 2.5 / 3.0);
+        /// # Ok::<(), aucrank::RankError>(())
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum SplitRule {

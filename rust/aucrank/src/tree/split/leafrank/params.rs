@@ -6,6 +6,27 @@ use crate::data::ClassSums;
 use crate::tree::prune::CvParams;
 
 /// Size of the tree of stumps inside a split. Depth 1 is a single stump: the orthogonal split.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, false], None)?;
+/// let n_leaves = |split| {
+///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(split));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.n_leaves())
+/// };
+/// // Three intervals are a leaf each, or parts of a single split in two.
+/// let orthogonal = LeafRankParams::orthogonal(1);
+/// assert_eq!(n_leaves(orthogonal)?, 3);
+/// assert_eq!(n_leaves(LeafRankParams { max_depth: 2, ..orthogonal })?, 2);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeafRankParams {
@@ -47,6 +68,29 @@ impl LeafRankParams {
 }
 
 /// Which thresholds of a number are tried for a stump.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{Cuts, GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let fit = |cuts, seed| {
+///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+///     let split = SplitRule::Stumps(LeafRankParams { cuts, ..LeafRankParams::orthogonal(1) });
+///     let params = TreeRankParams { seed, ..TreeRankParams::new(grow, split) };
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree)
+/// };
+/// assert_eq!(fit(Cuts::Best, 0)?.n_leaves(), 2);
+/// // A draw may miss the threshold between the classes, and then more cuts are needed.
+/// let n_leaves = (0..20).map(|seed| fit(Cuts::Random, seed).map(|tree| tree.n_leaves()));
+/// let n_leaves = n_leaves.collect::<Result<Vec<_>, _>>()?;
+/// assert!(n_leaves.contains(&2) && n_leaves.iter().any(|&n| n > 2));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cuts {

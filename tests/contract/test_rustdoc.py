@@ -1,0 +1,68 @@
+"""Every public type of the crate has an example, which `cargo test` compiles and runs."""
+
+import re
+
+import pytest
+
+from tests.common.paths import CHECKOUT
+
+SOURCES = CHECKOUT / "rust" / "aucrank" / "src"
+
+pytestmark = pytest.mark.skipif(not SOURCES.is_dir(), reason="this is not a checkout")
+
+#: The documentation and the attributes of a public type, its kind and its name.
+TYPE = re.compile(
+    r"""
+    ^(?P<above>(?:[ ]*(?:///|\#).*\n)*)
+    [ ]*pub\ (?:struct|enum|trait|union)\ (?P<name>\w+)
+    """,
+    flags=re.MULTILINE | re.VERBOSE,
+)
+
+#: A type that no page shows: an internal of a public trait, or a collection of tests.
+HIDDEN = re.compile(r"#\[(?:doc\(hidden\)|cfg\(doctest\))\]")
+
+#: A module within a file that is not public: tests, or what seals a trait.
+PRIVATE_MODULE = re.compile(
+    r"^(?:pub\([a-z]+\) )?mod \w+ \{\n.*?^\}\n", flags=re.MULTILINE | re.DOTALL
+)
+
+#: A section of examples with a block of code that is compiled.
+EXAMPLE = re.compile(r"/// # Examples\n(?: *///(?! ```).*\n)* */// ```\n")
+
+
+def public_types(source):
+    """Name and documentation of each public type of a file that a page shows."""
+    for found in TYPE.finditer(PRIVATE_MODULE.sub("", source)):
+        if not HIDDEN.search(found["above"]):
+            yield found["name"], found["above"]
+
+
+def test_every_public_type_has_an_example():
+    found = {
+        f"{path.relative_to(SOURCES).as_posix()}: {name}": bool(EXAMPLE.search(above))
+        for path in sorted(SOURCES.rglob("*.rs"))
+        for name, above in public_types(path.read_text(encoding="utf-8"))
+    }
+    assert "roc/delong.rs: DeLong" in found
+    assert [name for name, has_example in found.items() if not has_example] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "lacking"),
+    [
+        ("/// Said.\npub struct A;\n", ["A"]),
+        ("/// # Examples\n///\n/// None yet.\npub trait A {}\n", ["A"]),
+        ("/// # Examples\n///\n/// ```text\n/// 1\n/// ```\n#[must_use]\npub enum A {}\n", ["A"]),
+        (
+            "/// # Examples\n///\n/// ```\n/// f();\n/// ```\npub struct A;\n\npub struct B;\n",
+            ["B"],
+        ),
+        ("    /// # Examples\n    ///\n    /// ```\n    /// ```\n    pub enum A {}\n", []),
+        ("mod sealed {\n    pub trait Sealed {}\n}\n\n/// Said.\npub struct A;\n", ["A"]),
+        ("/// Said.\n#[doc(hidden)]\npub trait A {}\n\npub(crate) struct B;\nstruct C;\n", []),
+    ],
+)
+def test_a_type_without_an_example_is_found(source, lacking):
+    types = public_types(source)
+    assert [name for name, above in types if not EXAMPLE.search(above)] == lacking
