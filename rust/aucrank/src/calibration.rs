@@ -18,6 +18,24 @@ use crate::roc::Line;
 const LEAST_RISE: f64 = 1.0 / 32.0;
 
 /// How probabilities are learned.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::calibration::{Calibration, CalibrationMethod};
+/// use aucrank::data::Labels;
+///
+/// let scores: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = (0..100).map(|row| row % 10 < if row < 50 { 2 } else { 7 }).collect();
+/// let labels = Labels::new(&positive, None)?;
+/// // A line has one slope; pools follow the step from 20 % to 70 %.
+/// let (line, _) = Calibration::fit(&scores, &labels, CalibrationMethod::Sigmoid)?;
+/// assert_eq!(line.knots().0.len(), 1);
+/// let (curve, cut) = Calibration::fit(&scores, &labels, CalibrationMethod::Isotonic)?;
+/// assert!((curve.probability(25.0 - cut) - 0.2).abs() < 0.05);
+/// assert!((curve.probability(75.0 - cut) - 0.7).abs() < 0.05);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CalibrationMethod {

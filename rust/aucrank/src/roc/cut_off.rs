@@ -3,6 +3,20 @@
 use super::RocCurve;
 
 /// What makes a threshold the best one.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{Criterion, RocCurve};
+///
+/// let positive = [false, false, false, false, true, true];
+/// let curve = RocCurve::new(&[1.0, 2.0, 3.0, 5.0, 4.0, 6.0], &positive).unwrap();
+/// // At 4 both positive rows are found, and one negative row of four is taken for one.
+/// assert_eq!(curve.thresholds()[curve.cut_off(Criterion::Slope(1.0))], 4.0);
+/// // Where a false positive costs much, only the row at the top is called positive.
+/// assert_eq!(curve.thresholds()[curve.cut_off(Criterion::Slope(9.0))], 6.0);
+/// assert_eq!(curve.thresholds()[curve.cut_off(Criterion::Corner)], 4.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Criterion {
     /// Greatest `TPR - slope * FPR`. Slope 1 is Youden's index; where a false positive costs `c` and

@@ -21,10 +21,31 @@ use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
 use super::score::Score;
 use crate::RankError;
 use crate::data::times_power_of_two;
-
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 /// What the weight of a row says.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{PartialAreas, Weighting};
+///
+/// let variance = |scores: &[f64], positive: &[bool], weights: Option<&[f64]>, weighting| {
+///     let whole = ([0.0, 1.0], [0.0, 1.0]);
+///     let found = PartialAreas::new(&[scores], positive, weights, weighting, whole).unwrap();
+///     found.covariance(0, 0).unwrap()
+/// };
+/// let (scores, positive) = ([1.0, 3.0, 2.0, 4.0], [false, false, true, true]);
+/// let weights = [2.0, 2.0, 2.0, 2.0];
+/// let one = variance(&scores, &positive, None, Weighting::Sampling);
+/// // All rows weigh as much as another: nothing is told.
+/// assert_eq!(variance(&scores, &positive, Some(&weights), Weighting::Sampling), one);
+/// // There are twice as many rows.
+/// let twice = [scores, scores].concat();
+/// let labels = [positive, positive].concat();
+/// let two = variance(&twice, &labels, None, Weighting::Sampling);
+/// assert_eq!(variance(&scores, &positive, Some(&weights), Weighting::Frequency), two);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weighting {
     /// The row stands for as many of the population, but is one observation, as in a survey.
