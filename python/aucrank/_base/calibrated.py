@@ -109,7 +109,7 @@ class CalibratedRanker(BaseRanker):
     def _finish_model(self, model: _Model, context: FitContext) -> _Model:
         """Return the model with the threshold that the parameters ask for, and calibrate it."""
         # Scores are asked of this estimator, as of a fitted one.
-        self._model = model
+        self._model, self._schema = model, context.sample.schema
         n_threads = context.n_threads
         if self._needs_calibration():
             unseen, scores = self._unseen(model, context)
@@ -162,7 +162,7 @@ class CalibratedRanker(BaseRanker):
             ranker = clone(self)
             ranker.set_params(verbose=0)
             # Some fits look at the labels.
-            ranker.classes_ = self.classes_
+            ranker.classes_, ranker._schema = self.classes_, self._schema
             part = self._take(dealt, np.flatnonzero(~is_out))
             inner = FitContext(part, context.seed, n_threads, FitProgress(ranker))
             with warnings.catch_warnings(), inner_fits_are_silent():
