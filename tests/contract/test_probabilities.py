@@ -267,6 +267,14 @@ def test_estimators_that_a_ranker_asks_are_fitted_without_each_fold_too():
     assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
 
 
+@pytest.mark.parametrize("cls", [RankBoost, MartiRank])
+def test_estimators_that_are_never_asked_are_no_hindrance(cls):
+    X, y = np.zeros((40, 1)), np.arange(40) % 4 == 0
+    ranker = cls(n_rounds=2, weak_ranker=LogisticRegression(), calibration="sigmoid")
+    model = ranker.fit(X, y)
+    assert model.predict_proba(X)[:, 1] == pytest.approx(0.25, abs=0.05)
+
+
 @pytest.mark.parametrize("name", ["RankBoost", "MartiRank"])
 def test_scikit_learn_takes_the_probabilities(name):
     ranker = clone(RANKERS[name]).set_params(calibration="auto")
