@@ -12,26 +12,12 @@ use crate::RankError;
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::aurora::{
-///     AuroraParams, BinarizerParams, Criterion, Radius, SearchDepth, Selection, fit_aurora,
-/// };
+/// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
 ///
-/// let params = AuroraParams {
-///     binarizer: BinarizerParams::default(),
-///     max_features: 10,
-///     order: 1,
-///     radius: Radius::Fixed(2.0),
-///     depth: SearchDepth::default(),
-///     first_gain: 0.01,
-///     last_gain: 0.0001,
-///     tol: None,
-///     selection: Selection::Keep,
-///     criterion: Criterion::Auc,
-///     radius_terms: None,
-///     patience: None,
-///     seed: 0,
-/// };
+/// let selection = Selection::Keep;
+/// let params =
+///     AuroraParams { max_features: 10, order: 1, selection, ..AuroraParams::default() };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
@@ -74,6 +60,27 @@ pub struct AuroraParams {
     pub patience: Option<usize>,
     /// Random seed of the held-out rows.
     pub seed: u64,
+}
+
+impl Default for AuroraParams {
+    /// Those of the Python estimator `AURORA`.
+    fn default() -> Self {
+        Self {
+            binarizer: BinarizerParams::default(),
+            max_features: 200,
+            order: 2,
+            radius: Radius::Auto,
+            depth: SearchDepth { shortlist: 20, midpoints: 75, combined: 40, circles: 1 },
+            first_gain: 0.01,
+            last_gain: 1e-6,
+            tol: None,
+            selection: Selection::HoldOut(0.25),
+            criterion: Criterion::Auc,
+            radius_terms: Some(50),
+            patience: Some(80),
+            seed: 0,
+        }
+    }
 }
 
 /// The norm of the weights, in units of twice the half-width of the ramp.

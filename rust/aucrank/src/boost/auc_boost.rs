@@ -31,7 +31,7 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 /// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AucBoostParams {
     /// Parameters of the boosting loop.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
+use super::weak::WeakRankerParams;
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::{Interrupt, RankError};
 
@@ -83,6 +84,15 @@ pub struct RankBoostParams {
     pub rounds: RoundParams,
     /// How rankings are valued.
     pub alpha: Alpha,
+}
+
+impl Default for RankBoostParams {
+    /// Those of the Python estimator `RankBoost`.
+    fn default() -> Self {
+        let weak_ranker = WeakRankerParams::Threshold;
+        let rounds = RoundParams { weak_ranker, n_rounds: 200, ..RoundParams::default() };
+        Self { rounds, alpha: Alpha::Third }
+    }
 }
 
 /// Maximum number of distinct values of a ranking by scores, which may differ in every row.

@@ -29,26 +29,12 @@ use crate::{Interrupt, RankError};
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams, fit_marti_rank,
-/// };
-/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::boost::{MartiParams, fit_marti_rank};
+/// use aucrank::data::{Columns, Labels};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
-/// let params = MartiParams {
-///     binning: BinningParams::default(),
-///     weak_ranker: WeakRankerParams::Feature,
-///     n_rounds: 4,
-///     criterion: Criterion::Sum,
-///     routing: Routing::Expected,
-///     score: ProgramScore::Votes,
-///     noise_rate: 0.0,
-///     epsilon: None,
-///     min_samples_class: 0.0,
-///     sample_size: None,
-///     seed: 0,
-/// };
+/// let params = MartiParams { n_rounds: 4, ..MartiParams::default() };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
 /// let scores = program.score(&columns, None).unwrap();
 /// assert!(scores[0] < 0.0 && scores[3] > 0.0);

@@ -98,24 +98,10 @@ pub enum ProgramScore {
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams, fit_marti_rank,
-/// };
-/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::boost::{MartiParams, fit_marti_rank};
+/// use aucrank::data::{Columns, Labels};
 ///
-/// let params = MartiParams {
-///     binning: BinningParams::default(),
-///     weak_ranker: WeakRankerParams::Feature,
-///     n_rounds: 2,
-///     criterion: Criterion::Sum,
-///     routing: Routing::Expected,
-///     score: ProgramScore::Votes,
-///     noise_rate: 0.0,
-///     epsilon: None,
-///     min_samples_class: 0.0,
-///     sample_size: None,
-///     seed: 0,
-/// };
+/// let params = MartiParams { n_rounds: 2, ..MartiParams::default() };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let fit = |params| fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default());
@@ -152,6 +138,25 @@ pub struct MartiParams {
     pub sample_size: Option<usize>,
     /// Random seed.
     pub seed: u64,
+}
+
+impl Default for MartiParams {
+    /// Those of the Python estimator `MartiRank`.
+    fn default() -> Self {
+        Self {
+            binning: BinningParams::default(),
+            weak_ranker: WeakRankerParams::Feature,
+            n_rounds: 10,
+            criterion: Criterion::Sum,
+            routing: Routing::Expected,
+            score: ProgramScore::Votes,
+            noise_rate: 0.0,
+            epsilon: None,
+            min_samples_class: 0.0,
+            sample_size: None,
+            seed: 0,
+        }
+    }
 }
 
 impl MartiParams {
