@@ -47,8 +47,9 @@ def postgres_server():
         log = Path(folder) / "log"
         with log.open("wb") as stream:
             server = subprocess.Popen(
-                # No network, and no waiting for a disk that is thrown away.
-                [*prefix, postgres, "-D", data, "-k", folder, "-h", "", "-F"],
+                # No network, no waiting for a disk that is thrown away, and no machine code of
+                # expressions that are asked for some rows: to compile it takes minutes.
+                [*prefix, postgres, "-D", data, "-k", folder, "-h", "", "-F", "-c", "jit=off"],
                 stdout=stream,
                 stderr=stream,
                 cwd=folder,

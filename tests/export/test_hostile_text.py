@@ -266,6 +266,7 @@ SETTINGS = {
     "RankingForest": {"n_estimators": 12, "random_state": 0},
     "AUCBoost": {"n_rounds": 100},
     "RankBoost": {"n_rounds": 100},
+    "GradientBoostingRanker": {"n_rounds": 60},
     "RankingEnsemble": {"members": few_members(), "n_folds": 2, "random_state": 0},
     "AURORA": {"selection": None, "radius": 3.0, "max_features": 40},
 }
