@@ -1,4 +1,4 @@
-"""Parameters of the crate are by default those of the estimators, through a file that both compare."""
+"""Parameters of the crate are by default those of the estimators: both compare one file."""
 
 import json
 
