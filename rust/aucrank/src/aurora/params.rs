@@ -12,12 +12,12 @@ use crate::RankError;
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
+/// use aucrank::aurora::{AuroraParams, Radius, Selection, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
 ///
-/// let selection = Selection::Keep;
-/// let params =
-///     AuroraParams { max_features: 10, order: 1, selection, ..AuroraParams::default() };
+/// let (radius, selection) = (Radius::Fixed(2.0), Selection::Keep);
+/// let of_one = AuroraParams { order: 1, ..AuroraParams::default() };
+/// let params = AuroraParams { max_features: 10, radius, selection, ..of_one };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
