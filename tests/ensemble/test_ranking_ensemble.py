@@ -72,8 +72,15 @@ def test_the_blend_ranks_new_rows_better_than_its_members():
     model = quick().fit(*train)
     assert model.weights_.keys() == {"boosting", "forest", "linear"}
     assert sum(model.weights_.values()) == pytest.approx(1.0, abs=1e-12)
-    alone = [clone(ranker).fit(*train).score(*later) for _, ranker in few_members()]
-    assert model.score(*later) > max(alone)
+
+    def mean_auc(ranker):
+        # One seed may be lucky: ten rounds of boosting alone are from 0.80 to 0.86.
+        if "random_state" not in ranker.get_params():
+            return clone(ranker).fit(*train).score(*later)
+        seeded = [clone(ranker).set_params(random_state=seed) for seed in range(8)]
+        return np.mean([one.fit(*train).score(*later) for one in seeded])
+
+    assert mean_auc(model) > max(mean_auc(ranker) for _, ranker in few_members())
 
 
 def test_the_leaderboard_tells_what_new_rows_would():
