@@ -21,7 +21,7 @@ from aucrank.metrics._inference import (
     resampling,
     with_options,
 )
-from aucrank.metrics._weighting import Weighting, are_counts, repeated
+from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +164,7 @@ def roc_band(
             grid + reach_right < 1, curve.tpr_at(np.minimum(grid + reach_right, 1)) + reach_up, 1
         )
     else:
-        if is_counted and sample_weight is not None:
-            y_true, (scores,) = repeated(y_true, [scores], sample_weight)
-            sample_weight = None
+        y_true, (scores,), sample_weight = rows_to_draw(y_true, [scores], sample_weight, is_counted)
         drawn = of_two_classes(
             resampling(_core.bootstrap_tprs, grid, n_resamples, check_seed(random_state)),
             y_true,

@@ -16,8 +16,13 @@ from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._utils.params import check_seed
 from aucrank.metrics._curve import RocCurve
-from aucrank.metrics._inference import check_confidence, check_n_resamples, resampling
-from aucrank.metrics._weighting import Weighting, are_counts, repeated
+from aucrank.metrics._inference import (
+    check_confidence,
+    check_method,
+    check_n_resamples,
+    resampling,
+)
+from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 
 _CRITERIA: dict[str, Literal["slope", "corner", "equal"]] = {
     "youden": "slope",
@@ -166,9 +171,7 @@ def optimal_threshold(
     """
     alpha = 1 - check_confidence(confidence)
     check_n_resamples(n_resamples)
-    if criterion not in _CRITERIA:
-        known = ", ".join(map(repr, _CRITERIA))
-        raise ValueError(f"criterion is {criterion!r}, but must be one of {known}")
+    check_method(criterion, _CRITERIA, "criterion")
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
         check_scalar(cost, name, Real, min_val=0, include_boundaries="neither")
         if not math.isfinite(cost):
@@ -192,10 +195,9 @@ def optimal_threshold(
 
     by = _CRITERIA[criterion]
     best = curve._curve.cut_off(by, slope)
-    scores = to_scores(y_score)[0]
-    if is_counted and sample_weight is not None:
-        y_true, (scores,) = repeated(y_true, [scores], sample_weight)
-        sample_weight = None
+    y_true, (scores,), sample_weight = rows_to_draw(
+        y_true, [to_scores(y_score)[0]], sample_weight, is_counted
+    )
     drawn = of_two_classes(
         resampling(_core.bootstrap_cut_offs, by, slope, n_resamples, check_seed(random_state)),
         y_true,

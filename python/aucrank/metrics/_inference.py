@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from statistics import NormalDist
@@ -22,7 +22,7 @@ from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._partial import Bands
-from aucrank.metrics._weighting import Weighting, are_counts, repeated
+from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 
 _T = TypeVar("_T")
 
@@ -512,10 +512,9 @@ class _Sample:
 
     def bootstrap(self, n_resamples: int, seed: int) -> NDArray[np.float64]:
         """Areas of shape (n_resamples, n_models)."""
-        y_true, models, sample_weight = self.y_true, self.models, self.sample_weight
-        if self.is_counted and sample_weight is not None:
-            y_true, models = repeated(y_true, models, sample_weight)
-            sample_weight = None
+        y_true, models, sample_weight = rows_to_draw(
+            self.y_true, self.models, self.sample_weight, self.is_counted
+        )
         if self.bands.is_whole:
             statistic = resampling(_core.bootstrap_aucs, n_resamples, seed)
         else:
@@ -571,10 +570,10 @@ def check_confidence(confidence: float) -> float:
     return float(confidence)
 
 
-def check_method(method: str, known: tuple[str, ...]) -> None:
-    """Refuse a method of another name."""
+def check_method(method: str, known: Iterable[str], name: str = "method") -> None:
+    """Refuse a method, or another choice, of another name."""
     if method not in known:
-        raise ValueError(f"method is {method!r}, but must be one of {', '.join(map(repr, known))}")
+        raise ValueError(f"{name} is {method!r}, but must be one of {', '.join(map(repr, known))}")
 
 
 def check_n_resamples(n_resamples: int) -> None:

@@ -132,8 +132,7 @@ def auc_power(
     0.44
     """
     test = _Test(auc, auc_2, null, correlation, alpha, alternative, method)
-    for name, rows in (("n_pos", n_pos), ("n_neg", n_neg)):
-        check_scalar(rows, name, Real, min_val=2)
+    _check_rows(n_pos, n_neg)
     return test.power(float(n_pos), float(n_neg))
 
 
@@ -276,8 +275,7 @@ def auc_detectable(
     # Checks all but the AUC that is looked for.
     test = _Test(least, auc_2, null, correlation, alpha, alternative, method)
     _check_power(power, test.alpha)
-    for name, rows in (("n_pos", n_pos), ("n_neg", n_neg)):
-        check_scalar(rows, name, Real, min_val=2)
+    _check_rows(n_pos, n_neg)
 
     def missing(auc: float) -> float:
         test = _Test(auc, auc_2, null, correlation, alpha, alternative, method)
@@ -410,6 +408,11 @@ def _binormal_slopes(auc: float) -> tuple[float, float, float]:
     a = math.sqrt(2) * _NORMAL.inv_cdf(auc)
     f = math.exp(-a * a / 4) / math.sqrt(4 * math.pi)
     return a, f, -a * f / 2
+
+
+def _check_rows(n_pos: float, n_neg: float) -> None:
+    for name, rows in (("n_pos", n_pos), ("n_neg", n_neg)):
+        check_scalar(rows, name, Real, min_val=2)
 
 
 def _check_power(power: float, alpha: float) -> None:

@@ -32,10 +32,15 @@ def are_counts(weights: str, *sample_weights: ArrayLike | None) -> bool:
     return True
 
 
-def repeated(
-    y_true: ArrayLike, models: list[NDArray[Any]], sample_weight: ArrayLike
-) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Labels and scores with each row as often as its frequency says."""
+def rows_to_draw(
+    y_true: ArrayLike,
+    models: list[NDArray[Any]],
+    sample_weight: ArrayLike | None,
+    is_counted: bool,
+) -> tuple[ArrayLike, list[NDArray[Any]], ArrayLike | None]:
+    """Labels, scores and weights for a bootstrap: a row as often as its frequency says."""
+    if sample_weight is None or not is_counted:
+        return y_true, models, sample_weight
     counts = to_weights(sample_weight).astype(np.intp)
     labels = np.repeat(vector(y_true, "y_true"), counts)
-    return labels, [np.repeat(scores, counts) for scores in models]
+    return labels, [np.repeat(scores, counts) for scores in models], None

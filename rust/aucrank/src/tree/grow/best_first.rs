@@ -15,37 +15,22 @@ pub(super) fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
         return tree;
     }
     let nodes = tree.nodes();
-    let place = left_to_right(&tree);
     let candidate = |node: usize| {
         let split = nodes[node].split.as_ref()?;
         let gain = nodes[node].sums.gain(nodes[split.left()].sums);
-        Some((gain, Reverse(place[node]), node))
+        // Nodes are numbered from left to right.
+        Some((gain, Reverse(node)))
     };
     let mut open = BinaryHeap::from_iter(candidate(0));
     let mut is_split = vec![false; nodes.len()];
     for _ in 1..max_leaves {
-        let Some((.., node)) = open.pop() else { break };
+        let Some((_, Reverse(node))) = open.pop() else { break };
         is_split[node] = true;
         if let Some(split) = &nodes[node].split {
             open.extend([split.left(), split.right()].into_iter().filter_map(candidate));
         }
     }
     tree.cut_at(|node| !is_split[node])
-}
-
-/// For each node a number that is larger the further right it stands, above its children's.
-fn left_to_right(tree: &RankingTree) -> Vec<usize> {
-    let nodes = tree.nodes();
-    let mut place = vec![0; nodes.len()];
-    let (mut open, mut next) = (vec![0], 0);
-    while let Some(node) = open.pop() {
-        place[node] = next;
-        next += 1;
-        if let Some(split) = &nodes[node].split {
-            open.extend([split.right(), split.left()]);
-        }
-    }
-    place
 }
 
 #[cfg(test)]
