@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use aucrank::RankError;
-use aucrank::model::{Document, Model, TextRows};
+use aucrank::model::{Document, TextRows};
 
 type Failure = Box<dyn Error>;
 
@@ -38,7 +38,7 @@ fn run() -> Result<(), Failure> {
     let text = fs::read_to_string(model).map_err(|err| of_file(model, &err))?;
     let document = Document::from_json(&text).map_err(|err| of_file(model, &err))?;
     // A transformer is of no use here, whatever the rows are.
-    if matches!(document.model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
+    if !document.model.family().has_score() {
         return Err(of_file(model, &RankError::NoScore).into());
     }
     let scores = score(&document, data).map_err(|err| of_file(data, &err))?;

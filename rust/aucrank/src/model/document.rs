@@ -202,7 +202,7 @@ impl Document {
         model.family().check()?;
         if let Some(calibration) = calibration {
             calibration.check()?;
-            if matches!(model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
+            if !model.family().has_score() {
                 return Err("probabilities of a model that has no score".to_owned());
             }
         }
@@ -242,7 +242,9 @@ impl Document {
     ///
     /// As [`Document::score`]; [`RankError::NoProbability`] if the model ranks rows without one.
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let Some(calibration) = &self.calibration else { return self.model.probability(columns) };
+        let Some(calibration) = &self.calibration else {
+            return self.model.family().probability(columns);
+        };
         let scores = self.score(columns)?;
         Ok(scores.into_iter().map(|score| calibration.probability(score)).collect())
     }

@@ -60,8 +60,21 @@ pub trait Family: Send + Sync {
     /// [`RankError::NoScore`] if the model turns features into others.
     fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError>;
 
+    /// Probability of the positive class of each row, by the model itself: above one half exactly where
+    /// the score is above 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Family::score`]; [`RankError::NoProbability`] if it ranks rows without one.
+    fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError>;
+
     /// What [`Family::score`] computes.
     fn formula(&self) -> Formula;
+
+    /// Whether it ranks rows; what does not turns features into others.
+    fn has_score(&self) -> bool {
+        true
+    }
 
     /// Whether it knows two classes; all that ranks rows does.
     fn has_classes(&self) -> bool {
@@ -251,34 +264,14 @@ impl Model {
         self.family().check()?;
         Ok(self)
     }
-
-    /// Probability of the positive class of each row, by the model itself.
-    ///
-    /// # Errors
-    ///
-    /// As [`Family::score`]; [`RankError::NoProbability`] if it ranks rows without one.
-    pub(super) fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        match self {
-            Self::TreeRank(model) => model.tree.probability(columns, None),
-            Self::RankingForest(model) => model.probability(columns),
-            Self::GradientBoosted(model) if model.loss() == Loss::Log => model.probability(columns),
-            Self::Rimarc(model) => model.probability(columns),
-            Self::Scorecard(model) => model.probability(columns),
-            Self::Linear(model) => model.probability(columns),
-            Self::Ensemble(model) => model.probability(columns, None),
-            Self::Mad2c(_) | Self::ThresholdBinarizer(_) => Err(RankError::NoScore),
-            Self::GradientBoosted(_)
-            | Self::Boosted(_)
-            | Self::BranchingProgram(_)
-            | Self::Aurora(_)
-            | Self::RankOpt(_) => Err(RankError::NoProbability),
-        }
-    }
 }
 
-/// Families that rank rows, each with its score.
+/// What a family computes of rows.
+type OfRows<T> = fn(&T, &Columns<'_>) -> Result<Vec<f64>, RankError>;
+
+/// Families that rank rows, each with its score and its probability.
 macro_rules! rankers {
-    ($($model:ty => $score:expr,)*) => {
+    ($($model:ty => $score:expr, $probability:expr;)*) => {
         $(impl Family for $model {
             fn as_model(&self) -> ModelRef<'_> {
                 self.into()
@@ -293,8 +286,13 @@ macro_rules! rankers {
             }
 
             fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-                let score: fn(&Self, &Columns<'_>) -> Result<Vec<f64>, RankError> = $score;
+                let score: OfRows<Self> = $score;
                 score(self, columns)
+            }
+
+            fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+                let probability: OfRows<Self> = $probability;
+                probability(self, columns)
             }
 
             fn formula(&self) -> Formula {
@@ -304,19 +302,29 @@ macro_rules! rankers {
     };
 }
 
+/// Of scores that only rank.
+fn none<T>(_: &T, _: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+    Err(RankError::NoProbability)
+}
+
+// Without the external models that some may ask.
 rankers! {
-    // Without the external models that it may ask.
     TreeRankModel => |model, columns| model.tree.score(columns, None),
-    RankingForest => Self::score,
-    BoostedModel => |model, columns| model.score(columns, None),
-    GradientBoosted => Self::score,
-    BranchingProgram => |program, columns| program.score(columns, None),
-    Rimarc => Self::score,
-    Scorecard => Self::score,
-    LinearModel => Self::score,
-    Aurora => Self::score,
-    RankOpt => Self::score,
+        |model, columns| model.tree.probability(columns, None);
+    RankingForest => Self::score, Self::probability;
+    BoostedModel => |model, columns| model.score(columns, None), none;
+    GradientBoosted => Self::score, |model, columns| match model.loss() {
+        Loss::Log => model.probability(columns),
+        _ => none(model, columns),
+    };
+    BranchingProgram => |program, columns| program.score(columns, None), none;
+    Rimarc => Self::score, Self::probability;
+    Scorecard => Self::score, Self::probability;
+    LinearModel => Self::score, Self::probability;
+    Aurora => Self::score, none;
+    RankOpt => Self::score, none;
     Ensemble => |model, columns| model.score(columns, None),
+        |model, columns| model.probability(columns, None);
 }
 
 /// Families that turn features into others, each with whether it knows two classes.
@@ -339,8 +347,16 @@ macro_rules! transformers {
                 Err(RankError::NoScore)
             }
 
+            fn probability(&self, _columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+                Err(RankError::NoScore)
+            }
+
             fn formula(&self) -> Formula {
                 Formula::Opaque(Opaque::NoScore)
+            }
+
+            fn has_score(&self) -> bool {
+                false
             }
 
             fn has_classes(&self) -> bool {
