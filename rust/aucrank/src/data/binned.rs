@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
@@ -12,11 +10,11 @@ use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
 use super::lookup::Grid;
-use super::random::below;
+use super::row_hash::{least_hashes, seeded};
 use crate::{Interrupt, RankError, parallel};
 
-/// Size of the seeded sample from which quantile cuts are taken, if there are more rows.
-const CUT_SAMPLE: usize = 200_000;
+/// Distinct rows of the seeded sample from which quantile cuts are taken, if there are more.
+pub(super) const CUT_SAMPLE: usize = 200_000;
 
 /// A row-major feature has at most this many codes (one byte), the missing one included.
 const NARROW_CODES: usize = 256;
@@ -206,7 +204,7 @@ impl Binned {
     /// Chooses the cuts and codes every row.
     ///
     /// Rows of weight zero do not contribute to the cuts. The result does not depend on the number
-    /// of threads, nor, up to 200,000 rows, on their order.
+    /// of threads nor on the order of the rows.
     ///
     /// # Errors
     ///
@@ -241,7 +239,7 @@ impl Binned {
             });
         }
         let rows = labels.rows();
-        let sample = sample_rows(&rows, params.seed);
+        let sample = sample_rows(columns, &rows, params.seed, interrupt)?;
         let of_feature = |feature: usize| {
             interrupt.check()?;
             Ok(match columns[feature] {
@@ -472,20 +470,21 @@ fn rare_levels(
     level_rates.rare(&rows_of_level)
 }
 
-/// One random row from each of [`CUT_SAMPLE`] equal stretches of the file, so that a drift along
-/// the file is represented.
-fn sample_rows(rows: &[u32], seed: u64) -> Vec<u32> {
+/// The copies of the [`CUT_SAMPLE`] distinct rows whose content hashes are least in the order of a
+/// seed: they are the same however the rows are ordered or divided.
+fn sample_rows(
+    columns: &Columns<'_>,
+    rows: &[u32],
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<Vec<u32>, RankError> {
     if rows.len() <= CUT_SAMPLE {
-        return rows.to_vec();
+        return Ok(rows.to_vec());
     }
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let bound = |k: usize| k * rows.len() / CUT_SAMPLE;
-    (0..CUT_SAMPLE)
-        .map(|k| {
-            let (start, end) = (bound(k), bound(k + 1));
-            rows[start + below(&mut random, end - start)]
-        })
-        .collect()
+    let hashes = columns.hashes(interrupt)?;
+    let hash = |&row: &u32| seeded(hashes[row as usize], seed);
+    let bound = least_hashes(rows.iter().map(hash), CUT_SAMPLE).pop().unwrap_or(0);
+    Ok(rows.iter().copied().filter(|row| hash(row) <= bound).collect())
 }
 
 /// A destination for a code, in the width of its feature.
@@ -673,12 +672,25 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_covers_the_file_and_repeats_by_seed() {
-        let rows: Vec<u32> = (0..500_000).collect();
-        let sample = sample_rows(&rows, 7);
-        assert_eq!(sample.len(), CUT_SAMPLE);
-        assert!(sample.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!(sample, sample_rows(&rows, 7));
-        assert_ne!(sample, sample_rows(&rows, 8));
+    fn a_sample_has_all_copies_of_its_rows_whatever_their_order() {
+        let values: Vec<f64> = (0..600_000).map(|i| f64::from(i % 250_000)).collect();
+        let backwards: Vec<f64> = values.iter().rev().copied().collect();
+        let sample = |values: &[f64], seed| -> Vec<u64> {
+            let columns = Columns::from_row_major(values, 1).unwrap();
+            let rows: Vec<u32> = (0..values.len() as u32).collect();
+            let sample = sample_rows(&columns, &rows, seed, &Interrupt::default()).unwrap();
+            assert!(sample.is_sorted());
+            let mut found: Vec<u64> =
+                sample.iter().map(|&row| values[row as usize] as u64).collect();
+            found.sort_unstable();
+            found
+        };
+        let found = sample(&values, 7);
+        assert_eq!(found, sample(&backwards, 7));
+        assert_ne!(found, sample(&values, 8));
+        let copies: Vec<&[u64]> = found.chunk_by(|a, b| a == b).collect();
+        assert_eq!(copies.len(), CUT_SAMPLE);
+        // Values below 100,000 occur three times, the others twice.
+        assert!(copies.iter().all(|copies| copies.len() == 2 + usize::from(copies[0] < 100_000)));
     }
 }

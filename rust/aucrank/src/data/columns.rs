@@ -1,7 +1,9 @@
 //! Borrowed features: `f32` or `f64` numbers in either memory layout, and category codes.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
+use super::row_hash::hash_rows;
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while they are processed.
@@ -186,6 +188,8 @@ pub struct Columns<'a> {
     n_rows: usize,
     features: Vec<Column<'a>>,
     interrupt: Option<&'a Interrupt>,
+    /// See [`Columns::hashes`]; shared by clones.
+    hashes: Arc<OnceLock<Vec<u64>>>,
 }
 
 impl<'a> Columns<'a> {
@@ -209,7 +213,7 @@ impl<'a> Columns<'a> {
                 rule: "below 2^32",
             });
         }
-        Ok(Self { n_rows, features: columns, interrupt: None })
+        Ok(Self { n_rows, features: columns, interrupt: None, hashes: Arc::default() })
     }
 
     /// A matrix whose rows are contiguous.
@@ -283,6 +287,16 @@ impl<'a> Columns<'a> {
     #[must_use]
     pub fn n_features(&self) -> usize {
         self.features.len()
+    }
+
+    /// Hash of the content of each row, found when it is first asked for.
+    pub(crate) fn hashes(&self, interrupt: &Interrupt) -> Result<&[u64], RankError> {
+        if let Some(hashes) = self.hashes.get() {
+            return Ok(hashes);
+        }
+        // Of two threads that come here at once, both find the same.
+        let hashes = hash_rows(self, interrupt)?;
+        Ok(self.hashes.get_or_init(|| hashes))
     }
 
     /// Checks the columns against the features of a model, `n_levels` being the number of categories

@@ -2,10 +2,13 @@
 
 use crate::parallel::prelude::*;
 
-use super::columns::{Column, Columns};
+use super::columns::Columns;
 use super::labels::Labels;
-use super::random::mix;
+use super::row_order::RowOrder;
 use crate::{Interrupt, RankError};
+
+/// Fewest rows of a task.
+const TASK_ROWS: usize = 1 << 12;
 
 /// Fold of a row of weight zero, which belongs to none.
 pub const NO_FOLD: u16 = u16::MAX;
@@ -40,7 +43,7 @@ pub struct Folds {
 
 impl Folds {
     /// Assigns the distinct rows (values and class) of each class to folds in the order of a seeded
-    /// hash of their content.
+    /// hash of their content: in turn up to 2^17 of them, and by equal ranges of the hash above.
     ///
     /// Hence a row of weight k is assigned as k copies of it are, the order of the rows does not
     /// matter, and duplicates are always in the same fold.
@@ -55,18 +58,16 @@ impl Folds {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        let rows = DistinctRows::of(columns, labels, seed, interrupt)?;
-        let n_rarer = rows.count(true).min(rows.count(false));
-        let n_folds = n_folds.min(u16::try_from(n_rarer).unwrap_or(u16::MAX));
-
+        let order = RowOrder::of(columns, labels, seed, interrupt)?;
+        let hashes = columns.hashes(interrupt)?;
+        let n_folds = order.n_folds(n_folds);
+        let rows = labels.rows();
+        let fold =
+            |&row: &u32| order.fold(labels.positive()[row as usize], hashes[row as usize], n_folds);
+        let folds: Vec<u16> = rows.par_iter().with_min_len(TASK_ROWS).map(fold).collect();
         let mut of_row = vec![NO_FOLD; labels.n_rows()];
-        let mut place = [0; 2];
-        for copies in rows.copies() {
-            let place = &mut place[usize::from(copies[0].0)];
-            for &(_, _, row) in copies {
-                of_row[row as usize] = (*place % usize::from(n_folds.max(1))) as u16;
-            }
-            *place += 1;
+        for (row, fold) in rows.into_iter().zip(folds) {
+            of_row[row as usize] = fold;
         }
         Ok(Self { of_row, n_folds })
     }
@@ -111,88 +112,20 @@ pub fn hold_out(
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<Option<TwoParts>, RankError> {
-    let rows = DistinctRows::of(columns, labels, seed, interrupt)?;
-    let n_distinct = [rows.count(false), rows.count(true)];
-    if n_distinct.contains(&1) {
-        return Ok(None);
-    }
-    let mut to_hold_out =
-        n_distinct.map(|n| ((fraction * n as f64).round() as usize).clamp(1, n - 1));
-    let (mut kept, mut held_out) = (Vec::new(), Vec::new());
-    for copies in rows.copies() {
-        let left = &mut to_hold_out[usize::from(copies[0].0)];
-        let part = if *left > 0 { &mut held_out } else { &mut kept };
-        *left = left.saturating_sub(1);
-        part.extend(copies.iter().map(|&(_, _, row)| row));
-    }
-    kept.sort_unstable();
-    held_out.sort_unstable();
+    let order = RowOrder::of(columns, labels, seed, interrupt)?;
+    let Some(holdout) = order.holdout(fraction) else { return Ok(None) };
+    let hashes = columns.hashes(interrupt)?;
+    let is_held_out =
+        |&row: &u32| holdout.contains(labels.positive()[row as usize], hashes[row as usize]);
+    let (held_out, kept) = labels.rows().into_iter().partition(is_held_out);
     Ok(Some(TwoParts { kept, held_out }))
-}
-
-/// Rows of positive weight as (class, content hash, row number), sorted, so that copies are
-/// adjacent and each class is in the order of its hashes.
-struct DistinctRows(Vec<(bool, u64, u32)>);
-
-impl DistinctRows {
-    fn of(
-        columns: &Columns<'_>,
-        labels: &Labels<'_>,
-        seed: u64,
-        interrupt: &Interrupt,
-    ) -> Result<Self, RankError> {
-        let hashed = content_hashes(columns, &labels.rows(), seed, interrupt)?;
-        let class = |(hash, row)| (labels.positive()[row as usize], hash, row);
-        let mut rows: Vec<_> = hashed.into_iter().map(class).collect();
-        rows.par_sort_unstable();
-        Ok(Self(rows))
-    }
-
-    /// The copies of each distinct row.
-    fn copies(&self) -> impl Iterator<Item = &[(bool, u64, u32)]> {
-        self.0.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
-    }
-
-    /// Number of distinct rows of a class.
-    fn count(&self, class: bool) -> usize {
-        self.copies().filter(|copies| copies[0].0 == class).count()
-    }
-}
-
-/// [`content_hash`] of many rows, with their row numbers.
-pub(crate) fn content_hashes(
-    columns: &Columns<'_>,
-    rows: &[u32],
-    seed: u64,
-    interrupt: &Interrupt,
-) -> Result<Vec<(u64, u32)>, RankError> {
-    let hash = |&row: &u32| {
-        interrupt.check()?;
-        Ok((content_hash(columns, row as usize, seed), row))
-    };
-    rows.par_iter().map(hash).collect()
-}
-
-/// Hash of the values of a row. Equal numbers hash equally: 0.0 and -0.0, either float width, any
-/// NaN.
-pub(crate) fn content_hash(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
-    columns.iter().fold(mix(seed), |hash, column| {
-        let word = match column {
-            Column::F64(values) => number_word(values.get(row)),
-            Column::F32(values) => number_word(values.get(row)),
-            Column::Codes { codes, .. } => u64::from(codes[row]),
-        };
-        mix(hash ^ word)
-    })
-}
-
-fn number_word(value: f64) -> u64 {
-    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::row_hash::seeded;
+    use crate::data::row_order::MOST_RANKED;
 
     /// The fold of each content: (value, class) -> fold.
     fn folds_by_content(
@@ -296,6 +229,40 @@ mod tests {
         // At the extremes one row of each class stays.
         assert_eq!(held_out(&contents, None, 1e-9).len(), 2);
         assert_eq!(held_out(&contents, None, 1.0 - 1e-9).len(), 118);
+    }
+
+    #[test]
+    fn many_rows_are_dealt_by_ranges_of_their_hashes() {
+        let n_rows = 3 * MOST_RANKED;
+        let values: Vec<f64> = (0..n_rows).map(|i| (i % (2 * MOST_RANKED)) as f64).collect();
+        // Twice as many negatives as positives, of which there are too few for ranges.
+        let positive: Vec<bool> = values.iter().map(|value| value % 3.0 == 0.0).collect();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let interrupt = Interrupt::default();
+        let folds = Folds::deal(&columns, &labels, 10, 4, &interrupt).unwrap();
+        let hashes = columns.hashes(&interrupt).unwrap();
+        for row in (0..n_rows).filter(|&row| !positive[row]) {
+            let share = seeded(hashes[row], 4) as f64 / 2_f64.powi(64);
+            assert_eq!(folds.of_row[row], (10.0 * share) as u16);
+        }
+        let in_fold = |class: bool, fold: u16| {
+            (0..2 * MOST_RANKED)
+                .filter(|&row| positive[row] == class && folds.of_row[row] == fold)
+                .count()
+        };
+        let positives: Vec<usize> = (0..10).map(|fold| in_fold(true, fold)).collect();
+        assert!(positives.iter().max().unwrap() - positives.iter().min().unwrap() <= 1);
+        // A binomial number of the others: within five standard deviations.
+        let expected = 2.0 * MOST_RANKED as f64 * 2.0 / 3.0 / 10.0;
+        assert!((0..10).all(|fold| {
+            (in_fold(false, fold) as f64 - expected).abs() < 5.0 * expected.sqrt()
+        }));
+        let parts = hold_out(&columns, &labels, 0.25, 4, &interrupt).unwrap().unwrap();
+        for &row in parts.held_out.iter().filter(|&&row| !positive[row as usize]) {
+            assert!(seeded(hashes[row as usize], 4) < 1 << 62);
+        }
+        assert_eq!(parts.held_out.len() + parts.kept.len(), n_rows);
     }
 
     #[test]

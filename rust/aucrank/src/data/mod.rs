@@ -19,6 +19,8 @@ mod mass_histogram;
 mod new_rows;
 mod pools;
 mod random;
+mod row_hash;
+mod row_order;
 mod source;
 mod step_function;
 mod sums;
@@ -34,7 +36,6 @@ pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
 pub(crate) use cuts::{midpoint, quantile_cuts};
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, of_units, snap, to_units};
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
-pub(crate) use folds::{content_hash, content_hashes};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
 pub use level_rates::LevelRates;
@@ -46,6 +47,8 @@ pub(crate) use mass_histogram::MassHistogram;
 pub use new_rows::NewRows;
 pub(crate) use pools::{Pool, rising_pools, score_groups};
 pub(crate) use random::{below, mix};
+pub(crate) use row_hash::{coin, content_hashes, least_hashes, seeded};
+pub(crate) use row_order::{Holdout, MOST_RANKED, RowOrder};
 pub use source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,
 };

@@ -11,7 +11,7 @@ use super::chance::{Chance, split_mass};
 use super::params::{ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, coin_at, place};
 use crate::boost::term::Term;
-use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, content_hash};
+use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, coin};
 use crate::external::ExternalModels;
 use crate::{RankError, parallel};
 
@@ -133,7 +133,7 @@ impl<'p> Scorer<'p> {
             Routing::Expected => self.spread(tile, rows, sums),
             Routing::Sampled => {
                 for (place, (row, sum)) in rows.zip(sums.iter_mut()).enumerate() {
-                    let coin = content_hash(columns, row, self.program.seed);
+                    let coin = coin(columns, row, self.program.seed);
                     *sum = u64::from(self.walk(tile, place, row, coin)) << self.program.row_bits;
                 }
             }

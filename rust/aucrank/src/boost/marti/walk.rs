@@ -7,7 +7,7 @@
 
 use super::start::Start;
 use super::tile::{MassTile, TilePlaces};
-use crate::data::{Columns, Labels, content_hash};
+use crate::data::{Columns, Labels, coin};
 use crate::parallel;
 
 /// Rows that step together: their masses stay in the first-level cache.
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         start: Start<'a>,
         seed: u64,
     ) -> Self {
-        let coins = parallel::values(labels.n_rows(), |row| content_hash(columns, row, seed));
+        let coins = parallel::values(labels.n_rows(), |row| coin(columns, row, seed));
         let nodes = vec![0; labels.n_rows()];
         Self { positive: labels.positive(), start, places: Places::Single { nodes, coins } }
     }

@@ -45,6 +45,10 @@ pub struct BootstrapParams {
     pub share: f64,
 }
 
+/// Rows of a class that are drawn by themselves: a part of a file knows what is drawn of its rows by
+/// the number of rows of each class before them.
+const BLOCK_ROWS: usize = 1 << 16;
+
 /// Rows of each class that may be drawn.
 #[derive(Debug)]
 pub(in crate::tree) struct Bootstrap {
@@ -64,11 +68,11 @@ impl Bootstrap {
     fn count(&self, seed: u64, counts: &mut Vec<u32>) {
         counts.clear();
         counts.resize(self.n_rows, 0);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(mix(seed));
-        for rows in &self.classes {
-            let n_drawn = (self.share * rows.len() as f64).round().max(1.0) as usize;
-            for _ in 0..n_drawn {
-                counts[rows[below(&mut random, rows.len())] as usize] += 1;
+        for (class, rows) in (0..).zip(&self.classes) {
+            for (block, rows) in (0..).zip(rows.chunks(BLOCK_ROWS)) {
+                draw_block(mix(seed) ^ mix(2 * block + class), self.share, rows.len(), |place| {
+                    counts[rows[place] as usize] += 1;
+                });
             }
         }
     }
@@ -94,6 +98,13 @@ impl Bootstrap {
         }
         RowSet(words)
     }
+}
+
+/// Draws a share of the rows of a block, at least one, with repetition.
+fn draw_block(seed: u64, share: f64, n_rows: usize, mut take: impl FnMut(usize)) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let n_drawn = (share * n_rows as f64).round().max(1.0) as usize;
+    (0..n_drawn).for_each(|_| take(below(&mut random, n_rows)));
 }
 
 /// A set of rows, one bit a row.
