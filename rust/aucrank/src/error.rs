@@ -159,6 +159,28 @@ pub enum RankError {
     /// Bytes that [`crate::roc::RocState::to_bytes`] did not write, or that have changed since.
     #[error("these bytes are not a RocState: {0}")]
     BadState(String),
+    /// More distinct values than a feature of rows that are read in parts may have.
+    #[error(
+        "column {column} has more than {most} distinct values, too many for max_bins=None where rows \
+         are read in parts: give a number"
+    )]
+    TooManyValues {
+        /// Column at fault, counted from 0.
+        column: usize,
+        /// The most values that it could have.
+        most: usize,
+    },
+    /// Bytes that [`crate::rows`] did not write, or that have changed on their way.
+    #[error("these bytes are no question and no answer about rows: {0}")]
+    BadAnswer(String),
+    /// A file for coded rows cannot be written or read.
+    #[error("{path}: {message}")]
+    Storage {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
     /// An error in the validation rows of a fit.
     #[error("in the rows to validate on: {0}")]
     InValidation(Box<RankError>),
@@ -238,6 +260,17 @@ impl RankError {
         if self == Self::Interrupted { self } else { Self::InValidation(Box::new(self)) }
     }
 
+    /// The same error where so many rows stand before those that were looked at.
+    pub(crate) fn after_rows(mut self, n_rows: u64) -> Self {
+        match &mut self {
+            Self::BadWeight { row, .. }
+            | Self::InfiniteValue { row, .. }
+            | Self::BadCode { row, .. } => *row += n_rows as usize,
+            _ => {}
+        }
+        self
+    }
+
     /// The column at fault, counted from 0, if there is one; the message then names it as
     /// `column {} `.
     #[must_use]
@@ -249,6 +282,7 @@ impl RankError {
             | Self::CategoricalConstraint { column }
             | Self::CategoricalWeight { column }
             | Self::TooManyCodes { column, .. }
+            | Self::TooManyValues { column, .. }
             | Self::MissingValue { column, .. } => Some(*column),
             Self::InValidation(err) => err.column(),
             _ => None,

@@ -30,6 +30,7 @@ pub mod external;
 pub mod formula;
 pub mod model;
 pub mod roc;
+pub mod rows;
 pub mod tree;
 
 mod canonical_json;

@@ -14,7 +14,7 @@ use super::row_hash::{least_hashes, seeded};
 use crate::{Interrupt, RankError, parallel};
 
 /// Distinct rows of the seeded sample from which quantile cuts are taken, if there are more.
-pub(super) const CUT_SAMPLE: usize = 200_000;
+pub(crate) const CUT_SAMPLE: usize = 200_000;
 
 /// A row-major feature has at most this many codes (one byte), the missing one included.
 const NARROW_CODES: usize = 256;
@@ -70,7 +70,7 @@ impl Default for BinningParams {
 }
 
 impl BinningParams {
-    fn validate(&self) -> Result<(), RankError> {
+    pub(crate) fn validate(&self) -> Result<(), RankError> {
         match self.max_bins {
             Some(max_bins @ (..2 | 65_536..)) => Err(RankError::BadParameter {
                 name: "max_bins",
@@ -99,7 +99,8 @@ impl BinningParams {
 /// assert_eq!([0, 1, 2].map(|row| binned.code(row, 0)), [0, 1, 2]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FeatureBins {
     /// Code = number of cuts that are `<=` the value.
     Numeric {
@@ -148,6 +149,11 @@ pub(super) enum WideCodes {
 }
 
 impl WideCodes {
+    /// Of no rows, in the width for so many codes.
+    fn empty(n_codes: usize) -> Self {
+        if n_codes <= 1 << 16 { Self::U16(Vec::new()) } else { Self::U32(Vec::new()) }
+    }
+
     /// Code of a row.
     #[inline]
     #[must_use]
@@ -192,7 +198,7 @@ pub(super) enum Slot {
 #[derive(Debug, Clone)]
 pub struct Binned {
     n_rows: usize,
-    features: Vec<FeatureBins>,
+    features: Arc<[FeatureBins]>,
     level_rates: LevelRates,
     slots: Vec<Slot>,
     narrow: Vec<u8>,
@@ -261,6 +267,94 @@ impl Binned {
         Ok(Self { level_rates: params.level_rates, ..binned })
     }
 
+    /// No rows.
+    pub(crate) fn empty(features: Arc<[FeatureBins]>, level_rates: LevelRates) -> Self {
+        let (mut n_narrow, mut wide) = (0, Vec::new());
+        let slot = |feature: &FeatureBins| {
+            let n_codes = feature.n_codes();
+            if n_codes <= NARROW_CODES {
+                n_narrow += 1;
+                return Slot::Narrow(n_narrow - 1);
+            }
+            wide.push(WideCodes::empty(n_codes));
+            Slot::Wide(wide.len() - 1)
+        };
+        let slots = features.iter().map(slot).collect();
+        Self { n_rows: 0, features, level_rates, slots, narrow: Vec::new(), n_narrow, wide }
+    }
+
+    /// Appends rows of the same features.
+    pub(crate) fn append(&mut self, more: &Self) {
+        self.n_rows += more.n_rows;
+        self.narrow.extend_from_slice(&more.narrow);
+        for (codes, more) in self.wide.iter_mut().zip(&more.wide) {
+            match (codes, more) {
+                (WideCodes::U16(codes), WideCodes::U16(more)) => codes.extend_from_slice(more),
+                (WideCodes::U32(codes), WideCodes::U32(more)) => codes.extend_from_slice(more),
+                _ => unreachable!("codes of the same features have the same width"),
+            }
+        }
+    }
+
+    /// Takes away the rows from one on.
+    pub(crate) fn split_off(&mut self, row: usize) -> Self {
+        let wide = self.wide.iter_mut().map(|codes| match codes {
+            WideCodes::U16(codes) => WideCodes::U16(codes.split_off(row)),
+            WideCodes::U32(codes) => WideCodes::U32(codes.split_off(row)),
+        });
+        let rest = Self {
+            n_rows: self.n_rows - row,
+            features: Arc::clone(&self.features),
+            level_rates: self.level_rates,
+            slots: self.slots.clone(),
+            narrow: self.narrow.split_off(row * self.n_narrow),
+            n_narrow: self.n_narrow,
+            wide: wide.collect(),
+        };
+        self.n_rows = row;
+        rest
+    }
+
+    /// Appends all codes as bytes.
+    pub(crate) fn put_bytes(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.narrow);
+        for codes in &self.wide {
+            match codes {
+                WideCodes::U16(codes) => bytes.extend(codes.iter().flat_map(|c| c.to_le_bytes())),
+                WideCodes::U32(codes) => bytes.extend(codes.iter().flat_map(|c| c.to_le_bytes())),
+            }
+        }
+    }
+
+    /// Replaces the rows by as many others, whose codes [`Binned::put_bytes`] has written; returns the
+    /// bytes after them.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer bytes.
+    pub(crate) fn take_bytes<'b>(&mut self, n_rows: usize, bytes: &'b [u8]) -> &'b [u8] {
+        self.n_rows = n_rows;
+        let (narrow, mut bytes) = bytes.split_at(n_rows * self.n_narrow);
+        self.narrow.clear();
+        self.narrow.extend_from_slice(narrow);
+        for codes in &mut self.wide {
+            let own;
+            match codes {
+                WideCodes::U16(codes) => {
+                    (own, bytes) = bytes.split_at(2 * n_rows);
+                    codes.clear();
+                    codes.extend(own.as_chunks().0.iter().map(|&word| u16::from_le_bytes(word)));
+                }
+                WideCodes::U32(codes) => {
+                    (own, bytes) = bytes.split_at(4 * n_rows);
+                    codes.clear();
+                    codes.extend(own.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)));
+                }
+            }
+        }
+        bytes
+    }
+
     /// Codes every row by given bins, such as those of a whole file for one of its chunks.
     ///
     /// # Errors
@@ -268,23 +362,13 @@ impl Binned {
     /// [`RankError`] for an infinite value, a category code out of range, or when interrupted.
     pub fn with_features(
         columns: &Columns<'_>,
-        features: Vec<FeatureBins>,
+        features: impl Into<Arc<[FeatureBins]>>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let n_rows = columns.n_rows();
-        let (mut n_narrow, mut n_wide) = (0, 0);
-        let slots: Vec<Slot> = features
-            .iter()
-            .map(|feature| {
-                let (slot, count): (fn(usize) -> Slot, _) = if feature.n_codes() <= NARROW_CODES {
-                    (Slot::Narrow, &mut n_narrow)
-                } else {
-                    (Slot::Wide, &mut n_wide)
-                };
-                *count += 1;
-                slot(*count - 1)
-            })
-            .collect();
+        let features: Arc<[FeatureBins]> = features.into();
+        let level_rates = LevelRates::default();
+        let Self { slots, n_narrow, .. } = Self::empty(Arc::clone(&features), level_rates);
         let of_kind = |narrow: bool| -> Vec<usize> {
             let is_kind = |&f: &usize| matches!(slots[f], Slot::Narrow(_)) == narrow;
             (0..features.len()).filter(is_kind).collect()
@@ -319,18 +403,20 @@ impl Binned {
         let of_wide = |feature: usize| {
             interrupt.check()?;
             let all = 0..n_rows;
-            if features[feature].n_codes() <= 1 << 16 {
-                let mut codes = vec![0; n_rows];
-                coder.code(feature, all, codes.iter_mut().map(Short))?;
-                Ok(WideCodes::U16(codes))
-            } else {
-                let mut codes = vec![0; n_rows];
-                coder.code(feature, all, codes.iter_mut().map(Word))?;
-                Ok(WideCodes::U32(codes))
+            let mut wide = WideCodes::empty(features[feature].n_codes());
+            match &mut wide {
+                WideCodes::U16(codes) => {
+                    codes.resize(n_rows, 0);
+                    coder.code(feature, all, codes.iter_mut().map(Short))?;
+                }
+                WideCodes::U32(codes) => {
+                    codes.resize(n_rows, 0);
+                    coder.code(feature, all, codes.iter_mut().map(Word))?;
+                }
             }
+            Ok(wide)
         };
         let wide = parallel::try_map(wide_features, of_wide)?;
-        let level_rates = LevelRates::default();
         Ok(Self { n_rows, features, level_rates, slots, narrow, n_narrow, wide })
     }
 

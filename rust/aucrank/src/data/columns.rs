@@ -289,6 +289,21 @@ impl<'a> Columns<'a> {
         self.features.len()
     }
 
+    /// Checks that there are as many classes and weights as rows.
+    pub(crate) fn check_lengths(
+        &self,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+    ) -> Result<(), RankError> {
+        let expected = positive.len();
+        let bad = |name, found| Err(RankError::LengthMismatch { name, found, expected });
+        match weights {
+            _ if self.n_rows != expected => bad("X", self.n_rows),
+            Some(weights) if weights.len() != expected => bad("sample_weight", weights.len()),
+            _ => Ok(()),
+        }
+    }
+
     /// Hash of the content of each row, found when it is first asked for.
     pub(crate) fn hashes(&self, interrupt: &Interrupt) -> Result<&[u64], RankError> {
         if let Some(hashes) = self.hashes.get() {
@@ -297,6 +312,12 @@ impl<'a> Columns<'a> {
         // Of two threads that come here at once, both find the same.
         let hashes = hash_rows(self, interrupt)?;
         Ok(self.hashes.get_or_init(|| hashes))
+    }
+
+    /// Number of categories of each feature, or `None` for a number.
+    #[must_use]
+    pub fn n_levels(&self) -> Vec<Option<u32>> {
+        self.iter().map(Column::n_levels).collect()
     }
 
     /// Checks the columns against the features of a model, `n_levels` being the number of categories

@@ -15,6 +15,11 @@ fn order_of_bits(bits: i64) -> i64 {
     bits ^ i64::MAX & (bits >> 63)
 }
 
+/// One bin for each of some values in ascending order.
+fn exact_cuts(values: &[f64]) -> Vec<f64> {
+    values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect()
+}
+
 /// Distinct values in ascending order, each with the weight of its rows.
 struct Distinct {
     values: Vec<f64>,
@@ -63,7 +68,7 @@ impl Distinct {
 
     /// One bin per distinct value.
     fn exact_cuts(&self) -> Vec<f64> {
-        self.values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect()
+        exact_cuts(&self.values)
     }
 
     /// At most `max_bins` bins of nearly equal weight. A value heavier than its share gets a bin of
@@ -91,21 +96,30 @@ impl Distinct {
 
 /// Cuts between all of some weighted numbers if at most `max_bins` of them are distinct, else at
 /// their weighted quantiles. Missing and infinite values are left out.
-pub(crate) fn quantile_cuts(mut values: Vec<(f64, u64)>, max_bins: usize) -> Vec<f64> {
-    values.retain(|(value, _)| value.is_finite());
+pub(crate) fn quantile_cuts(values: Vec<(f64, u64)>, max_bins: usize) -> Vec<f64> {
+    cuts_of_sample(values, None, Some(max_bins))
+}
+
+/// Cuts of a feature, given the weighted values of a sample and all its distinct values if they are
+/// few. Missing and infinite values are left out.
+pub(crate) fn cuts_of_sample(
+    mut sample: Vec<(f64, u64)>,
+    few: Option<&[f64]>,
+    max_bins: Option<usize>,
+) -> Vec<f64> {
+    sample.retain(|(value, _)| value.is_finite());
     // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
-    for (value, _) in &mut values {
+    for (value, _) in &mut sample {
         *value += 0.0;
     }
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    sample.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut distinct = Distinct { values: Vec::new(), weights: Vec::new() };
-    for (value, weight) in values {
+    for (value, weight) in sample {
         distinct.push(value, weight);
     }
-    if distinct.values.len() > max_bins {
-        distinct.quantile_cuts(max_bins)
-    } else {
-        distinct.exact_cuts()
+    match max_bins {
+        Some(max_bins) if distinct.values.len() > max_bins => distinct.quantile_cuts(max_bins),
+        _ => few.map_or_else(|| distinct.exact_cuts(), exact_cuts),
     }
 }
 
@@ -140,20 +154,40 @@ fn add_values_beyond_the_sample<T: Value>(
     max_bins: usize,
 ) {
     let mut all = values.clone();
-    for &row in rows {
-        let value = column.get(row as usize) + 0.0;
-        if !value.is_finite() {
-            continue;
-        }
-        let place = all.partition_point(|&known| known < value);
-        if all.get(place) != Some(&value) {
-            if all.len() == max_bins {
-                return;
+    if add_distinct(&mut all, column, rows, max_bins) {
+        *values = all;
+    }
+}
+
+/// Distinct values up to which a new one is put in its place; more are sorted together.
+const FEW_VALUES: usize = 1 << 12;
+
+/// Adds the finite values of some rows to the distinct ones found so far, which ascend. Whether there
+/// are no more than `most`; if not, some are left out.
+pub(crate) fn add_distinct<T: Value>(
+    found: &mut Vec<f64>,
+    column: Strided<'_, T>,
+    rows: &[u32],
+    most: usize,
+) -> bool {
+    let values = rows.iter().map(|&row| column.get(row as usize) + 0.0);
+    let values = values.filter(|value| value.is_finite());
+    if most > FEW_VALUES {
+        found.extend(values);
+        found.sort_unstable_by(f64::total_cmp);
+        found.dedup();
+        return found.len() <= most;
+    }
+    for value in values {
+        let place = found.partition_point(|&known| known < value);
+        if found.get(place) != Some(&value) {
+            if found.len() == most {
+                return false;
             }
-            all.insert(place, value);
+            found.insert(place, value);
         }
     }
-    *values = all;
+    true
 }
 
 #[cfg(test)]

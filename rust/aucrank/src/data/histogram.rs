@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::binned::{Binned, Slot};
 use super::sums::{ClassSums, Tally};
+use crate::RankError;
 
 /// Bytes of histogram filled at a time, which stay in the first-level cache together with the rows.
 const GROUP_BYTES: usize = 32 << 10;
@@ -69,6 +70,11 @@ impl Layout {
 
     pub(super) fn wide_columns(&self) -> &[usize] {
         &self.wide_columns
+    }
+
+    /// Number of codes of a wide feature, by its index in the histogram.
+    pub(super) fn n_wide_codes(&self, wide: usize) -> usize {
+        self.wide_codes[wide]
     }
 
     /// Number of bins of all narrow features.
@@ -148,10 +154,10 @@ pub(super) enum WideBins<T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Histogram<T> {
-    layout: Arc<Layout>,
-    n_rows: usize,
-    narrow: Vec<T>,
-    wide: Vec<WideBins<T>>,
+    pub(super) layout: Arc<Layout>,
+    pub(super) n_rows: usize,
+    pub(super) narrow: Vec<T>,
+    pub(super) wide: Vec<WideBins<T>>,
     /// Sum of the values of each feature, in its [`ValueScale`](super::ValueScale) times weight;
     /// empty if the source does not sum values.
     values: Vec<i128>,
@@ -207,6 +213,90 @@ impl<T: Tally> Histogram<T> {
         Self { layout: Arc::clone(&self.layout), n_rows, wide: wide.collect(), narrow, values }
     }
 
+    /// That of no rows.
+    pub(super) fn empty(layout: Arc<Layout>) -> Self {
+        let narrow = vec![T::default(); layout.n_narrow_bins()];
+        let wide = layout.wide_columns.iter().map(|_| WideBins::Sparse(Vec::new())).collect();
+        Self { layout, n_rows: 0, narrow, wide, values: Vec::new() }
+    }
+
+    /// Adds the rows of a cell elsewhere, counted in the same layout.
+    pub(crate) fn merge(&mut self, more: Self) {
+        self.n_rows += more.n_rows;
+        for (bin, more) in self.narrow.iter_mut().zip(more.narrow) {
+            *bin += more;
+        }
+        for (wide, (bins, more)) in self.wide.iter_mut().zip(more.wide).enumerate() {
+            bins.merge(more, self.layout.wide_codes[wide]);
+        }
+    }
+
+    /// Brings wide features into the form that suits the number of rows, once all are merged.
+    pub(crate) fn settle(&mut self) {
+        for (wide, bins) in self.wide.iter_mut().enumerate() {
+            match bins {
+                WideBins::Dense(dense) if self.layout.is_sparse(wide, self.n_rows) => {
+                    *bins = WideBins::Sparse(occupied(dense).collect());
+                }
+                WideBins::Sparse(_) if !self.layout.is_sparse(wide, self.n_rows) => {
+                    bins.make_dense(self.layout.wide_codes[wide]);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Appends the histogram as words.
+    pub(crate) fn put_words(&self, words: &mut Vec<u64>) {
+        words.push(self.n_rows as u64);
+        self.narrow.iter().for_each(|tally| tally.put(words));
+        for bins in &self.wide {
+            match bins {
+                WideBins::Dense(bins) => {
+                    words.push(u64::MAX);
+                    bins.iter().for_each(|tally| tally.put(words));
+                }
+                WideBins::Sparse(bins) => {
+                    words.push(bins.len() as u64);
+                    for &(code, tally) in bins {
+                        words.push(code.into());
+                        tally.put(words);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Replaces the bins by those that [`Histogram::put_words`] has written of the same layout; `take`
+    /// gives the next words.
+    pub(crate) fn take_words<'w>(
+        &mut self,
+        mut take: impl FnMut(usize) -> Result<&'w [u64], RankError>,
+    ) -> Result<(), RankError> {
+        let bins_of =
+            |words: &[u64]| -> Vec<T> { words.chunks_exact(T::WORDS).map(T::of).collect() };
+        self.n_rows = take(1)?[0] as usize;
+        self.narrow = bins_of(take(T::WORDS * self.narrow.len())?);
+        for (bins, &n_codes) in self.wide.iter_mut().zip(&self.layout.wide_codes) {
+            *bins = match take(1)?[0] {
+                u64::MAX => WideBins::Dense(bins_of(take(T::WORDS * n_codes)?)),
+                n if n <= n_codes as u64 => {
+                    let words = take((T::WORDS + 1) * n as usize)?.chunks_exact(T::WORDS + 1);
+                    let bins: Vec<(u32, T)> =
+                        words.map(|words| (words[0] as u32, T::of(&words[1..]))).collect();
+                    if !bins.is_sorted_by(|a, b| a.0 < b.0)
+                        || bins.last().is_some_and(|bin| bin.0 as usize >= n_codes)
+                    {
+                        return Err(RankError::BadAnswer("codes do not rise".to_owned()));
+                    }
+                    WideBins::Sparse(bins)
+                }
+                _ => return Err(RankError::BadAnswer("a list is too long".to_owned())),
+            };
+        }
+        Ok(())
+    }
+
     /// Memory of the bins in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
@@ -219,6 +309,47 @@ impl<T: Tally> Histogram<T> {
 }
 
 impl<T: Tally> WideBins<T> {
+    fn make_dense(&mut self, n_codes: usize) {
+        if let Self::Sparse(bins) = self {
+            let mut dense = vec![T::default(); n_codes];
+            bins.iter().for_each(|&(code, tally)| dense[code as usize] += tally);
+            *self = Self::Dense(dense);
+        }
+    }
+
+    /// Makes an array of a list that has grown long.
+    pub(super) fn bound(&mut self, n_codes: usize) {
+        if let Self::Sparse(bins) = self
+            && bins.len() > n_codes / SPARSE_FACTOR
+        {
+            self.make_dense(n_codes);
+        }
+    }
+
+    fn merge(&mut self, more: Self, n_codes: usize) {
+        match (&mut *self, more) {
+            (Self::Sparse(bins), Self::Sparse(more)) => {
+                if bins.is_empty() {
+                    *bins = more;
+                } else {
+                    bins.extend(more);
+                    add_up_codes(bins);
+                    self.bound(n_codes);
+                }
+            }
+            (_, more) => {
+                self.make_dense(n_codes);
+                let Self::Dense(bins) = self else { unreachable!("made dense above") };
+                match more {
+                    Self::Dense(more) => bins.iter_mut().zip(more).for_each(|(bin, m)| *bin += m),
+                    Self::Sparse(more) => {
+                        more.into_iter().for_each(|(code, tally)| bins[code as usize] += tally);
+                    }
+                }
+            }
+        }
+    }
+
     fn without(&self, part: &Self) -> Self {
         match (self, part) {
             (Self::Dense(all), Self::Dense(part)) => {
@@ -247,6 +378,19 @@ impl<T: Tally> WideBins<T> {
             }
         }
     }
+}
+
+/// Sorts bins by their codes, and adds up those of one code.
+pub(super) fn add_up_codes<T: Tally>(bins: &mut Vec<(u32, T)>) {
+    // Two ascending lists, or rows in no order.
+    bins.sort_by_key(|(code, _)| *code);
+    bins.dedup_by(|more, first| {
+        let same = more.0 == first.0;
+        if same {
+            first.1 += more.1;
+        }
+        same
+    });
 }
 
 fn subtract<T: Tally>(from: &mut [T], part: &[T]) {

@@ -54,6 +54,13 @@ impl<'a> Labels<'a> {
         Self::of(positive, weights.map(FixedWeights::new).transpose()?)
     }
 
+    /// Those of a part of the rows, which may have one class only.
+    pub(crate) fn of_part(positive: &'a [bool], weights: Option<FixedWeights>) -> Self {
+        let mut labels = Self { positive, weights, total: ClassSums::default() };
+        labels.total = (0..positive.len()).map(|row| labels.sums(row)).sum();
+        labels
+    }
+
     /// The same labels with a weight of zero for all rows but those kept.
     ///
     /// # Errors
@@ -68,14 +75,9 @@ impl<'a> Labels<'a> {
     }
 
     fn of(positive: &'a [bool], weights: Option<FixedWeights>) -> Result<Self, RankError> {
-        let mut labels = Self { positive, weights, total: ClassSums::default() };
-        labels.total =
-            (0..positive.len()).fold(ClassSums::default(), |sum, row| sum + labels.sums(row));
-        match labels.total {
-            ClassSums { pos: 0, .. } => Err(RankError::ClassWithoutWeight { class: "positive" }),
-            ClassSums { neg: 0, .. } => Err(RankError::ClassWithoutWeight { class: "negative" }),
-            _ => Ok(labels),
-        }
+        let labels = Self::of_part(positive, weights);
+        labels.total.check_classes()?;
+        Ok(labels)
     }
 
     /// Number of rows, those of weight zero included.

@@ -121,7 +121,7 @@ impl RowUnits {
 }
 
 /// The sums from which [`RowUnits`] are computed.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RowSquares {
     /// For each class the sum of the weights and of their squares, as integers, so that the order
     /// of the rows does not matter.
@@ -138,6 +138,25 @@ impl RowSquares {
             *sum += mass;
             *squares += mass * mass / copies;
         }
+    }
+
+    /// Adds the rows of both.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (own, more) in self.of_class.iter_mut().flatten().zip(other.of_class.iter().flatten()) {
+            *own += more;
+        }
+    }
+
+    /// The sums as words, the lower half of each first.
+    pub(crate) fn to_words(self) -> [u64; 8] {
+        let sums = self.of_class.as_flattened();
+        std::array::from_fn(|i| (sums[i / 2] >> (64 * (i % 2))) as u64)
+    }
+
+    /// What [`RowSquares::to_words`] has given.
+    pub(crate) fn from_words(words: &[u64; 8]) -> Self {
+        let sum = |i: usize| u128::from(words[i]) | u128::from(words[i + 1]) << 64;
+        Self { of_class: [[sum(0), sum(2)], [sum(4), sum(6)]] }
     }
 
     /// Squares divided by sums.

@@ -29,11 +29,12 @@ mod weights;
 mod wide;
 
 pub use binary::{Label, positive_rows};
+pub(crate) use binned::CUT_SAMPLE;
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use bins::Bins;
 pub(crate) use bins::{are_distinct, place_among};
 pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
-pub(crate) use cuts::{midpoint, quantile_cuts};
+pub(crate) use cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, of_units, snap, to_units};
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
@@ -52,6 +53,7 @@ pub(crate) use row_order::{Holdout, MOST_RANKED, RowOrder};
 pub use source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,
 };
+pub(crate) use source::{CellRows, empty_histograms};
 pub use step_function::{FeatureTerm, Steps};
 pub use sums::{
     ClassMasses, ClassSums, CountedRows, Counts, MassRows, ReweightedRows, RowTally, Tally,
@@ -60,6 +62,6 @@ pub use sums::{
 pub(crate) use sums::{check_weight, sum_checked};
 pub(crate) use values::Moments;
 pub use values::ValueScale;
-pub use weights::FixedWeights;
 pub(crate) use weights::{FixedScale, power_of_two_factors, times_power_of_two};
+pub use weights::{FixedWeights, WeightRange};
 pub(crate) use wide::{Wide, quotient};

@@ -83,20 +83,16 @@ impl<'a> NewRows<'a> {
     /// Sums over all rows; if classes are known, both must have weight.
     pub(crate) fn total(&self) -> Result<ClassSums, RankError> {
         let total: ClassSums = (0..self.n_rows).map(|row| self.sums(row)).sum();
-        match (self.positive, total) {
-            (Some(_), ClassSums { pos: 0, .. }) => {
-                Err(RankError::ClassWithoutWeight { class: "positive" })
-            }
-            (Some(_), ClassSums { neg: 0, .. }) => {
-                Err(RankError::ClassWithoutWeight { class: "negative" })
-            }
-            (None, ClassSums { rows: 0, .. }) => Err(RankError::BadParameter {
+        if self.positive.is_some() {
+            total.check_classes()?;
+        } else if total.rows == 0 {
+            return Err(RankError::BadParameter {
                 name: "the total of sample_weight",
                 value: "0".to_owned(),
                 rule: "positive",
-            }),
-            _ => Ok(total),
+            });
         }
+        Ok(total)
     }
 
     /// Checks that `columns` have as many rows.

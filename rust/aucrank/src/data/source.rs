@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::parallel::prelude::*;
 
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
 use super::columns::{Column, Columns, Strided, Value};
-use super::histogram::{Histogram, Layout, WideBins};
+use super::histogram::{Histogram, Layout, WideBins, add_up_codes};
 use super::level_set::LevelSet;
 use super::sums::{RowTally, Tally};
 use super::values::ValueScale;
@@ -38,7 +40,7 @@ pub type CellId = usize;
 /// let odd = CodeRule::Levels(LevelSet::only([1, 3, 5, 7]));
 /// assert!(goes_left(odd.clone(), 3) && !goes_left(odd, 4));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CodeRule {
     /// Codes below this one: values below the cut that precedes it.
     Below(u32),
@@ -60,7 +62,7 @@ pub enum CodeRule {
 /// let left: Vec<u32> = (0..5).filter(|&code| test.goes_left(code, 4)).collect();
 /// assert_eq!(left, [0, 1, 4]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeTest {
     /// The feature tested.
     pub feature: usize,
@@ -106,7 +108,7 @@ impl CodeTest {
 /// assert_eq!((found[0].features().count(), found[1].features().count()), (2, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistogramRequest {
     /// The cell.
     pub cell: CellId,
@@ -144,7 +146,7 @@ impl HistogramRequest {
 /// assert_eq!((source.rows(1), source.rows(2)), (&[0, 2][..], &[1][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellSplit {
     /// The cell; its identifier is free afterwards.
     pub cell: CellId,
@@ -181,7 +183,7 @@ pub struct CellSplit {
 /// assert_eq!((left, source.rows(6)), (vec![0, 2], &[1][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regroup {
     /// Cells merged into the left part; at least one.
     pub left_cells: Vec<CellId>,
@@ -252,6 +254,34 @@ pub trait SumSource {
     ///
     /// As [`SumSource::histograms`].
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError>;
+}
+
+/// Rows by cell, apart from what is known of them.
+#[derive(Debug)]
+pub(crate) struct CellRows {
+    /// Row numbers; each cell is a range of them.
+    order: Vec<u32>,
+    cells: Vec<Range<usize>>,
+}
+
+impl CellRows {
+    /// All in cell 0.
+    pub(crate) fn new(rows: Vec<u32>) -> Self {
+        Self { cells: std::iter::once(0..rows.len()).collect(), order: rows }
+    }
+}
+
+/// Histograms of no rows, to which parts of the rows of some cells can be added.
+pub(crate) fn empty_histograms<T: Tally>(
+    binned: &Binned,
+    requests: &[HistogramRequest],
+) -> Vec<Histogram<T>> {
+    let all = Layout::of(binned, (0..binned.features().len()).collect());
+    let layout = |request: &HistogramRequest| match &request.features {
+        None => Arc::clone(&all),
+        Some(features) => Layout::of(binned, features.clone()),
+    };
+    requests.iter().map(|request| Histogram::empty(layout(request))).collect()
 }
 
 /// Rows in memory, grouped by cell.
@@ -335,6 +365,48 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             cells: std::iter::once(0..rows.len()).collect(),
             order: rows,
         }
+    }
+
+    /// As [`MemorySource::new`], going on with cells that [`MemorySource::into_cells`] has returned.
+    pub(crate) fn of_cells(
+        binned: &'a Binned,
+        row_tally: R,
+        CellRows { order, cells }: CellRows,
+        scratch: Vec<u32>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        Self { cells, ..Self::of(binned, row_tally, Cow::Owned(order), scratch, interrupt) }
+    }
+
+    /// The cells, and a buffer for reuse.
+    pub(crate) fn into_cells(self) -> (CellRows, Vec<u32>) {
+        (CellRows { order: self.order.into_owned(), cells: self.cells }, self.scratch)
+    }
+
+    /// Adds the rows of a cell to its histogram.
+    pub(crate) fn add_to(
+        &self,
+        histogram: &mut Histogram<R::Tally>,
+        request: &HistogramRequest,
+    ) -> Result<(), RankError> {
+        self.interrupt.check()?;
+        let rows = self.rows(request.cell);
+        histogram.n_rows += rows.len();
+        let layout = Arc::clone(&histogram.layout);
+        match &request.features {
+            None => self.add_narrow(rows, &mut histogram.narrow),
+            Some(_) => self.add_narrow_of(&layout, rows, &mut histogram.narrow),
+        }
+        for (j, (&column, bins)) in
+            layout.wide_columns().iter().zip(&mut histogram.wide).enumerate()
+        {
+            match &self.binned.wide()[column] {
+                WideCodes::U16(codes) => self.add_wide(rows, |row| codes[row].into(), bins),
+                WideCodes::U32(codes) => self.add_wide(rows, |row| codes[row], bins),
+            }
+            bins.bound(layout.n_wide_codes(j));
+        }
+        Ok(())
     }
 
     /// The two buffers of row numbers, for reuse.
@@ -466,6 +538,11 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
     fn narrow_sums(&self, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
         self.interrupt.check()?;
         let mut sums = vec![R::Tally::default(); self.layout.n_narrow_bins()];
+        self.add_narrow(rows, &mut sums);
+        Ok(sums)
+    }
+
+    fn add_narrow(&self, rows: &[u32], sums: &mut [R::Tally]) {
         for group in &self.groups {
             let offsets = &self.layout.offsets()[group.clone()];
             for &row in rows {
@@ -477,13 +554,17 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
                 }
             }
         }
-        Ok(sums)
     }
 
     /// The same for some of the features.
     fn narrow_sums_of(&self, layout: &Layout, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
         self.interrupt.check()?;
         let mut sums = vec![R::Tally::default(); layout.n_narrow_bins()];
+        self.add_narrow_of(layout, rows, &mut sums);
+        Ok(sums)
+    }
+
+    fn add_narrow_of(&self, layout: &Layout, rows: &[u32], sums: &mut [R::Tally]) {
         let places: Vec<(usize, usize)> =
             layout.narrow_columns().iter().copied().zip(layout.offsets().iter().copied()).collect();
         for &row in rows {
@@ -494,7 +575,6 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
                 sums[offset + usize::from(codes[column])] += tally;
             }
         }
-        Ok(sums)
     }
 
     fn add_wide(&self, rows: &[u32], code: impl Fn(usize) -> u32, bins: &mut WideBins<R::Tally>) {
@@ -507,14 +587,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             }
             WideBins::Sparse(bins) => {
                 bins.extend(rows.map(|row| (code(row), self.row_tally.of(row))));
-                bins.sort_unstable_by_key(|(code, _)| *code);
-                bins.dedup_by(|more, first| {
-                    let same = more.0 == first.0;
-                    if same {
-                        first.1 += more.1;
-                    }
-                    same
-                });
+                add_up_codes(bins);
             }
         }
     }

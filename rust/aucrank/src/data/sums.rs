@@ -7,6 +7,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use serde::{Deserialize, Serialize};
 
 use super::labels::Labels;
+use crate::RankError;
 
 /// Class weight of a set of rows, in units of [`Labels::exponent`], and its number of rows.
 ///
@@ -36,9 +37,18 @@ pub struct ClassSums {
 }
 
 impl ClassSums {
-    pub(super) fn of_row(positive: bool, weight: u64, rows: u64) -> Self {
+    pub(crate) fn of_row(positive: bool, weight: u64, rows: u64) -> Self {
         let (pos, neg) = if positive { (weight, 0) } else { (0, weight) };
         Self { pos, neg, rows }
+    }
+
+    /// Checks that both classes have weight.
+    pub(crate) fn check_classes(self) -> Result<(), RankError> {
+        match self {
+            Self { pos: 0, .. } => Err(RankError::ClassWithoutWeight { class: "positive" }),
+            Self { neg: 0, .. } => Err(RankError::ClassWithoutWeight { class: "negative" }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether both classes are present: a set that can be split.
@@ -123,8 +133,21 @@ impl std::iter::Sum for ClassSums {
 pub trait Tally:
     Copy + Default + Debug + PartialEq + Send + Sync + AddAssign + SubAssign + 'static
 {
+    /// Words that a bin takes on its way.
+    const WORDS: usize;
+
     /// The class sums of the bin.
     fn sums(self) -> ClassSums;
+
+    /// Appends the bin as words.
+    fn put(self, words: &mut Vec<u64>);
+
+    /// The bin that [`Tally::put`] has written.
+    ///
+    /// # Panics
+    ///
+    /// Unless there are as many words as [`Tally::WORDS`] says.
+    fn of(words: &[u64]) -> Self;
 }
 
 /// Counts of both classes in one word, for rows that count once each: a row is one addition.
@@ -157,17 +180,37 @@ impl SubAssign for Counts {
 }
 
 impl Tally for Counts {
+    const WORDS: usize = 1;
+
     #[inline]
     fn sums(self) -> ClassSums {
         let (pos, rows) = (self.0 >> 32, self.0 & u64::from(u32::MAX));
         ClassSums { pos, neg: rows - pos, rows }
     }
+
+    fn put(self, words: &mut Vec<u64>) {
+        words.push(self.0);
+    }
+
+    fn of(words: &[u64]) -> Self {
+        Self(words[0])
+    }
 }
 
 impl Tally for ClassSums {
+    const WORDS: usize = 3;
+
     #[inline]
     fn sums(self) -> ClassSums {
         self
+    }
+
+    fn put(self, words: &mut Vec<u64>) {
+        words.extend([self.pos, self.neg, self.rows]);
+    }
+
+    fn of(words: &[u64]) -> Self {
+        Self { pos: words[0], neg: words[1], rows: words[2] }
     }
 }
 
@@ -296,9 +339,19 @@ impl std::iter::Sum for ClassMasses {
 }
 
 impl Tally for ClassMasses {
+    const WORDS: usize = 2;
+
     #[inline]
     fn sums(self) -> ClassSums {
         ClassSums { pos: self.pos, neg: self.neg, rows: 0 }
+    }
+
+    fn put(self, words: &mut Vec<u64>) {
+        words.extend([self.pos, self.neg]);
+    }
+
+    fn of(words: &[u64]) -> Self {
+        Self { pos: words[0], neg: words[1] }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Row weights as integers, so that sums of weights are exact.
 
+use serde::{Deserialize, Serialize};
+
 use crate::RankError;
 
 /// Bits of the sum of all weights: sums are then exact in `f64`, JSON and `i64` alike.
@@ -41,6 +43,12 @@ impl FixedWeights {
         Ok(Self { units, exponent: scale.exponent, is_whole: scale.whole })
     }
 
+    /// Rounds the weights of a part of the rows, in the unit of the whole.
+    pub(crate) fn in_scale(weights: &[f64], scale: FixedScale) -> Self {
+        let units = weights.iter().map(|&w| scale.units(w)).collect();
+        Self { units, exponent: scale.exponent, is_whole: scale.whole }
+    }
+
     /// Weights that are counts of copies.
     pub(crate) fn counts(units: Vec<u64>) -> Self {
         Self { units, exponent: 0, is_whole: true }
@@ -79,8 +87,94 @@ impl FixedWeights {
     }
 }
 
+/// Units of the relative sum of weights.
+const FINE: f64 = (1_u64 << 32) as f64;
+
+/// What the unit of weights depends on. That of a whole is found from those of its parts.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::WeightRange;
+///
+/// let parts = [&[0.5, 2.0][..], &[0.25, 0.0]].map(|part| WeightRange::of_part(part, 0).unwrap());
+/// let whole = WeightRange::of_part(&[0.5, 2.0, 0.25, 0.0], 0).unwrap();
+/// assert_eq!(parts[0].merge(parts[1]), whole);
+/// assert!(!whole.are_counts());
+/// let err = WeightRange::of_part(&[1.0, -1.0], 100).unwrap_err();
+/// assert!(err.to_string().starts_with("sample_weight of row 101 is -1"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WeightRange {
+    largest: f64,
+    /// Saturating.
+    total: u64,
+    whole: bool,
+}
+
+impl Default for WeightRange {
+    /// Of no rows.
+    fn default() -> Self {
+        Self { largest: 0.0, total: 0, whole: true }
+    }
+}
+
+impl WeightRange {
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    fn of(rows: impl Iterator<Item = (usize, f64)>) -> Result<Self, RankError> {
+        let mut range = Self::default();
+        for (row, value) in rows {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(RankError::BadWeight { row, value });
+            }
+            range.largest = range.largest.max(value);
+            // A weight beyond the integers, whole or not, saturates the total.
+            let units = value as u64;
+            range.total = range.total.saturating_add(units);
+            range.whole &= units as f64 == value;
+        }
+        Ok(range)
+    }
+
+    /// That of a part of the rows, whose first has the given number.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadWeight`] for the first weight that is negative, NaN or infinite.
+    pub fn of_part(weights: &[f64], first_row: usize) -> Result<Self, RankError> {
+        Self::of((first_row..).zip(weights.iter().copied()))
+    }
+
+    /// That of the rows of both.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        Self {
+            largest: self.largest.max(other.largest),
+            total: self.total.saturating_add(other.total),
+            whole: self.whole && other.whole,
+        }
+    }
+
+    /// Whether every weight is a number of copies; the unit is then 1.
+    #[must_use]
+    pub fn are_counts(self) -> bool {
+        self.whole && self.total <= 1 << TOTAL_BITS
+    }
+
+    /// The sum of the weights of a part of the rows, relative to the largest weight of all. It is
+    /// summed in integers, rounded up: the unit must not depend on the order of the rows.
+    #[must_use]
+    pub fn relative_sum_of_part(self, weights: &[f64]) -> u128 {
+        self.relative_sum(weights.iter().copied().enumerate())
+    }
+
+    fn relative_sum(self, rows: impl Iterator<Item = (usize, f64)>) -> u128 {
+        rows.map(|(_, weight)| (weight / self.largest * FINE) as u128 + 1).sum()
+    }
+}
+
 /// The unit of [`FixedWeights`], for passes that read each weight once and store none.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FixedScale {
     exponent: i32,
     whole: bool,
@@ -110,30 +204,31 @@ impl FixedScale {
         Ok([of_class(false)?, of_class(true)?])
     }
 
-    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
     fn of_rows(rows: impl Iterator<Item = (usize, f64)> + Clone) -> Result<Self, RankError> {
-        let (mut largest, mut total, mut whole) = (0.0_f64, 0_u64, true);
-        for (row, value) in rows.clone() {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(RankError::BadWeight { row, value });
-            }
-            largest = largest.max(value);
-            // A weight beyond the integers, whole or not, saturates the total.
-            let units = value as u64;
-            total = total.saturating_add(units);
-            whole &= units as f64 == value;
+        let range = WeightRange::of(rows.clone())?;
+        Ok(Self::new(range, if range.are_counts() { 0 } else { range.relative_sum(rows) }))
+    }
+
+    /// The unit for weights of a range whose sum, relative to the largest, is as given.
+    pub(crate) fn new(range: WeightRange, relative: u128) -> Self {
+        if range.are_counts() {
+            return Self { exponent: 0, whole: true, factors: [1.0; 2] };
         }
-        if whole && total <= 1 << TOTAL_BITS {
-            return Ok(Self { exponent: 0, whole, factors: [1.0; 2] });
-        }
-        // In units of the largest weight the total neither overflows nor underflows. It is summed
-        // in integers, rounded up: the exponent must not depend on the order of the rows. One bit
-        // is left for rounding up.
-        let fine = 2_f64.powi(32);
-        let relative: u128 = rows.map(|(_, w)| (w / largest * fine) as u128 + 1).sum();
-        let exponent = (largest.log2() + (relative as f64 / fine).log2()).ceil() as i32 + 1;
+        // In units of the largest weight the total neither overflows nor underflows. One bit is left
+        // for rounding up.
+        let exponent = (range.largest.log2() + (relative as f64 / FINE).log2()).ceil() as i32 + 1;
         let exponent = exponent - TOTAL_BITS;
-        Ok(Self { exponent, whole: false, factors: power_of_two_factors(-exponent) })
+        Self { exponent, whole: false, factors: power_of_two_factors(-exponent) }
+    }
+
+    /// Binary exponent of the unit.
+    pub(crate) fn exponent(self) -> i32 {
+        self.exponent
+    }
+
+    /// Whether weights are counts of copies.
+    pub(crate) fn is_whole(self) -> bool {
+        self.whole
     }
 
     /// A weight in units of `2^exponent`.

@@ -24,7 +24,7 @@ mod split;
 
 pub use explain::{LeafValue, partial_dependence};
 pub(crate) use fit::ReweightedTrees;
-pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_validated};
+pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_rows, fit_validated};
 pub(crate) use forest::LeafSums;
 pub use forest::{
     Aggregation, BootstrapParams, EarlyStopping, ForestParams, OutOfBag, RankingForest, fit_forest,
@@ -35,6 +35,7 @@ pub use prune::{
     Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
     PruningStep, Validation, ValidationParams,
 };
+pub(crate) use sample::places_by_codes;
 pub use split::{Cuts, DyadicParams, LeafRankParams, SplitRule};
 
 pub use crate::formula::{Rule, Test};

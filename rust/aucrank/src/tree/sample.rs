@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::parallel::prelude::*;
 
 use super::grow::{GrowParams, Splitter, grow};
-use super::model::{NO_CUBE, RankingTree, Router, TILE_ROWS, TreeFrame};
-use crate::data::{
-    Binned, ClassSums, Columns, FeatureBins, Labels, MemorySource, RowTally, SumSource, Tally,
-};
+use super::model::{NO_CUBE, RankingTree, Router, TILE_ROWS, TreeFrame, monotone};
+use crate::data::{Binned, ClassSums, Columns, Labels, MemorySource, RowTally, SumSource, Tally};
 use crate::{Interrupt, RankError};
 
 /// What the trees of a fit share: that of the whole sample, and those of its folds.
@@ -36,18 +34,12 @@ impl<'a> Sample<'a, ()> {
         params: &'a GrowParams,
         monotonic: &[i8],
     ) -> Self {
-        let n_levels = binned.features().iter().map(|bins| match bins {
-            FeatureBins::Numeric { .. } => None,
-            FeatureBins::Categorical { n_levels, .. } => Some(*n_levels),
-        });
-        // Where nothing is bound, a list of zeros is as good as none.
-        let is_bound = monotonic.iter().any(|&direction| direction != 0);
         let frame = Arc::new(TreeFrame {
-            n_levels: n_levels.collect(),
+            n_levels: columns.n_levels(),
             has_missing: binned.has_missing(&labels.rows()),
             exponent: labels.exponent(),
             leaf_order: params.leaf_order,
-            monotonic: if is_bound { monotonic.to_vec() } else { Vec::new() },
+            monotonic: monotone::binding(monotonic),
             grid: None,
         });
         let spare = Mutex::default();
@@ -140,7 +132,7 @@ impl<R: RowTally + Copy> Sample<'_, R> {
 
 /// Place in the ranking of the leaf of each of some rows, asked in codes. `cubes` has the cube of every
 /// row, for trees that split by cubes.
-pub(super) fn places_by_codes(
+pub(crate) fn places_by_codes(
     binned: &Binned,
     tree: &RankingTree,
     rows: &[u32],

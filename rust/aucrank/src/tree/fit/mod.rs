@@ -1,15 +1,20 @@
 //! From columns to a pruned tree.
 //!
 //! - `params`: what a fit is told; `grower`: a sample with its split rule;
+//! - `growth`: a tree and its pruning, wherever the rows are: `in_memory` or `elsewhere`;
 //! - `tree_rank_model`, `tree_rank`: a single tree; `reweighted`: trees on rows whose masses change
 //!   from tree to tree.
 
+mod elsewhere;
 mod grower;
+mod growth;
+mod in_memory;
 mod params;
 mod reweighted;
 mod tree_rank;
 mod tree_rank_model;
 
+pub use elsewhere::fit_rows;
 pub(super) use grower::Grower;
 pub use params::TreeRankParams;
 pub(crate) use reweighted::ReweightedTrees;

@@ -89,7 +89,7 @@ impl TreeRankParams {
     /// Checks the parameters, and that they suit the columns.
     pub(in crate::tree) fn check_for(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         self.validate()?;
-        monotone::check(&self.monotonic, columns)
+        monotone::check(&self.monotonic, &columns.n_levels())
     }
 
     pub(super) fn complexity(&self) -> Result<Complexity, RankError> {

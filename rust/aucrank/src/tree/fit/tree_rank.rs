@@ -1,19 +1,13 @@
 //! From columns to a pruned ranking tree.
 
 use super::grower::Grower;
+use super::growth::grow_and_prune;
+use super::in_memory::InMemory;
 use super::params::TreeRankParams;
 use super::tree_rank_model::TreeRankModel;
-use crate::data::{
-    Binned, Columns, CountedRows, Folds, Labels, NO_FOLD, RowTally, WeightedRows, hold_out,
-};
+use crate::data::{Binned, Columns, CountedRows, Labels, WeightedRows};
 use crate::external::{ExternalFitter, keep_asked};
-use crate::interrupt::PartCounter;
-use crate::tree::model::RankingTree;
-use crate::tree::prune::{
-    CrossValidation, CvParams, PruningPath, PruningRule, Validation, ValidationParams,
-    cross_validate, penalize,
-};
-use crate::tree::sample::Sample;
+use crate::tree::prune::PruningRule;
 use crate::{Interrupt, RankError};
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
@@ -78,10 +72,13 @@ fn fit_with(
     let columns = &columns.until(interrupt);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     let grower = Grower::new(columns, &binned, labels, params, classifiers, interrupt)?;
+    let seed = params.seed;
     if labels.weights().is_none() {
-        grow_and_prune(&grower.counted_by(CountedRows(labels.positive()), None), params, interrupt)
+        let grower = grower.counted_by(CountedRows(labels.positive()), None);
+        grow_and_prune(&InMemory { grower, seed, interrupt }, params, interrupt)
     } else {
-        grow_and_prune(&grower.counted_by(WeightedRows(labels), None), params, interrupt)
+        let grower = grower.counted_by(WeightedRows(labels), None);
+        grow_and_prune(&InMemory { grower, seed, interrupt }, params, interrupt)
     }
 }
 
@@ -117,66 +114,4 @@ pub fn fit_validated(
     let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
     let (tree, found) = found.map_err(RankError::in_validation)?;
     Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
-}
-
-fn grow_and_prune<R: RowTally + Copy>(
-    grower: &Grower<'_, R>,
-    params: &TreeRankParams,
-    interrupt: &Interrupt,
-) -> Result<TreeRankModel, RankError> {
-    let Sample { columns, labels, .. } = grower.sample;
-    let grow = |rows| grower.grow(rows, params.seed, interrupt);
-    match &params.pruning {
-        None => Ok(TreeRankModel::unpruned(grow(labels.rows())?)),
-        Some(PruningRule::CrossValidation(pruning)) => {
-            let tree = grow(labels.rows())?;
-            let folds = Folds::deal(columns, labels, pruning.n_folds, pruning.seed, interrupt)?;
-            if folds.n_folds < 2 {
-                return Ok(TreeRankModel::unpruned(tree));
-            }
-            let found = cross_validate_on(grower, &tree, &folds, pruning, interrupt)?;
-            let tree = PruningPath::of(&tree).tree(&tree, found.chosen);
-            Ok(TreeRankModel { cross_validation: Some(found), ..TreeRankModel::unpruned(tree) })
-        }
-        Some(PruningRule::Penalty(pruning)) => {
-            let tree = grow(labels.rows())?;
-            let (tree, found) = penalize(&tree, params.complexity()?, pruning, interrupt)?;
-            Ok(TreeRankModel { penalization: Some(found), ..TreeRankModel::unpruned(tree) })
-        }
-        Some(PruningRule::Validation(ValidationParams { fraction, seed })) => {
-            let Some(parts) = hold_out(columns, labels, *fraction, *seed, interrupt)? else {
-                return Ok(TreeRankModel::unpruned(grow(labels.rows())?));
-            };
-            let tree = grow(parts.kept)?;
-            let sums = grower.held_out_sums(&tree, &parts.held_out)?;
-            let (tree, found) = Validation::on_sums(&tree, &sums, params.grow.max_fpr);
-            Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
-        }
-    }
-}
-
-/// Cross-validates the size of a tree; the folds share the binned data.
-fn cross_validate_on<R: RowTally + Copy>(
-    grower: &Grower<'_, R>,
-    tree: &RankingTree,
-    folds: &Folds,
-    params: &CvParams,
-    interrupt: &Interrupt,
-) -> Result<CrossValidation, RankError> {
-    let rows = |fold: u16, inside: bool| -> Vec<u32> {
-        let of_row = (0..).zip(&folds.of_row);
-        let is_there = |&of: &u16| of != NO_FOLD && (of == fold) == inside;
-        of_row.filter(|(_, of)| is_there(of)).map(|(row, _)| row).collect()
-    };
-    let done = PartCounter::new(interrupt, "fold", folds.n_folds.into());
-    let without = |fold| {
-        let tree = grower.grow(rows(fold, false), params.seed, interrupt)?;
-        let sums = grower.held_out_sums(&tree, &rows(fold, true))?;
-        grower.forget(&tree);
-        done.add()?;
-        Ok((tree, sums))
-    };
-    let all = (0..folds.n_folds).collect();
-    let max_fpr = grower.sample.params.max_fpr;
-    cross_validate(tree, all, max_fpr, params.one_standard_error, without)
 }

@@ -15,6 +15,8 @@ mod split_rule;
 mod stump;
 
 pub use dyadic::DyadicParams;
+pub(super) use leafrank::LeafRankSplitter;
 pub use leafrank::{Cuts, LeafRankParams};
 pub(super) use split_rule::AnyPrepared;
 pub use split_rule::SplitRule;
+pub(super) use stump::StumpTerms;

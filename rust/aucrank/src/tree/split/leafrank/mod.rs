@@ -17,3 +17,4 @@ mod rule;
 mod splitter;
 
 pub use params::{Cuts, LeafRankParams};
+pub(in crate::tree) use splitter::LeafRankSplitter;

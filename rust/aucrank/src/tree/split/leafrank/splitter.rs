@@ -10,14 +10,18 @@ use crate::{RankError, parallel};
 
 /// Splits nodes by trees of stumps.
 #[derive(Debug)]
-pub(super) struct LeafRankSplitter<'t> {
+pub(in crate::tree) struct LeafRankSplitter<'t> {
     params: LeafRankParams,
     least: LeastSplit,
     terms: StumpTerms<'t>,
 }
 
 impl<'t> LeafRankSplitter<'t> {
-    pub(super) fn new(params: LeafRankParams, least: LeastSplit, terms: StumpTerms<'t>) -> Self {
+    pub(in crate::tree) fn new(
+        params: LeafRankParams,
+        least: LeastSplit,
+        terms: StumpTerms<'t>,
+    ) -> Self {
         Self { params, least, terms }
     }
 

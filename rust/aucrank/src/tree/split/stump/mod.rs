@@ -11,5 +11,6 @@ mod level_sets;
 mod threshold;
 
 pub(super) use best::best_stump;
-pub(super) use candidate::{Stump, StumpTerms};
+pub(super) use candidate::Stump;
+pub(in crate::tree) use candidate::StumpTerms;
 pub(super) use cell_means::CellMeans;

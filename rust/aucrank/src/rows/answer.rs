@@ -1,0 +1,202 @@
+//! What rows answer: sums, which are merged.
+
+use super::ask::{Ask, Want};
+use super::frame::RowFrame;
+use super::words::{self, Reader, put_list, put_sums};
+use crate::RankError;
+use crate::data::{ClassSums, Counts, Histogram, MOST_RANKED, RowSquares, empty_histograms};
+
+/// Sums of some rows, to be merged with those of others.
+#[derive(Debug, Clone)]
+pub struct Answer(pub(super) Sums);
+
+#[derive(Debug, Clone)]
+pub(super) enum Sums {
+    Totals(Totals),
+    /// Histograms of rows that count once each.
+    Counts(Vec<Histogram<Counts>>),
+    /// Histograms of weighted rows.
+    Weights(Vec<Histogram<ClassSums>>),
+    Leaves(Vec<ClassSums>),
+    /// Negatives first.
+    Hashes([Vec<u64>; 2]),
+}
+
+/// What the rows of a view come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) sums: ClassSums,
+    pub(crate) squares: RowSquares,
+    /// For each feature, whether some row misses it.
+    pub(crate) has_missing: Vec<bool>,
+}
+
+impl Answer {
+    /// That of no rows.
+    pub(crate) fn none(ask: &Ask, frame: &RowFrame) -> Self {
+        Self(match &ask.want {
+            Want::Totals => Sums::Totals(Totals {
+                has_missing: vec![false; frame.features.len()],
+                ..Totals::default()
+            }),
+            Want::Histograms(requests) if frame.counts_fit() => {
+                Sums::Counts(empty_histograms(&frame.no_rows(), requests))
+            }
+            Want::Histograms(requests) => {
+                Sums::Weights(empty_histograms(&frame.no_rows(), requests))
+            }
+            Want::Leaves(tree) => Sums::Leaves(vec![ClassSums::default(); tree.n_leaves()]),
+            Want::Hashes { .. } => Sums::Hashes(Default::default()),
+        })
+    }
+
+    /// Adds the answer of other rows to the same question.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] if it is one to another question.
+    pub fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        match (&mut self.0, more.0) {
+            (Sums::Totals(own), Sums::Totals(more)) => {
+                own.sums += more.sums;
+                own.squares.merge(&more.squares);
+                for (own, more) in own.has_missing.iter_mut().zip(more.has_missing) {
+                    *own |= more;
+                }
+            }
+            (Sums::Counts(own), Sums::Counts(more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
+            }
+            (Sums::Weights(own), Sums::Weights(more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
+            }
+            (Sums::Leaves(own), Sums::Leaves(more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| *own += more);
+            }
+            (Sums::Hashes(own), Sums::Hashes(more)) => {
+                for (own, more) in own.iter_mut().zip(more) {
+                    own.extend(more);
+                    own.sort_unstable();
+                    own.dedup();
+                    own.truncate(MOST_RANKED + 1);
+                }
+            }
+            _ => return Err(other()),
+        }
+        Ok(())
+    }
+
+    /// The answer as bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut words = Vec::new();
+        match &self.0 {
+            Sums::Totals(totals) => {
+                put_sums(&mut words, totals.sums);
+                words.extend(totals.squares.to_words());
+                words.extend(totals.has_missing.iter().map(|&missing| u64::from(missing)));
+            }
+            Sums::Counts(histograms) => {
+                histograms.iter().for_each(|histogram| histogram.put_words(&mut words));
+            }
+            Sums::Weights(histograms) => {
+                histograms.iter().for_each(|histogram| histogram.put_words(&mut words));
+            }
+            Sums::Leaves(leaves) => leaves.iter().for_each(|&sums| put_sums(&mut words, sums)),
+            Sums::Hashes(classes) => {
+                for hashes in classes {
+                    put_list(&mut words, hashes.iter().copied());
+                }
+            }
+        }
+        words::to_bytes(&words)
+    }
+
+    /// What [`Answer::to_bytes`] has written, as an answer to a question about rows of a frame.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes.
+    pub fn from_bytes(bytes: &[u8], ask: &Ask, frame: &RowFrame) -> Result<Self, RankError> {
+        let words = words::from_bytes(bytes)?;
+        let mut reader = Reader::new(&words);
+        let mut answer = Self::none(ask, frame);
+        match &mut answer.0 {
+            Sums::Totals(totals) => {
+                totals.sums = reader.sums()?;
+                let squares = reader.take(8)?.first_chunk().expect("as many as were taken");
+                totals.squares = RowSquares::from_words(squares);
+                let flags = reader.take(totals.has_missing.len())?;
+                totals.has_missing = flags.iter().map(|&flag| flag != 0).collect();
+            }
+            Sums::Counts(histograms) => {
+                for histogram in histograms {
+                    histogram.take_words(|n| reader.take(n))?;
+                }
+            }
+            Sums::Weights(histograms) => {
+                for histogram in histograms {
+                    histogram.take_words(|n| reader.take(n))?;
+                }
+            }
+            Sums::Leaves(leaves) => {
+                for sums in leaves {
+                    *sums = reader.sums()?;
+                }
+            }
+            Sums::Hashes(classes) => {
+                for hashes in classes {
+                    *hashes = reader.list()?.to_vec();
+                }
+            }
+        }
+        reader.end()?;
+        Ok(answer)
+    }
+
+    /// Merges answers in their form as bytes; the result is the same in any grouping.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for bytes that are none to this question.
+    pub fn merge_bytes<B: AsRef<[u8]>>(
+        answers: &[B],
+        ask: &Ask,
+        frame: &RowFrame,
+    ) -> Result<Vec<u8>, RankError> {
+        let mut sum = Self::none(ask, frame);
+        for bytes in answers {
+            sum.merge(Self::from_bytes(bytes.as_ref(), ask, frame)?)?;
+        }
+        Ok(sum.to_bytes())
+    }
+
+    /// The totals that were asked for.
+    pub(crate) fn into_totals(self) -> Result<Totals, RankError> {
+        match self.0 {
+            Sums::Totals(totals) => Ok(totals),
+            _ => Err(other()),
+        }
+    }
+
+    /// The leaves that were asked for.
+    pub(crate) fn into_leaves(self) -> Result<Vec<ClassSums>, RankError> {
+        match self.0 {
+            Sums::Leaves(leaves) => Ok(leaves),
+            _ => Err(other()),
+        }
+    }
+
+    /// The hashes that were asked for.
+    pub(crate) fn into_hashes(self) -> Result<[Vec<u64>; 2], RankError> {
+        match self.0 {
+            Sums::Hashes(hashes) => Ok(hashes),
+            _ => Err(other()),
+        }
+    }
+}
+
+/// The error of an answer to another question than was asked.
+pub(super) fn other() -> RankError {
+    RankError::BadAnswer("it answers another question".to_owned())
+}

@@ -1,0 +1,91 @@
+//! What a learner asks of rows.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::fit_id::TreeId;
+use crate::RankError;
+use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
+use crate::tree::RankingTree;
+
+/// A question to rows, which any holder of the same rows answers alike.
+///
+/// It carries all that was decided since the fit began: what a holder remembers of earlier questions
+/// saves time and changes nothing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ask {
+    /// Whose cells they are.
+    pub(crate) tree: TreeId,
+    /// Of which rows.
+    pub(crate) view: View,
+    /// How cells came about, from the first on.
+    pub(crate) log: Arc<Vec<Step>>,
+    /// What is asked.
+    pub(crate) want: Want,
+}
+
+impl Ask {
+    /// The question as bytes, to be sent to who holds the rows.
+    ///
+    /// # Panics
+    ///
+    /// Never: all parts of a question can be written.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("numbers and lists")
+    }
+
+    /// What [`Ask::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
+        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
+    }
+}
+
+/// Some of the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum View {
+    /// All of positive weight.
+    All,
+    /// Those of a fold, or all others.
+    Fold { order: Arc<RowOrder>, n_folds: u16, fold: u16, inside: bool },
+    /// Those held out, or all others.
+    Held { holdout: Holdout, inside: bool },
+}
+
+impl View {
+    /// Whether a row is one of them, given its class and the hash of its content.
+    pub(super) fn contains(&self, positive: bool, hash: u64) -> bool {
+        match self {
+            Self::All => true,
+            Self::Fold { order, n_folds, fold, inside } => {
+                (order.fold(positive, hash, *n_folds) == *fold) == *inside
+            }
+            Self::Held { holdout, inside } => holdout.contains(positive, hash) == *inside,
+        }
+    }
+}
+
+/// A decision that changes the cells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Step {
+    Split(Vec<CellSplit>),
+    Regroup(Vec<Regroup>),
+}
+
+/// What is asked of a view.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Want {
+    /// Its class sums.
+    Totals,
+    /// Histograms of cells.
+    Histograms(Vec<HistogramRequest>),
+    /// Class sums of its rows in the leaves of a tree, in ranking order.
+    Leaves(Arc<RankingTree>),
+    /// For each class, the least hashes in the order of a seed.
+    Hashes { seed: u64, most: usize },
+}

@@ -1,0 +1,92 @@
+//! Which trees of a fit are growing.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::Rows;
+use super::answer::Totals;
+use super::ask::{Ask, View, Want};
+use crate::{Interrupt, RankError};
+
+/// Which tree of which fit: what a holder remembers its rows' cells by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TreeId {
+    /// Of the fit; no other fit that asks the same holders has it.
+    pub(super) fit: u64,
+    pub(super) number: u64,
+    /// Trees of the same fit with lower numbers are done with.
+    pub(super) oldest: u64,
+}
+
+impl TreeId {
+    /// Whether it is the same tree.
+    pub(super) fn is(self, other: Self) -> bool {
+        (self.fit, self.number) == (other.fit, other.number)
+    }
+
+    /// Whether it tells that another tree is done with.
+    pub(super) fn ends(self, other: Self) -> bool {
+        self.fit == other.fit && other.number < self.oldest
+    }
+}
+
+/// A fit that asks rows for the cells of one tree after the other, or of several at a time.
+#[derive(Debug)]
+pub(crate) struct Fit {
+    number: u64,
+    trees: Mutex<Trees>,
+}
+
+#[derive(Debug, Default)]
+struct Trees {
+    n_begun: u64,
+    growing: BTreeSet<u64>,
+}
+
+impl Fit {
+    pub(crate) fn new(number: u64) -> Self {
+        Self { number, trees: Mutex::default() }
+    }
+
+    fn trees(&self) -> MutexGuard<'_, Trees> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a new tree, which is growing from now on.
+    pub(super) fn begin_tree(&self) -> u64 {
+        let mut trees = self.trees();
+        let number = trees.n_begun;
+        trees.n_begun += 1;
+        trees.growing.insert(number);
+        number
+    }
+
+    pub(super) fn end_tree(&self, number: u64) {
+        self.trees().growing.remove(&number);
+    }
+
+    pub(super) fn tree_id(&self, number: u64) -> TreeId {
+        let trees = self.trees();
+        let oldest = trees.growing.first().copied().unwrap_or(trees.n_begun);
+        TreeId { fit: self.number, number, oldest }
+    }
+
+    /// A question that is about no cells.
+    pub(crate) fn ask(&self, view: View, want: Want) -> Ask {
+        Ask { tree: self.tree_id(u64::MAX), view, log: Default::default(), want }
+    }
+
+    /// What the rows of a view come to.
+    pub(crate) fn totals(
+        &self,
+        rows: &dyn Rows,
+        view: View,
+        interrupt: &Interrupt,
+    ) -> Result<Totals, RankError> {
+        let totals = rows.pass(&self.ask(view, Want::Totals), interrupt)?.into_totals()?;
+        totals.sums.check_classes()?;
+        Ok(totals)
+    }
+}

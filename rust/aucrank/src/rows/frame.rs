@@ -1,0 +1,90 @@
+//! What is known of all rows before any is asked.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RankError;
+use crate::data::{Binned, ClassSums, FeatureBins, FixedScale, LevelRates};
+
+/// What is known of all rows: their bins, the unit of their weights, and their class sums.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowFrame {
+    pub(super) features: Arc<[FeatureBins]>,
+    pub(super) level_rates: LevelRates,
+    /// The unit of weight; `None` where every row counts once.
+    pub(super) scale: Option<FixedScale>,
+    pub(super) total: ClassSums,
+    /// Rows of weight zero included.
+    pub(super) n_rows: u64,
+}
+
+impl RowFrame {
+    /// What the codes mean, feature by feature.
+    #[must_use]
+    pub fn features(&self) -> &[FeatureBins] {
+        &self.features
+    }
+
+    /// Class weight of all rows.
+    #[must_use]
+    pub fn total(&self) -> ClassSums {
+        self.total
+    }
+
+    /// Number of rows, those of weight zero included.
+    #[must_use]
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Binary exponent of the unit of class weight.
+    #[must_use]
+    pub fn exponent(&self) -> i32 {
+        self.scale.map_or(0, FixedScale::exponent)
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> Vec<Option<u32>> {
+        let n_levels = |bins: &FeatureBins| match bins {
+            FeatureBins::Numeric { .. } => None,
+            FeatureBins::Categorical { n_levels, .. } => Some(*n_levels),
+        };
+        self.features.iter().map(n_levels).collect()
+    }
+
+    /// Whether class rates of categories are shrunk for some feature.
+    pub(crate) fn shrinks_levels(&self) -> bool {
+        self.no_rows().shrinks_levels()
+    }
+
+    /// Whether both classes of a bin can be counted in one word.
+    pub(crate) fn counts_fit(&self) -> bool {
+        self.scale.is_none() && self.n_rows <= u64::from(u32::MAX)
+    }
+
+    /// A matrix of no rows in these bins.
+    pub(super) fn no_rows(&self) -> Binned {
+        Binned::empty(Arc::clone(&self.features), self.level_rates)
+    }
+
+    /// The frame as bytes, to be sent to who holds the rows.
+    ///
+    /// # Panics
+    ///
+    /// Never: all parts of a frame can be written.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("numbers and lists")
+    }
+
+    /// What [`RowFrame::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
+        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
+    }
+}

@@ -1,0 +1,236 @@
+//! A part of the rows, which answers.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::answer::{Answer, Sums};
+use super::ask::{Ask, Step, View, Want};
+use super::coded::CodedRows;
+use super::fit_id::TreeId;
+use super::frame::RowFrame;
+use super::spill::{Slot, Spill};
+use crate::data::{
+    CellRows, FeatureBins, Histogram, HistogramRequest, MemorySource, RowTally, SumSource, Tally,
+    least_hashes, seeded,
+};
+use crate::tree::{RankingTree, places_by_codes};
+use crate::{Interrupt, RankError};
+
+/// Trees of which a part remembers the cells. Fits that were given up are forgotten by and by.
+const MOST_TREES: usize = 16;
+
+/// Coded rows in memory or in a file, with the cells of the trees that grow on them.
+#[derive(Debug)]
+pub(super) struct Part {
+    rows: PartRows,
+    /// In the order in which they were last asked.
+    trees: Mutex<Vec<GrownCells>>,
+}
+
+#[derive(Debug)]
+enum PartRows {
+    Memory(CodedRows),
+    File(Slot),
+}
+
+/// The cells of a tree after some steps: a cache, since the steps are told with each question.
+#[derive(Debug)]
+struct GrownCells {
+    tree: TreeId,
+    n_steps: usize,
+    cells: CellRows,
+}
+
+/// Memory that is used part by part.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    bytes: Vec<u8>,
+    rows: CodedRows,
+    order: Vec<u32>,
+}
+
+impl Scratch {
+    pub(super) fn new(frame: &RowFrame) -> Self {
+        Self { bytes: Vec::new(), rows: CodedRows::none(frame), order: Vec::new() }
+    }
+}
+
+impl Part {
+    /// Rows that stay in memory.
+    pub(super) fn in_memory(rows: CodedRows) -> Self {
+        Self { rows: PartRows::Memory(rows), trees: Mutex::default() }
+    }
+
+    /// Rows that lie in a file.
+    pub(super) fn in_file(slot: Slot) -> Self {
+        Self { rows: PartRows::File(slot), trees: Mutex::default() }
+    }
+
+    /// Adds what its rows answer.
+    pub(super) fn answer(
+        &self,
+        ask: &Ask,
+        frame: &RowFrame,
+        spill: Option<&Spill>,
+        scratch: &mut Scratch,
+        sum: &mut Answer,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let grown = match &ask.want {
+            Want::Histograms(_) => self.remembered(ask),
+            _ => None,
+        };
+        let is_begun = grown.is_some();
+        let asks_hashes = matches!(ask.want, Want::Hashes { .. });
+        let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
+        let rows = match (&self.rows, spill) {
+            (PartRows::Memory(rows), _) => rows,
+            (PartRows::File(slot), Some(spill)) => {
+                spill.read(*slot, with_hashes, &mut scratch.bytes, &mut scratch.rows)?;
+                &scratch.rows
+            }
+            (PartRows::File(_), None) => unreachable!("parts of a file have one"),
+        };
+        let Scratch { order, .. } = scratch;
+        match &mut sum.0 {
+            Sums::Totals(totals) => {
+                let tally = rows.sums(frame);
+                let view = rows_of_view(rows, &ask.view);
+                for &row in &view {
+                    let sums = tally.of(row as usize);
+                    totals.sums += sums;
+                    totals.squares.add(sums, 1);
+                }
+                let missing = rows.binned.has_missing(&view);
+                for (has_missing, own) in totals.has_missing.iter_mut().zip(missing) {
+                    *has_missing |= own;
+                }
+            }
+            Sums::Counts(histograms) => {
+                let grown = grown.unwrap_or_else(|| GrownCells::new(ask, rows));
+                let counts = rows.counts();
+                let grown = add_histograms(ask, rows, counts, grown, order, histograms, interrupt)?;
+                self.remember(grown);
+            }
+            Sums::Weights(histograms) => {
+                let grown = grown.unwrap_or_else(|| GrownCells::new(ask, rows));
+                let sums = rows.sums(frame);
+                let grown = add_histograms(ask, rows, sums, grown, order, histograms, interrupt)?;
+                self.remember(grown);
+            }
+            Sums::Leaves(leaves) => {
+                let Want::Leaves(tree) = &ask.want else { unreachable!("made for this question") };
+                let (view, tally) = (rows_of_view(rows, &ask.view), rows.sums(frame));
+                check_tests(tree, frame.features())?;
+                let places = places_by_codes(&rows.binned, tree, &view, None);
+                for (place, row) in places.into_iter().zip(view) {
+                    leaves[place as usize] += tally.of(row as usize);
+                }
+            }
+            Sums::Hashes(classes) => {
+                let Want::Hashes { seed, most } = ask.want else {
+                    unreachable!("made for this question")
+                };
+                let view = rows_of_view(rows, &ask.view);
+                for (class, found) in [false, true].into_iter().zip(classes) {
+                    let of_class = view.iter().filter(|&&row| rows.positive[row as usize] == class);
+                    let hashes = of_class.map(|&row| seeded(rows.hashes[row as usize], seed));
+                    let own = least_hashes(hashes, most);
+                    *found = least_hashes(found.iter().copied().chain(own), most);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn trees(&self) -> MutexGuard<'_, Vec<GrownCells>> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The cells of the tree that is asked about, if they are known and no further than asked.
+    fn remembered(&self, ask: &Ask) -> Option<GrownCells> {
+        let mut trees = self.trees();
+        trees.retain(|grown| !ask.tree.ends(grown.tree));
+        let place = trees.iter().position(|grown| grown.tree.is(ask.tree))?;
+        let grown = trees.remove(place);
+        (grown.n_steps <= ask.log.len()).then_some(grown)
+    }
+
+    fn remember(&self, grown: GrownCells) {
+        let mut trees = self.trees();
+        if trees.len() == MOST_TREES {
+            trees.remove(0);
+        }
+        trees.push(grown);
+    }
+}
+
+impl GrownCells {
+    fn new(ask: &Ask, rows: &CodedRows) -> Self {
+        Self { tree: ask.tree, n_steps: 0, cells: CellRows::new(rows_of_view(rows, &ask.view)) }
+    }
+}
+
+/// Rows of positive weight of a view, ascending.
+fn rows_of_view(rows: &CodedRows, view: &View) -> Vec<u32> {
+    let all = 0..rows.n_rows() as u32;
+    let has_weight = |&row: &u32| rows.units.get(row as usize).is_none_or(|&units| units > 0);
+    let weighted = all.filter(has_weight);
+    if *view == View::All {
+        return weighted.collect();
+    }
+    let is_there = |&row: &u32| {
+        let row = row as usize;
+        view.contains(rows.positive[row], rows.hashes[row])
+    };
+    weighted.filter(is_there).collect()
+}
+
+/// Takes the steps that are new, and adds the histograms that are asked for.
+fn add_histograms<R: RowTally>(
+    ask: &Ask,
+    rows: &CodedRows,
+    tally: R,
+    grown: GrownCells,
+    order: &mut Vec<u32>,
+    histograms: &mut [Histogram<R::Tally>],
+    interrupt: &Interrupt,
+) -> Result<GrownCells, RankError>
+where
+    R::Tally: Tally,
+{
+    let Want::Histograms(requests) = &ask.want else { unreachable!("made for this question") };
+    let scratch = std::mem::take(order);
+    let GrownCells { tree, n_steps, cells } = grown;
+    let mut source = MemorySource::of_cells(&rows.binned, tally, cells, scratch, interrupt);
+    for step in &ask.log[n_steps..] {
+        match step {
+            Step::Split(splits) => source.split(splits)?,
+            Step::Regroup(regroups) => source.regroup(regroups)?,
+        }
+    }
+    add_all(&source, requests, histograms)?;
+    let (cells, scratch) = source.into_cells();
+    *order = scratch;
+    Ok(GrownCells { tree, n_steps: ask.log.len(), cells })
+}
+
+fn add_all<R: RowTally>(
+    source: &MemorySource<'_, R>,
+    requests: &[HistogramRequest],
+    histograms: &mut [Histogram<R::Tally>],
+) -> Result<(), RankError> {
+    for (request, histogram) in requests.iter().zip(histograms) {
+        source.add_to(histogram, request)?;
+    }
+    Ok(())
+}
+
+/// Checks a tree from elsewhere: it must ask these features, of which it must not have more.
+fn check_tests(tree: &RankingTree, features: &[FeatureBins]) -> Result<(), RankError> {
+    let bad = |why: String| Err(RankError::BadAnswer(why));
+    tree.check().or_else(bad)?;
+    if tree.n_levels().len() != features.len() {
+        return bad("the tree is of other rows".to_owned());
+    }
+    Ok(())
+}

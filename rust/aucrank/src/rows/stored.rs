@@ -1,0 +1,163 @@
+//! Many parts of rows, in memory or in a file.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::Rows;
+use super::answer::Answer;
+use super::ask::Ask;
+use super::coded::CodedRows;
+use super::frame::RowFrame;
+use super::part::{Part, Scratch};
+use super::spill::Spill;
+use crate::data::Columns;
+use crate::{Interrupt, RankError, parallel};
+
+/// Rows of a part: their codes, which are asked in the order of cells, stay near in the cache.
+const PART_ROWS: usize = 1 << 18;
+
+/// Coded rows in parts, in memory or in a file that is read part by part.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{BinningParams, Columns};
+/// use aucrank::rows::{StoredRows, Survey};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit_rows};
+///
+/// let batches = [([1.0, 4.0], [true, false]), ([2.0, 3.0], [false, true])];
+/// let interrupt = Interrupt::default();
+/// // Two passes: bins are chosen, then rows are coded.
+/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// for (values, positive) in &batches {
+///     survey.add(&Columns::from_row_major(values, 1)?, positive, None, &interrupt)?;
+/// }
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// for (values, positive) in &batches {
+///     rows.add(&Columns::from_row_major(values, 1)?, positive, None, &interrupt)?;
+/// }
+/// rows.finish()?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let fitted = fit_rows(&rows, 0, &params, &interrupt)?;
+/// assert_eq!(fitted.tree.auc(), 1.0);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug)]
+pub struct StoredRows {
+    frame: RowFrame,
+    spill: Option<Spill>,
+    parts: Vec<Part>,
+    /// Rows that do not make a part yet.
+    open: CodedRows,
+    n_rows: u64,
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+impl StoredRows {
+    /// No rows yet. Where `path` is given, they are kept in a new file there, which is removed in the
+    /// end.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`] if the file cannot be made, or exists.
+    pub fn new(frame: RowFrame, path: Option<&Path>) -> Result<Self, RankError> {
+        Ok(Self {
+            spill: path.map(Spill::create).transpose()?,
+            parts: Vec::new(),
+            open: CodedRows::none(&frame),
+            n_rows: 0,
+            scratch: Mutex::default(),
+            frame,
+        })
+    }
+
+    /// Codes rows and keeps them.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for an infinite value, a category code out of range, or lengths or kinds that
+    /// differ; its row counts from the first one that was added. [`RankError::Storage`] if the file
+    /// cannot be written.
+    pub fn add(
+        &mut self,
+        columns: &Columns<'_>,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let coded = CodedRows::new(&self.frame, columns, positive, weights, interrupt);
+        self.open.append(coded.map_err(|err| err.after_rows(self.n_rows))?);
+        self.n_rows += columns.n_rows() as u64;
+        while self.open.n_rows() >= PART_ROWS {
+            let rest = self.open.split_off(PART_ROWS);
+            let part = std::mem::replace(&mut self.open, rest);
+            self.seal(part)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a part of the rows that were added last: before that they are not asked.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`] if the file cannot be written.
+    pub fn finish(&mut self) -> Result<(), RankError> {
+        let rest = std::mem::replace(&mut self.open, CodedRows::none(&self.frame));
+        if rest.n_rows() > 0 { self.seal(rest) } else { Ok(()) }
+    }
+
+    fn seal(&mut self, rows: CodedRows) -> Result<(), RankError> {
+        self.parts.push(match &mut self.spill {
+            Some(spill) => Part::in_file(spill.write(&rows)?),
+            None => Part::in_memory(rows),
+        });
+        Ok(())
+    }
+
+    /// Number of rows, those of weight zero included.
+    #[must_use]
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Size of the file in bytes; 0 where rows are in memory.
+    #[must_use]
+    pub fn n_file_bytes(&self) -> u64 {
+        self.spill.as_ref().map_or(0, Spill::n_bytes)
+    }
+
+    fn scratch(&self) -> Scratch {
+        let spare = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.unwrap_or_else(|| Scratch::new(&self.frame))
+    }
+}
+
+impl Rows for StoredRows {
+    fn frame(&self) -> &RowFrame {
+        &self.frame
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        let next = AtomicUsize::new(0);
+        let of_thread = |_| {
+            let mut scratch = self.scratch();
+            let mut sum = Answer::none(ask, &self.frame);
+            while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                interrupt.check()?;
+                let spill = self.spill.as_ref();
+                part.answer(ask, &self.frame, spill, &mut scratch, &mut sum, interrupt)?;
+            }
+            self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+            Ok(sum)
+        };
+        let n_threads = parallel::current_num_threads().min(self.parts.len());
+        let answers = parallel::try_map((0..n_threads).collect(), of_thread)?;
+        answers.into_iter().try_fold(Answer::none(ask, &self.frame), |mut sum, more| {
+            sum.merge(more)?;
+            Ok(sum)
+        })
+    }
+}

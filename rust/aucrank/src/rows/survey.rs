@@ -1,0 +1,371 @@
+//! One pass over raw rows, from which their bins are chosen.
+
+use std::sync::Arc;
+
+use super::frame::RowFrame;
+use super::words::{self, Reader, put_list, put_sums};
+use crate::data::{
+    BinningParams, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins, FixedScale, FixedWeights,
+    Labels, WeightRange, add_distinct, cuts_of_sample, seeded,
+};
+use crate::{Interrupt, RankError};
+
+/// Distinct values of a feature up to which each can have a bin of its own.
+const MOST_VALUES: usize = 1 << 20;
+
+/// What the bins of rows are chosen by; that of a whole is merged from those of its parts.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{BinningParams, Columns};
+/// use aucrank::rows::Survey;
+///
+/// let survey_of = |values: &[f64], positive: &[bool]| {
+///     let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+///     let columns = Columns::from_row_major(values, 1)?;
+///     survey.add(&columns, positive, None, &Interrupt::default())?;
+///     Ok::<_, aucrank::RankError>(survey)
+/// };
+/// let mut survey = survey_of(&[1.0, 4.0], &[true, true])?;
+/// survey.merge(survey_of(&[2.0], &[false])?);
+/// assert_eq!(survey.frame()?, survey_of(&[1.0, 2.0, 4.0], &[true, false, true])?.frame()?);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    binning: BinningParams,
+    scale: Option<FixedScale>,
+    n_rows: u64,
+    total: ClassSums,
+    features: Vec<FeatureSurvey>,
+    sample: Sample,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum FeatureSurvey {
+    /// All distinct values, ascending, while there are no more than may have bins of their own.
+    Number(Option<Vec<f64>>),
+    /// Rows of each category.
+    Levels(Vec<u64>),
+}
+
+impl Survey {
+    /// Of no rows. `n_levels` has the number of categories of each feature, or `None` for a number;
+    /// `weights` the range of all weights and their relative sum
+    /// ([`WeightRange::relative_sum_of_part`]), or `None` where every row counts once.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] for `max_bins` out of range.
+    pub fn new(
+        n_levels: &[Option<u32>],
+        binning: BinningParams,
+        weights: Option<(WeightRange, u128)>,
+    ) -> Result<Self, RankError> {
+        binning.validate()?;
+        let of_feature = |n_levels: &Option<u32>| match n_levels {
+            None => FeatureSurvey::Number(Some(Vec::new())),
+            Some(n_levels) => FeatureSurvey::Levels(vec![0; *n_levels as usize]),
+        };
+        let features: Vec<FeatureSurvey> = n_levels.iter().map(of_feature).collect();
+        Ok(Self {
+            binning,
+            scale: weights.map(|(range, relative)| FixedScale::new(range, relative)),
+            n_rows: 0,
+            total: ClassSums::default(),
+            sample: Sample::new(n_levels.iter().filter(|n_levels| n_levels.is_none()).count()),
+            features,
+        })
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths or kinds that differ, a category code out of range, or a numeric
+    /// feature of too many distinct values for `max_bins=None`.
+    pub fn add(
+        &mut self,
+        columns: &Columns<'_>,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        columns.check_kinds(&self.n_levels())?;
+        columns.check_lengths(positive, weights)?;
+        let weights = weights.zip(self.scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
+        let labels = Labels::of_part(positive, weights);
+        let rows = labels.rows();
+        let most = self.binning.max_bins.unwrap_or(MOST_VALUES);
+        for (index, (column, feature)) in columns.iter().zip(&mut self.features).enumerate() {
+            interrupt.check()?;
+            match (column, feature) {
+                (Column::F64(column), FeatureSurvey::Number(found)) => {
+                    found.take_if(|found| !add_distinct(found, *column, &rows, most));
+                }
+                (Column::F32(column), FeatureSurvey::Number(found)) => {
+                    found.take_if(|found| !add_distinct(found, *column, &rows, most));
+                }
+                (Column::Codes { codes, .. }, FeatureSurvey::Levels(counts)) => {
+                    let n_levels = counts.len() as u32;
+                    for row in rows.iter().map(|&row| row as usize) {
+                        // Codes out of range are reported when the rows are coded.
+                        if let Some(count) = counts.get_mut(codes[row] as usize) {
+                            *count += labels.sums(row).rows;
+                        }
+                    }
+                    debug_assert_eq!(columns[index].n_levels(), Some(n_levels));
+                }
+                _ => unreachable!("kinds were checked"),
+            }
+        }
+        self.check_values()?;
+        self.sample.add(columns, &labels, &rows, self.binning.seed, interrupt)?;
+        self.n_rows += columns.n_rows() as u64;
+        self.total += labels.total();
+        Ok(())
+    }
+
+    fn n_levels(&self) -> Vec<Option<u32>> {
+        let n_levels = |feature: &FeatureSurvey| match feature {
+            FeatureSurvey::Number(_) => None,
+            FeatureSurvey::Levels(counts) => Some(counts.len() as u32),
+        };
+        self.features.iter().map(n_levels).collect()
+    }
+
+    fn check_values(&self) -> Result<(), RankError> {
+        let is_over = |feature: &FeatureSurvey| *feature == FeatureSurvey::Number(None);
+        match self.features.iter().position(is_over) {
+            Some(column) if self.binning.max_bins.is_none() => {
+                Err(RankError::TooManyValues { column, most: MOST_VALUES })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the rows of another survey, made with the same parameters.
+    pub fn merge(&mut self, other: Self) {
+        let most = self.binning.max_bins.unwrap_or(MOST_VALUES);
+        for (feature, other) in self.features.iter_mut().zip(other.features) {
+            match (feature, other) {
+                (FeatureSurvey::Number(found), FeatureSurvey::Number(Some(other))) => {
+                    found.take_if(|found| {
+                        found.extend(other);
+                        found.sort_unstable_by(f64::total_cmp);
+                        found.dedup();
+                        found.len() > most
+                    });
+                }
+                (FeatureSurvey::Number(found), FeatureSurvey::Number(None)) => *found = None,
+                (FeatureSurvey::Levels(counts), FeatureSurvey::Levels(other)) => {
+                    counts.iter_mut().zip(other).for_each(|(count, more)| *count += more);
+                }
+                _ => unreachable!("made with the same parameters"),
+            }
+        }
+        self.sample.merge(other.sample);
+        self.n_rows += other.n_rows;
+        self.total += other.total;
+    }
+
+    /// Chooses the bins.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] where a class has no weight, or as of [`Survey::add`].
+    pub fn frame(&self) -> Result<RowFrame, RankError> {
+        self.total.check_classes()?;
+        self.check_values()?;
+        let mut sample = self.sample.clone();
+        sample.settle();
+        let mut sampled = sample.values.iter();
+        let of_feature = |feature: &FeatureSurvey| match feature {
+            FeatureSurvey::Number(few) => {
+                let values = sampled.next().expect("as many as there are numbers");
+                let weighted = values.iter().copied().zip(sample.units.iter().copied()).collect();
+                let cuts = cuts_of_sample(weighted, few.as_deref(), self.binning.max_bins);
+                FeatureBins::Numeric { cuts }
+            }
+            FeatureSurvey::Levels(rows) => FeatureBins::Categorical {
+                n_levels: rows.len() as u32,
+                rare: self.binning.level_rates.rare(rows),
+            },
+        };
+        let features: Arc<[FeatureBins]> = self.features.iter().map(of_feature).collect();
+        Ok(RowFrame {
+            features,
+            level_rates: self.binning.level_rates,
+            scale: self.scale,
+            total: self.total,
+            n_rows: self.n_rows,
+        })
+    }
+
+    /// The survey as bytes, to be merged elsewhere with one of the same parameters.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut words = vec![self.n_rows];
+        put_sums(&mut words, self.total);
+        for feature in &self.features {
+            match feature {
+                FeatureSurvey::Number(None) => words.push(u64::MAX),
+                FeatureSurvey::Number(Some(values)) => {
+                    put_list(&mut words, values.iter().map(|value| value.to_bits()));
+                }
+                FeatureSurvey::Levels(counts) => words.extend(counts),
+            }
+        }
+        self.sample.put(&mut words);
+        words::to_bytes(&words)
+    }
+
+    /// Adds the rows of a survey that [`Survey::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes.
+    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
+        let words = words::from_bytes(bytes)?;
+        let mut reader = Reader::new(&words);
+        let (n_rows, total) = (reader.word()?, reader.sums()?);
+        let mut features = Vec::with_capacity(self.features.len());
+        for feature in &self.features {
+            features.push(match feature {
+                FeatureSurvey::Levels(counts) => {
+                    FeatureSurvey::Levels(reader.take(counts.len())?.to_vec())
+                }
+                FeatureSurvey::Number(_) => FeatureSurvey::Number(match reader.word()? {
+                    u64::MAX => None,
+                    n => {
+                        let bits = reader.take(usize::try_from(n).unwrap_or(usize::MAX))?;
+                        Some(bits.iter().map(|&bits| f64::from_bits(bits)).collect())
+                    }
+                }),
+            });
+        }
+        let sample = Sample::read(&mut reader, self.sample.values.len())?;
+        reader.end()?;
+        let (binning, scale) = (self.binning, self.scale);
+        self.merge(Self { binning, scale, n_rows, total, features, sample });
+        Ok(())
+    }
+}
+
+/// The distinct rows of least hashes, with the weight of all their copies.
+#[derive(Debug, Clone, PartialEq)]
+struct Sample {
+    /// Rows of larger hashes are not of the sample.
+    bound: u64,
+    hashes: Vec<u64>,
+    units: Vec<u64>,
+    /// Of each numeric feature, the values of the rows.
+    values: Vec<Vec<f64>>,
+}
+
+impl Sample {
+    fn new(n_numbers: usize) -> Self {
+        Self {
+            bound: u64::MAX,
+            hashes: Vec::new(),
+            units: Vec::new(),
+            values: vec![Vec::new(); n_numbers],
+        }
+    }
+
+    fn add(
+        &mut self,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        rows: &[u32],
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let hashes = columns.hashes(interrupt)?;
+        let mut rows = rows;
+        while !rows.is_empty() {
+            // So many at a time, so that the sample is never much larger than it ends.
+            let some;
+            (some, rows) = rows.split_at(rows.len().min(CUT_SAMPLE));
+            let hashed = some.iter().map(|&row| (seeded(hashes[row as usize], seed), row as usize));
+            let taken: Vec<(u64, usize)> = hashed.filter(|&(hash, _)| hash <= self.bound).collect();
+            self.hashes.extend(taken.iter().map(|&(hash, _)| hash));
+            self.units.extend(taken.iter().map(|&(_, row)| {
+                let sums = labels.sums(row);
+                sums.pos + sums.neg
+            }));
+            let numbers = columns.iter().filter(|column| column.n_levels().is_none());
+            for (values, column) in self.values.iter_mut().zip(numbers) {
+                values.extend(taken.iter().map(|&(_, row)| match column {
+                    Column::F64(column) => column.get(row),
+                    Column::F32(column) => column.get(row),
+                    Column::Codes { .. } => unreachable!("a number"),
+                }));
+            }
+            if self.hashes.len() >= 2 * CUT_SAMPLE {
+                self.settle();
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.bound = self.bound.min(other.bound);
+        self.hashes.extend(other.hashes);
+        self.units.extend(other.units);
+        for (values, other) in self.values.iter_mut().zip(other.values) {
+            values.extend(other);
+        }
+        self.settle();
+    }
+
+    /// Adds up copies, and leaves out the rows beyond the least.
+    fn settle(&mut self) {
+        let mut order: Vec<(u64, u32)> = self.hashes.iter().copied().zip(0..).collect();
+        order.retain(|&(hash, _)| hash <= self.bound);
+        order.sort_unstable();
+        let mut units = Vec::new();
+        let mut kept: Vec<(u64, u32)> = Vec::new();
+        for &(hash, place) in &order {
+            let own = self.units[place as usize];
+            match kept.last() {
+                Some(&(last, _)) if last == hash => *units.last_mut().expect("as many") += own,
+                _ if kept.len() == CUT_SAMPLE => {
+                    self.bound = kept[CUT_SAMPLE - 1].0;
+                    break;
+                }
+                _ => {
+                    kept.push((hash, place));
+                    units.push(own);
+                }
+            }
+        }
+        self.hashes = kept.iter().map(|&(hash, _)| hash).collect();
+        self.units = units;
+        for values in &mut self.values {
+            *values = kept.iter().map(|&(_, place)| values[place as usize]).collect();
+        }
+    }
+
+    fn put(&self, words: &mut Vec<u64>) {
+        words.push(self.bound);
+        put_list(words, self.hashes.iter().copied());
+        words.extend(&self.units);
+        for values in &self.values {
+            words.extend(values.iter().map(|value| value.to_bits()));
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>, n_numbers: usize) -> Result<Self, RankError> {
+        let bound = reader.word()?;
+        let hashes = reader.list()?.to_vec();
+        let units = reader.take(hashes.len())?.to_vec();
+        let column = |_| -> Result<Vec<f64>, RankError> {
+            Ok(reader.take(hashes.len())?.iter().map(|&bits| f64::from_bits(bits)).collect())
+        };
+        let values = (0..n_numbers).map(column).collect::<Result<_, _>>()?;
+        Ok(Self { bound, hashes, units, values })
+    }
+}

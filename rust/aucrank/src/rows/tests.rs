@@ -1,0 +1,312 @@
+//! The same models from rows in parts as from a matrix, however they are divided.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::data::{BinningParams, Column, Columns, Labels, MISSING_CODE, WeightRange, mix};
+use crate::rows::{Answer, Ask, RowFrame, Rows, StoredRows, Survey};
+use crate::tree::{
+    CvParams, GrowParams, LeafRankParams, PruningRule, SplitRule, TreeRankParams, ValidationParams,
+    fit, fit_rows,
+};
+use crate::{Interrupt, RankError};
+
+/// Rows of two numbers, one of them missing at times, and of two categories, one of many levels.
+struct Data {
+    numbers: [Vec<f64>; 2],
+    codes: [Vec<u32>; 2],
+    n_levels: [u32; 2],
+    positive: Vec<bool>,
+    weights: Option<Vec<f64>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Weights {
+    None,
+    Whole,
+    Fractions,
+}
+
+impl Data {
+    fn new(n_rows: usize, weights: Weights) -> Self {
+        let draw = |row: usize, what: u64| mix(mix(what) ^ row as u64);
+        let unit = |row, what| (draw(row, what) >> 11) as f64 * 2_f64.powi(-53);
+        let first: Vec<f64> = (0..n_rows).map(|row| unit(row, 1)).collect();
+        let second = (0..n_rows).map(|row| {
+            if draw(row, 2).is_multiple_of(9) { f64::NAN } else { (20.0 * unit(row, 3)).floor() }
+        });
+        let towns = (0..n_rows).map(|row| match draw(row, 4) % 700 {
+            0 => MISSING_CODE,
+            town => (town * town / 700) as u32,
+        });
+        let sexes: Vec<u32> = (0..n_rows).map(|row| (draw(row, 5) % 3) as u32).collect();
+        let eta = |row: usize| 0.15 + 0.5 * first[row] + 0.1 * f64::from(sexes[row]);
+        let positive = (0..n_rows).map(|row| unit(row, 6) < eta(row)).collect();
+        let weight = |row: usize| match weights {
+            Weights::None => 1.0,
+            Weights::Whole => (draw(row, 7) % 4) as f64,
+            Weights::Fractions => unit(row, 7) * 3e-5,
+        };
+        Self {
+            positive,
+            weights: (weights != Weights::None).then(|| (0..n_rows).map(weight).collect()),
+            codes: [towns.collect(), sexes],
+            n_levels: [700, 3],
+            numbers: [first, second.collect()],
+        }
+    }
+
+    fn with_columns<T>(
+        &self,
+        rows: std::ops::Range<usize>,
+        work: impl FnOnce(&Columns<'_>) -> T,
+    ) -> T {
+        let mut columns: Vec<Column<'_>> =
+            self.numbers.iter().map(|values| values[rows.clone()].into()).collect();
+        for (codes, &n_levels) in self.codes.iter().zip(&self.n_levels) {
+            columns.push(Column::Codes { codes: &codes[rows.clone()], n_levels });
+        }
+        work(&Columns::new(columns, rows.len()).unwrap())
+    }
+
+    fn survey(&self, bounds: &[usize], binning: BinningParams) -> RowFrame {
+        let ranges = || bounds.windows(2).map(|pair| pair[0]..pair[1]);
+        let weights = self.weights.as_ref().map(|weights| {
+            let parts = ranges().map(|rows| WeightRange::of_part(&weights[rows], 0).unwrap());
+            let range = parts.fold(WeightRange::default(), WeightRange::merge);
+            (range, ranges().map(|rows| range.relative_sum_of_part(&weights[rows])).sum())
+        });
+        let n_levels = [None, None, Some(self.n_levels[0]), Some(self.n_levels[1])];
+        let empty = || Survey::new(&n_levels, binning, weights).unwrap();
+        // Every other part comes from elsewhere.
+        let mut whole = empty();
+        for (number, rows) in ranges().enumerate() {
+            let positive = &self.positive[rows.clone()];
+            let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
+            self.with_columns(rows, |columns| {
+                if number % 2 == 0 {
+                    whole.add(columns, positive, weights, &Interrupt::default()).unwrap();
+                } else {
+                    let mut other = empty();
+                    other.add(columns, positive, weights, &Interrupt::default()).unwrap();
+                    whole.merge_bytes(&other.to_bytes()).unwrap();
+                }
+            });
+        }
+        RowFrame::from_bytes(&whole.frame().unwrap().to_bytes()).unwrap()
+    }
+
+    fn store(&self, frame: RowFrame, bounds: &[usize], path: Option<&PathBuf>) -> StoredRows {
+        let mut stored = StoredRows::new(frame, path.map(PathBuf::as_path)).unwrap();
+        for pair in bounds.windows(2) {
+            let rows = pair[0]..pair[1];
+            let positive = &self.positive[rows.clone()];
+            let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
+            self.with_columns(rows, |columns| {
+                stored.add(columns, positive, weights, &Interrupt::default()).unwrap();
+            });
+        }
+        stored.finish().unwrap();
+        stored
+    }
+}
+
+/// Holders elsewhere, which are sent bytes. One of them forgets all between two questions.
+struct Cluster<'a> {
+    frame: RowFrame,
+    holders: Vec<StoredRows>,
+    data: &'a Data,
+    bounds: Vec<usize>,
+    n_asked: AtomicUsize,
+    forgets: bool,
+}
+
+impl Rows for Cluster<'_> {
+    fn frame(&self) -> &RowFrame {
+        &self.frame
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        let ask = Ask::from_bytes(&ask.to_bytes())?;
+        let n_asked = self.n_asked.fetch_add(1, Ordering::Relaxed);
+        let mut answers = Vec::new();
+        for (number, holder) in self.holders.iter().enumerate() {
+            let answer = if self.forgets && n_asked % self.holders.len() == number {
+                let bounds = &self.bounds[number..number + 2];
+                self.data.store(self.frame.clone(), bounds, None).pass(&ask, interrupt)?
+            } else {
+                holder.pass(&ask, interrupt)?
+            };
+            answers.push(answer.to_bytes());
+        }
+        // Merged two by two.
+        while answers.len() > 1 {
+            let pairs = answers.chunks(2);
+            let merged = pairs.map(|pair| Answer::merge_bytes(pair, &ask, &self.frame));
+            answers = merged.collect::<Result<_, _>>()?;
+        }
+        Answer::from_bytes(&answers[0], &ask, &self.frame)
+    }
+}
+
+fn params(split: LeafRankParams, pruning: Option<PruningRule>) -> TreeRankParams {
+    let grow = GrowParams { max_depth: 6, ..GrowParams::default() };
+    TreeRankParams { pruning, seed: 3, ..TreeRankParams::new(grow, SplitRule::Stumps(split)) }
+}
+
+/// Bounds of parts of very different sizes, some of them empty.
+fn uneven(n_rows: usize, n_parts: usize) -> Vec<usize> {
+    let place = |part: usize| (n_rows as f64 * (part as f64 / n_parts as f64).powi(3)) as usize;
+    let mut bounds: Vec<usize> = (0..=n_parts).map(place).collect();
+    bounds[n_parts] = n_rows;
+    bounds
+}
+
+fn path_of(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("aucrank-{name}-{}", std::process::id()))
+}
+
+#[test]
+fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
+    let n_rows = 4000;
+    let cv = CvParams { n_folds: 4, one_standard_error: false, seed: 9 };
+    let leafrank = LeafRankParams { max_depth: 3, ..LeafRankParams::orthogonal(5) };
+    let drawn = LeafRankParams { max_features: Some(2), ..LeafRankParams::orthogonal(5) };
+    for (weights, split, pruning) in [
+        (Weights::None, LeafRankParams::orthogonal(5), Some(PruningRule::CrossValidation(cv))),
+        (Weights::Whole, leafrank, None),
+        (Weights::Fractions, leafrank, Some(PruningRule::CrossValidation(cv))),
+        (
+            Weights::Fractions,
+            drawn,
+            Some(PruningRule::Validation(ValidationParams { fraction: 0.3, seed: 1 })),
+        ),
+    ] {
+        let data = Data::new(n_rows, weights);
+        let params = params(split, pruning);
+        let interrupt = Interrupt::default();
+        let in_memory = data.with_columns(0..n_rows, |columns| {
+            let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
+            fit(columns, &labels, &params, &interrupt).unwrap()
+        });
+        assert!(in_memory.tree.n_leaves() > 4);
+        for n_parts in [1, 2, 7, 64] {
+            let bounds = uneven(n_rows, n_parts);
+            let frame = data.survey(&bounds, params.binning);
+            let path = path_of(&format!("same-{n_parts}-{weights:?}"));
+            for path in [None, Some(&path)] {
+                let stored = data.store(frame.clone(), &bounds, path);
+                assert_eq!(path.is_some(), stored.n_file_bytes() > 0);
+                assert_eq!(fit_rows(&stored, 1, &params, &interrupt).as_ref(), Ok(&in_memory));
+            }
+            assert!(!path.exists());
+            for forgets in [false, true] {
+                let holders = bounds.windows(2);
+                let holders = holders.map(|bounds| data.store(frame.clone(), bounds, None));
+                let cluster = Cluster {
+                    frame: frame.clone(),
+                    holders: holders.collect(),
+                    data: &data,
+                    bounds: bounds.clone(),
+                    n_asked: AtomicUsize::new(0),
+                    forgets,
+                };
+                assert_eq!(fit_rows(&cluster, 2, &params, &interrupt).as_ref(), Ok(&in_memory));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_bins_are_chosen_above_the_size_of_the_sample() {
+    let n_rows = 230_000;
+    for weights in [Weights::None, Weights::Fractions] {
+        let data = Data::new(n_rows, weights);
+        for max_bins in [Some(16), Some(255), None] {
+            let binning = BinningParams { max_bins, seed: 5, ..BinningParams::default() };
+            let interrupt = Interrupt::default();
+            let whole = data.with_columns(0..n_rows, |columns| {
+                let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
+                crate::data::Binned::new(columns, &labels, binning, &interrupt).unwrap()
+            });
+            for n_parts in [1, 3] {
+                let frame = data.survey(&uneven(n_rows, n_parts), binning);
+                assert_eq!(frame.features(), whole.features());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_off_or_changed_is_told() {
+    let data = Data::new(500, Weights::Fractions);
+    let frame = data.survey(&[0, 500], BinningParams::default());
+    let params = params(LeafRankParams::orthogonal(5), None);
+    let error_after = |name: &str, damage: &dyn Fn(&PathBuf)| {
+        let path = path_of(name);
+        let stored = data.store(frame.clone(), &[0, 200, 500], Some(&path));
+        damage(&path);
+        let err = fit_rows(&stored, 0, &params, &Interrupt::default()).unwrap_err().to_string();
+        assert!(err.starts_with(&path.display().to_string()), "{err}");
+        err
+    };
+    let cut = error_after("cut", &|path| {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_len(1000).unwrap();
+    });
+    assert!(cut.ends_with("the file of coded rows was cut off"), "{cut}");
+    let changed = error_after("changed", &|path| {
+        let mut bytes = std::fs::read(path).unwrap();
+        bytes[1234] ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    });
+    assert!(changed.ends_with("the file of coded rows was changed or damaged"), "{changed}");
+    let gone = error_after("gone", &|path| std::fs::remove_file(path).unwrap());
+    assert!(gone.contains("No such file") || gone.contains("cannot find"), "{gone}");
+    // A file that is there is nobody's to overwrite.
+    let path = path_of("there");
+    std::fs::write(&path, "mine").unwrap();
+    assert!(matches!(StoredRows::new(frame.clone(), Some(&path)), Err(RankError::Storage { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn what_needs_more_than_sums_is_refused_by_name() {
+    let data = Data::new(100, Weights::None);
+    let stored = data.store(data.survey(&[0, 100], BinningParams::default()), &[0, 100], None);
+    let refused = |params: &TreeRankParams| {
+        fit_rows(&stored, 0, params, &Interrupt::default()).unwrap_err().to_string()
+    };
+    let pruned = CvParams { n_folds: 3, one_standard_error: false, seed: 0 };
+    let split = LeafRankParams { pruning: Some(pruned), ..LeafRankParams::orthogonal(5) };
+    assert!(
+        refused(&params(split, None)).starts_with("pruning of the split is given, but must be")
+    );
+    let mut means = params(LeafRankParams::orthogonal(5), None);
+    means.grow.missing = crate::tree::Missing::CellMean;
+    assert!(refused(&means).starts_with("missing is 'cell_mean', but must be 'learn'"));
+    let cubes = TreeRankParams {
+        split: SplitRule::Dyadic(crate::tree::DyadicParams { level: 2 }),
+        ..params(LeafRankParams::orthogonal(5), None)
+    };
+    assert!(refused(&cubes).starts_with("split is "));
+}
+
+#[test]
+fn rows_at_fault_are_counted_from_the_first_batch() {
+    let frame = {
+        let mut survey = Survey::new(&[None], BinningParams::default(), None).unwrap();
+        let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
+        survey.add(&columns, &[true, false], None, &Interrupt::default()).unwrap();
+        survey.frame().unwrap()
+    };
+    let mut stored = StoredRows::new(frame, None).unwrap();
+    let mut add = |values: &[f64]| {
+        let columns = Columns::from_row_major(values, 1).unwrap();
+        stored.add(&columns, &vec![true; values.len()], None, &Interrupt::default())
+    };
+    add(&[1.0, 2.0, 3.0]).unwrap();
+    let err = add(&[1.0, f64::INFINITY]).unwrap_err();
+    assert_eq!(err, RankError::InfiniteValue { column: 0, row: 4, value: f64::INFINITY });
+}

@@ -1,0 +1,113 @@
+//! Numbers as a list of 64-bit words, the form in which sums travel.
+
+use crate::RankError;
+use crate::data::ClassSums;
+
+/// Words as bytes, the lowest first, after a checksum.
+pub(super) fn to_bytes(words: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(8 * words.len() + 8);
+    bytes.extend([0; 8]);
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    let sum = checksum(&bytes[8..]);
+    bytes[..8].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// What [`to_bytes`] has written.
+pub(super) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
+    let bad = |why: &str| RankError::BadAnswer(why.to_owned());
+    let Some((sum, bytes)) = bytes.split_first_chunk() else { return Err(bad("there are none")) };
+    let (words, []) = bytes.as_chunks() else { return Err(bad("they are cut off")) };
+    if checksum(bytes) != u64::from_le_bytes(*sum) {
+        return Err(bad("the checksum does not match"));
+    }
+    Ok(words.iter().map(|&word| u64::from_le_bytes(word)).collect())
+}
+
+/// Tells changed bytes, not a forger; their number is a multiple of 8. Four sums at once, since one
+/// would wait for each product.
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let add = |sum: &mut u64, word: &[u8; 8]| {
+        *sum = (sum.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+    };
+    let (words, []) = bytes.as_chunks() else { unreachable!("whole words") };
+    let mut sums = [1_u64, 2, 3, words.len() as u64];
+    let (fours, rest) = words.as_chunks::<4>();
+    for four in fours {
+        sums.iter_mut().zip(four).for_each(|(sum, word)| add(sum, word));
+    }
+    rest.iter().for_each(|word| add(&mut sums[0], word));
+    sums.iter().fold(0, |sum, next| (sum.rotate_left(17) ^ next).wrapping_mul(FACTOR))
+}
+
+/// Reads words one after the other.
+#[derive(Debug)]
+pub(super) struct Reader<'a>(&'a [u64]);
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(words: &'a [u64]) -> Self {
+        Self(words)
+    }
+
+    pub(super) fn take(&mut self, n: usize) -> Result<&'a [u64], RankError> {
+        let (taken, rest) = self
+            .0
+            .split_at_checked(n)
+            .ok_or_else(|| RankError::BadAnswer("there are too few words".to_owned()))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    pub(super) fn word(&mut self) -> Result<u64, RankError> {
+        Ok(self.take(1)?[0])
+    }
+
+    /// A list that begins with its length.
+    pub(super) fn list(&mut self) -> Result<&'a [u64], RankError> {
+        let n = self.word()?;
+        self.take(usize::try_from(n).unwrap_or(usize::MAX))
+    }
+
+    pub(super) fn sums(&mut self) -> Result<ClassSums, RankError> {
+        let words = self.take(3)?;
+        Ok(ClassSums { pos: words[0], neg: words[1], rows: words[2] })
+    }
+
+    pub(super) fn end(self) -> Result<(), RankError> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        Err(RankError::BadAnswer("there are more words than were asked for".to_owned()))
+    }
+}
+
+/// Appends a list with its length.
+pub(super) fn put_list(words: &mut Vec<u64>, list: impl ExactSizeIterator<Item = u64>) {
+    words.push(list.len() as u64);
+    words.extend(list);
+}
+
+pub(super) fn put_sums(words: &mut Vec<u64>, sums: ClassSums) {
+    words.extend([sums.pos, sums.neg, sums.rows]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_changed_bit_is_told() {
+        let words: Vec<u64> = (0..11).map(|i| i * 0x0123_4567_89AB).collect();
+        let bytes = to_bytes(&words);
+        assert_eq!(from_bytes(&bytes), Ok(words));
+        for bit in 0..8 * bytes.len() {
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(from_bytes(&other).is_err(), "bit {bit}");
+        }
+        for n in 0..bytes.len() {
+            assert!(from_bytes(&bytes[..n]).is_err(), "{n} bytes");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Trees on rows that are asked, wherever they are.
+
+use std::sync::Arc;
+
+use super::growth::{Growth, grow_and_prune};
+use super::params::TreeRankParams;
+use super::tree_rank_model::TreeRankModel;
+use crate::data::{ClassSums, Counts, MOST_RANKED, RowOrder};
+use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View, Want};
+use crate::tree::grow::{Missing, grow};
+use crate::tree::model::{RankingTree, TreeFrame, monotone};
+use crate::tree::split::{LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms};
+use crate::{Interrupt, RankError};
+
+/// Fits a ranking tree to rows in parts, wherever they are: the same tree as [`fit`](super::fit) gives
+/// on all of them in memory.
+///
+/// `fit_number` tells the fit from others that ask the same rows at the same time.
+///
+/// # Errors
+///
+/// As [`fit`](super::fit); [`RankError::BadParameter`] also for what needs more than sums of cells:
+/// split rules other than stumps, trees of stumps that are pruned by themselves, and missing values that
+/// count as means. What the holder of the rows runs into.
+pub fn fit_rows(
+    rows: &dyn Rows,
+    fit_number: u64,
+    params: &TreeRankParams,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    params.validate()?;
+    let frame = rows.frame();
+    monotone::check(&params.monotonic, &frame.n_levels())?;
+    let split = stumps_of(params)?;
+    let fit = Fit::new(fit_number);
+    let totals = fit.totals(rows, View::All, interrupt)?;
+    let tree_frame = tree_frame(frame, params, &totals);
+    let elsewhere = Elsewhere { rows, fit, split, params, tree_frame, interrupt };
+    grow_and_prune(&elsewhere, params, interrupt)
+}
+
+/// The parameters of stumps that need nothing but sums of cells.
+fn stumps_of(params: &TreeRankParams) -> Result<LeafRankParams, RankError> {
+    let refuse = |name, value: &str, rule| {
+        Err(RankError::BadParameter { name, value: value.to_owned(), rule })
+    };
+    let SplitRule::Stumps(split) = &params.split else {
+        let rule = "'orthogonal', 'leafrank' or a rule of stumps where rows are read in parts";
+        return refuse("split", params.split.rule().name(), rule);
+    };
+    if split.pruning.is_some() {
+        return refuse("pruning of the split", "given", "None where rows are read in parts");
+    }
+    if params.grow.missing == Missing::CellMean {
+        return refuse("missing", "'cell_mean'", "'learn' where rows are read in parts");
+    }
+    Ok(*split)
+}
+
+fn tree_frame(frame: &RowFrame, params: &TreeRankParams, totals: &Totals) -> Arc<TreeFrame> {
+    Arc::new(TreeFrame {
+        n_levels: frame.n_levels(),
+        has_missing: totals.has_missing.clone(),
+        exponent: frame.exponent(),
+        leaf_order: params.grow.leaf_order,
+        monotonic: monotone::binding(&params.monotonic),
+        grid: None,
+    })
+}
+
+/// Rows elsewhere on which trees are grown.
+struct Elsewhere<'a> {
+    rows: &'a dyn Rows,
+    fit: Fit,
+    split: LeafRankParams,
+    params: &'a TreeRankParams,
+    tree_frame: Arc<TreeFrame>,
+    interrupt: &'a Interrupt,
+}
+
+impl Elsewhere<'_> {
+    fn order(&self, seed: u64) -> Result<RowOrder, RankError> {
+        let want = Want::Hashes { seed, most: MOST_RANKED + 1 };
+        let ask = self.fit.ask(View::All, want);
+        let hashes = self.rows.pass(&ask, self.interrupt)?.into_hashes()?;
+        Ok(RowOrder::of_hashes(seed, hashes))
+    }
+
+    fn grow_counted<T: HistogramTally>(&self, view: &View) -> Result<RankingTree, RankError> {
+        let totals = self.fit.totals(self.rows, view.clone(), self.interrupt)?;
+        let units = self.rows.frame().shrinks_levels().then(|| totals.squares.units());
+        let terms = StumpTerms {
+            level_units: units.as_ref(),
+            means: None,
+            monotonic: &self.tree_frame.monotonic,
+            features: None,
+            draw: None,
+        };
+        let least = self.params.grow.least_split(totals.sums);
+        let splitter = LeafRankSplitter::new(self.split, least, terms);
+        let mut cells = AskedCells::<T>::new(self.rows, &self.fit, view.clone(), self.interrupt);
+        let frame = Arc::clone(&self.tree_frame);
+        let TreeRankParams { grow: params, seed, .. } = self.params;
+        grow(&mut cells, &splitter, totals.sums, frame, params, *seed, self.interrupt)
+    }
+}
+
+impl Growth for Elsewhere<'_> {
+    type Subset = View;
+
+    fn all(&self) -> View {
+        View::All
+    }
+
+    fn folds(&self, n_folds: u16, seed: u64) -> Result<Vec<[View; 2]>, RankError> {
+        let order = Arc::new(self.order(seed)?);
+        let n_folds = order.n_folds(n_folds);
+        let view = |fold, inside| View::Fold { order: Arc::clone(&order), n_folds, fold, inside };
+        Ok((0..n_folds).map(|fold| [false, true].map(|inside| view(fold, inside))).collect())
+    }
+
+    fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[View; 2]>, RankError> {
+        let holdout = self.order(seed)?.holdout(share);
+        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
+    }
+
+    fn grow(&self, rows: &View) -> Result<RankingTree, RankError> {
+        if self.rows.frame().counts_fit() {
+            self.grow_counted::<Counts>(rows)
+        } else {
+            self.grow_counted::<ClassSums>(rows)
+        }
+    }
+
+    fn sums_of_nodes(&self, tree: &RankingTree, rows: &View) -> Result<Vec<ClassSums>, RankError> {
+        let ask = self.fit.ask(rows.clone(), Want::Leaves(Arc::new(tree.clone())));
+        let of_leaves = self.rows.pass(&ask, self.interrupt)?.into_leaves()?;
+        let mut sums = vec![ClassSums::default(); tree.nodes().len()];
+        for (leaf, of_leaf) in tree.leaves().into_iter().zip(of_leaves) {
+            sums[leaf] = of_leaf;
+        }
+        tree.add_up(&mut sums);
+        Ok(sums)
+    }
+}
