@@ -19,6 +19,7 @@ mod model;
 mod ramp;
 mod rank_opt;
 mod roc;
+mod rows;
 mod run;
 mod sample;
 mod state;
@@ -66,11 +67,13 @@ mod _core {
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]
+    use super::rows::{PyStoredRows, PySurvey, PyWeightRange, merge_answers};
+    #[pymodule_export]
     use super::run::ColumnError;
     #[pymodule_export]
     use super::state::RocState;
     #[pymodule_export]
-    use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank};
+    use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank, fit_tree_rank_rows};
     #[pymodule_export]
     use super::two_sided::two_sided;
 

@@ -8,7 +8,7 @@ use aucrank::external::ExternalModels;
 use aucrank::formula::Formula;
 use aucrank::tree::{
     LeafValue, PruningStep, RankingTree, TreeRankModel, TreeRankParams, fit, fit_by_classifiers,
-    fit_validated, partial_dependence,
+    fit_rows, fit_validated, partial_dependence,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
@@ -18,6 +18,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
+use crate::rows::RowsArg;
 use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
 use crate::sample::SampleArg;
 
@@ -303,4 +304,23 @@ pub fn fit_tree_rank<'py>(
         }
     });
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
+}
+
+/// Fits a ranking tree to rows in parts; `fit_number` tells the fit from others that ask the same
+/// rows.
+#[pyfunction]
+#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
+pub fn fit_tree_rank_rows<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyTreeRankModel>> {
+    let params: TreeRankParams = read_params(params)?;
+    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        fit_rows(rows, fit_number, &params, interrupt)
+    });
+    hand_over(py, fitted?)
 }

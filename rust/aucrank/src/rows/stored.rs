@@ -15,7 +15,7 @@ use crate::data::Columns;
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows of a part: their codes, which are asked in the order of cells, stay near in the cache.
-const PART_ROWS: usize = 1 << 18;
+const PART_ROWS: usize = 1 << 16;
 
 /// Coded rows in parts, in memory or in a file that is read part by part.
 ///

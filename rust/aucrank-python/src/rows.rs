@@ -1,0 +1,273 @@
+//! `aucrank::rows` as Python classes: surveys, coded rows, and holders that are sent bytes.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use aucrank::data::{BinningParams, Columns, WeightRange};
+use aucrank::rows::{Answer, Ask, RowFrame, Rows, StoredRows, Survey};
+use aucrank::{Interrupt, RankError};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyOSError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::callbacks::Callbacks;
+use crate::columns::ColumnsArg;
+use crate::run::{fit_on_pool, on_pool, on_pool_or, read_params, to_json, to_py_err};
+
+/// What the unit of weights is chosen by.
+#[pyclass(name = "WeightRange", module = "aucrank._core", frozen)]
+pub struct PyWeightRange(pub WeightRange);
+
+#[pymethods]
+impl PyWeightRange {
+    #[new]
+    fn new() -> Self {
+        Self(WeightRange::default())
+    }
+
+    /// With the weights of further rows, the first of which has the given number.
+    fn with_part(&self, weights: PyReadonlyArray1<'_, f64>, first_row: usize) -> PyResult<Self> {
+        let part = WeightRange::of_part(weights.as_slice()?, first_row).map_err(to_py_err)?;
+        Ok(Self(self.0.merge(part)))
+    }
+
+    fn merge(&self, other: &Self) -> Self {
+        Self(self.0.merge(other.0))
+    }
+
+    /// Whether every weight is a number of copies, so that no relative sum is needed.
+    fn are_counts(&self) -> bool {
+        self.0.are_counts()
+    }
+
+    fn relative_sum(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<u128> {
+        Ok(self.0.relative_sum_of_part(weights.as_slice()?))
+    }
+
+    fn to_json(&self) -> PyResult<String> {
+        to_json(&self.0)
+    }
+
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        read_params(text).map(Self)
+    }
+}
+
+/// Columns, which rows are positive, and their weights.
+#[derive(FromPyObject)]
+pub struct BatchArg<'py>(
+    ColumnsArg<'py>,
+    PyReadonlyArray1<'py, bool>,
+    Option<PyReadonlyArray1<'py, f64>>,
+);
+
+/// A borrowed [`BatchArg`].
+struct Batch<'a> {
+    columns: Columns<'a>,
+    positive: &'a [bool],
+    weights: Option<&'a [f64]>,
+}
+
+impl BatchArg<'_> {
+    fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Batch<'_>> {
+        Ok(Batch {
+            columns: self.0.borrow(n_levels)?,
+            positive: self.1.as_slice()?,
+            weights: self.2.as_ref().map(|weights| weights.as_slice()).transpose()?,
+        })
+    }
+}
+
+/// One pass over raw rows.
+#[pyclass(name = "Survey", module = "aucrank._core", frozen)]
+pub struct PySurvey {
+    survey: Mutex<Survey>,
+    n_levels: Vec<Option<u32>>,
+}
+
+impl PySurvey {
+    fn lock(&self) -> MutexGuard<'_, Survey> {
+        self.survey.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PySurvey {
+    /// `binning` is the JSON form of [`BinningParams`]; `weights` a range with the relative sum of all
+    /// weights.
+    #[new]
+    fn new(
+        n_levels: Vec<Option<u32>>,
+        binning: &str,
+        weights: Option<(PyRef<'_, PyWeightRange>, u128)>,
+    ) -> PyResult<Self> {
+        let binning: BinningParams = read_params(binning)?;
+        let weights = weights.map(|(range, relative)| (range.0, relative));
+        let survey = Survey::new(&n_levels, binning, weights).map_err(to_py_err)?;
+        Ok(Self { survey: Mutex::new(survey), n_levels })
+    }
+
+    fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
+        let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
+        on_pool(py, n_threads, |interrupt| self.lock().add(&columns, positive, weights, interrupt))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+    }
+
+    fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+    }
+
+    /// The chosen bins, with what else is known of the rows.
+    fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let frame = py.detach(|| self.lock().frame()).map_err(to_py_err)?;
+        Ok(PyBytes::new(py, &frame.to_bytes()))
+    }
+}
+
+/// Coded rows in memory, or in a file.
+#[pyclass(name = "StoredRows", module = "aucrank._core", frozen)]
+pub struct PyStoredRows {
+    rows: RwLock<StoredRows>,
+    n_levels: Vec<Option<u32>>,
+}
+
+impl PyStoredRows {
+    fn read(&self) -> RwLockReadGuard<'_, StoredRows> {
+        self.rows.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, StoredRows> {
+        self.rows.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Trouble with a file is an `OSError`.
+fn storage_err(err: RankError) -> PyErr {
+    match err {
+        RankError::Storage { .. } => PyOSError::new_err(err.to_string()),
+        err => to_py_err(err),
+    }
+}
+
+#[pymethods]
+impl PyStoredRows {
+    #[new]
+    fn new(frame: &[u8], path: Option<PathBuf>) -> PyResult<Self> {
+        let frame = RowFrame::from_bytes(frame).map_err(to_py_err)?;
+        let n_levels = frame.n_levels();
+        let rows = StoredRows::new(frame, path.as_deref()).map_err(storage_err)?;
+        Ok(Self { rows: RwLock::new(rows), n_levels })
+    }
+
+    fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
+        let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
+        let add = |interrupt: &Interrupt| self.write().add(&columns, positive, weights, interrupt);
+        on_pool_or(py, n_threads, add, storage_err)
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.write().finish()).map_err(storage_err)
+    }
+
+    #[getter]
+    fn n_rows(&self) -> u64 {
+        self.read().n_rows()
+    }
+
+    #[getter]
+    fn n_file_bytes(&self) -> u64 {
+        self.read().n_file_bytes()
+    }
+
+    /// The answer of these rows to a question, both as bytes.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        ask: &[u8],
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let ask = Ask::from_bytes(ask).map_err(to_py_err)?;
+        let answer = |interrupt: &Interrupt| Ok(self.read().pass(&ask, interrupt)?.to_bytes());
+        let bytes = on_pool_or(py, n_threads, answer, storage_err)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+/// Merges the answers of several holders to one question.
+#[pyfunction]
+pub fn merge_answers<'py>(
+    py: Python<'py>,
+    frame: &[u8],
+    ask: &[u8],
+    answers: Vec<Vec<u8>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let merged = py.detach(|| {
+        let (frame, ask) = (RowFrame::from_bytes(frame)?, Ask::from_bytes(ask)?);
+        Answer::merge_bytes(&answers, &ask, &frame)
+    });
+    Ok(PyBytes::new(py, &merged.map_err(to_py_err)?))
+}
+
+/// Rows that a fit asks: stored here, or an engine with an attribute `frame` and a method `round`, both
+/// of bytes.
+#[derive(FromPyObject)]
+pub enum RowsArg<'py> {
+    Stored(PyRef<'py, PyStoredRows>),
+    Engine(Bound<'py, PyAny>),
+}
+
+/// Rows behind an engine.
+struct EngineRows {
+    frame: RowFrame,
+    engine: Callbacks,
+}
+
+impl Rows for EngineRows {
+    fn frame(&self) -> &RowFrame {
+        &self.frame
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        interrupt.check()?;
+        let bytes: Vec<u8> = self.engine.call(|engine| {
+            let ask = PyBytes::new(engine.py(), &ask.to_bytes());
+            let answer = engine.call_method1(intern!(engine.py(), "round"), (ask,))?;
+            Ok(answer.cast_into::<PyBytes>()?.as_bytes().to_vec())
+        })?;
+        interrupt.check()?;
+        Answer::from_bytes(&bytes, ask, &self.frame)
+    }
+}
+
+impl RowsArg<'_> {
+    /// Fits a model to the rows.
+    pub fn fit<T: Send>(
+        &self,
+        py: Python<'_>,
+        n_threads: usize,
+        observer: Option<Py<PyAny>>,
+        fit: impl FnOnce(&dyn Rows, &Interrupt) -> Result<T, RankError> + Send,
+    ) -> PyResult<T> {
+        match self {
+            Self::Stored(stored) => {
+                let stored: &PyStoredRows = stored;
+                let work = |interrupt: &Interrupt| Ok(fit(&*stored.read(), interrupt));
+                fit_on_pool(py, n_threads, observer, work)?.map_err(storage_err)
+            }
+            Self::Engine(engine) => {
+                let frame: Vec<u8> = engine.getattr(intern!(py, "frame"))?.extract()?;
+                let frame = RowFrame::from_bytes(&frame).map_err(to_py_err)?;
+                let rows = EngineRows { frame, engine: Callbacks::new(engine.clone().unbind()) };
+                let fitted =
+                    fit_on_pool(py, n_threads, observer, |interrupt| fit(&rows, interrupt));
+                rows.engine.finish(py, fitted)
+            }
+        }
+    }
+}
