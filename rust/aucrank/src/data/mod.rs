@@ -5,6 +5,7 @@
 mod binary;
 mod binned;
 mod bins;
+mod cells;
 mod columns;
 mod cuts;
 mod exact_sum;

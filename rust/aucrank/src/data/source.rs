@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::parallel::prelude::*;
 
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
+use super::cells::Cells;
 use super::columns::{Column, Columns, Strided, Value};
 use super::histogram::{Histogram, Layout, WideBins, add_up_codes};
 use super::level_set::LevelSet;
@@ -256,18 +257,22 @@ pub trait SumSource {
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError>;
 }
 
-/// Rows by cell, apart from what is known of them.
+/// Rows of a part by cell, apart from what is known of them.
 #[derive(Debug)]
 pub(crate) struct CellRows {
-    /// Row numbers; each cell is a range of them.
-    order: Vec<u32>,
-    cells: Vec<Range<usize>>,
+    /// Row numbers; each cell is a stretch of them.
+    order: Vec<u16>,
+    cells: Cells,
 }
 
 impl CellRows {
+    /// Most rows of a part.
+    pub(crate) const MOST: usize = 1 << 16;
+
     /// All in cell 0.
-    pub(crate) fn new(rows: Vec<u32>) -> Self {
-        Self { cells: std::iter::once(0..rows.len()).collect(), order: rows }
+    pub(crate) fn new(rows: impl Iterator<Item = u32>) -> Self {
+        let order: Vec<u16> = rows.map(|row| row as u16).collect();
+        Self { cells: Cells::one(order.len()), order }
     }
 }
 
@@ -315,7 +320,7 @@ pub struct MemorySource<'a, R> {
     order: Cow<'a, [u32]>,
     /// As long as `order` once a cell has been split.
     scratch: Vec<u32>,
-    cells: Vec<Range<usize>>,
+    cells: Cells,
 }
 
 impl<'a, R: RowTally> MemorySource<'a, R> {
@@ -362,25 +367,29 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             groups: layout.groups::<R::Tally>(),
             layout,
             scratch,
-            cells: std::iter::once(0..rows.len()).collect(),
+            cells: Cells::one(rows.len()),
             order: rows,
         }
     }
 
-    /// As [`MemorySource::new`], going on with cells that [`MemorySource::into_cells`] has returned.
+    /// As [`MemorySource::new`], going on with cells that [`MemorySource::into_cells`] has returned, and
+    /// with its buffers.
     pub(crate) fn of_cells(
         binned: &'a Binned,
         row_tally: R,
         CellRows { order, cells }: CellRows,
-        scratch: Vec<u32>,
+        [mut rows, scratch]: [Vec<u32>; 2],
         interrupt: &'a Interrupt,
     ) -> Self {
-        Self { cells, ..Self::of(binned, row_tally, Cow::Owned(order), scratch, interrupt) }
+        rows.clear();
+        rows.extend(order.into_iter().map(u32::from));
+        Self { cells, ..Self::of(binned, row_tally, Cow::Owned(rows), scratch, interrupt) }
     }
 
-    /// The cells, and a buffer for reuse.
-    pub(crate) fn into_cells(self) -> (CellRows, Vec<u32>) {
-        (CellRows { order: self.order.into_owned(), cells: self.cells }, self.scratch)
+    /// The cells, and buffers for reuse.
+    pub(crate) fn into_cells(self) -> (CellRows, [Vec<u32>; 2]) {
+        let order = self.order.iter().map(|&row| row as u16).collect();
+        (CellRows { order, cells: self.cells.clone() }, self.into_buffers())
     }
 
     /// Adds the rows of a cell to its histogram.
@@ -424,13 +433,13 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
     /// Rows of a cell.
     #[must_use]
     pub fn rows(&self, cell: CellId) -> &[u32] {
-        &self.order[self.cells[cell].clone()]
+        &self.order[self.cells.get(cell)]
     }
 
     /// Splits a cell by a mask over its rows, in the order of [`MemorySource::rows`]; both parts
     /// keep that order.
     pub fn split_by_mask(&mut self, cell: CellId, goes_left: &[bool], left: CellId, right: CellId) {
-        let Range { start, end } = self.cells[cell].clone();
+        let Range { start, end } = self.cells.get(cell);
         debug_assert_eq!(goes_left.len(), end - start);
         let (mut n_left, mut n_right) = (0, 0);
         self.scratch.resize(self.order.len(), 0);
@@ -443,8 +452,8 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             n_right += usize::from(!is_left);
         }
         order[start + n_left..end].copy_from_slice(&self.scratch[..n_right]);
-        self.set_cell(left, start..start + n_left);
-        self.set_cell(right, start + n_left..end);
+        let sides = [(left, start..start + n_left), (right, start + n_left..end)];
+        self.cells.replace(vec![cell], sides);
     }
 
     /// `Err` once the fit was interrupted.
@@ -591,13 +600,6 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
             }
         }
     }
-
-    fn set_cell(&mut self, cell: CellId, rows: Range<usize>) {
-        if self.cells.len() <= cell {
-            self.cells.resize(cell + 1, 0..0);
-        }
-        self.cells[cell] = rows;
-    }
 }
 
 impl<R: RowTally> SumSource for MemorySource<'_, R> {
@@ -617,13 +619,13 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
         self.interrupt.check()?;
         let mut by_start: Vec<&CellSplit> = splits.iter().collect();
-        by_start.sort_unstable_by_key(|split| self.cells[split.cell].start);
+        by_start.sort_unstable_by_key(|split| self.cells.get(split.cell).start);
         self.scratch.resize(self.order.len(), 0);
         let (mut order, mut scratch) = (&mut self.order.to_mut()[..], &mut self.scratch[..]);
         let mut taken = 0;
         let mut tasks = Vec::with_capacity(splits.len());
         for split in by_start {
-            let range = self.cells[split.cell].clone();
+            let range = self.cells.get(split.cell);
             let (own, rest) = order.split_at_mut(range.end - taken);
             let (own_scratch, rest_scratch) = scratch.split_at_mut(range.end - taken);
             let skip = range.start - taken;
@@ -634,35 +636,36 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
         let parts = parallel::map(tasks, |(split, range, rows, scratch)| {
             (split, range.start, partition(binned, &split.test, rows, scratch), range.end)
         });
-        for (split, start, n_left, end) in parts {
-            self.set_cell(split.left, start..start + n_left);
-            self.set_cell(split.right, start + n_left..end);
-        }
+        let sides = parts.into_iter().flat_map(|(split, start, n_left, end)| {
+            [(split.left, start..start + n_left), (split.right, start + n_left..end)]
+        });
+        self.cells.replace(splits.iter().map(|split| split.cell).collect(), sides);
         Ok(())
     }
 
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError> {
         self.interrupt.check()?;
         self.scratch.resize(self.order.len(), 0);
+        let (mut old, mut new) = (Vec::new(), Vec::with_capacity(2 * regroups.len()));
         for regroup in regroups {
+            old.extend(regroup.left_cells.iter().chain(&regroup.right_cells));
             if let ([left], [right]) = (&regroup.left_cells[..], &regroup.right_cells[..])
-                && self.cells[*left].end == self.cells[*right].start
+                && self.cells.get(*left).end == self.cells.get(*right).start
             {
                 // The two parts of one split, already adjacent and in order.
-                let parts = (self.cells[*left].clone(), self.cells[*right].clone());
-                self.set_cell(regroup.left, parts.0);
-                self.set_cell(regroup.right, parts.1);
+                new.push((regroup.left, self.cells.get(*left)));
+                new.push((regroup.right, self.cells.get(*right)));
                 continue;
             }
             let parts = || regroup.left_cells.iter().chain(&regroup.right_cells);
-            let ranges: Vec<_> = parts().map(|&cell| self.cells[cell].clone()).collect();
+            let ranges: Vec<_> = parts().map(|&cell| self.cells.get(cell)).collect();
             let start = ranges.iter().map(|range| range.start).min().unwrap_or(0);
             let mut end = start;
             for range in ranges {
                 self.scratch[end..end + range.len()].copy_from_slice(&self.order[range.clone()]);
                 end += range.len();
             }
-            let n_left: usize = regroup.left_cells.iter().map(|&c| self.cells[c].len()).sum();
+            let n_left: usize = regroup.left_cells.iter().map(|&c| self.cells.get(c).len()).sum();
             let order = &mut self.order.to_mut()[start..end];
             order.copy_from_slice(&self.scratch[start..end]);
             // Rows are sorted again for locality. They are a few ascending runs, which a stable
@@ -670,9 +673,10 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
             let (left, right) = order.split_at_mut(n_left);
             #[expect(clippy::stable_sort_primitive, reason = "it merges runs")]
             crate::parallel::join(|| left.sort(), || right.sort());
-            self.set_cell(regroup.left, start..start + n_left);
-            self.set_cell(regroup.right, start + n_left..end);
+            new.push((regroup.left, start..start + n_left));
+            new.push((regroup.right, start + n_left..end));
         }
+        self.cells.replace(old, new);
         Ok(())
     }
 }

@@ -45,12 +45,12 @@ struct GrownCells {
 pub(super) struct Scratch {
     bytes: Vec<u8>,
     rows: CodedRows,
-    order: Vec<u32>,
+    orders: [Vec<u32>; 2],
 }
 
 impl Scratch {
     pub(super) fn new(frame: &RowFrame) -> Self {
-        Self { bytes: Vec::new(), rows: CodedRows::none(frame), order: Vec::new() }
+        Self { bytes: Vec::new(), rows: CodedRows::none(frame), orders: Default::default() }
     }
 }
 
@@ -90,7 +90,7 @@ impl Part {
             }
             (PartRows::File(_), None) => unreachable!("parts of a file have one"),
         };
-        let Scratch { order, .. } = scratch;
+        let orders = &mut scratch.orders;
         match &mut sum.0 {
             Sums::Totals(totals) => {
                 let tally = rows.sums(frame);
@@ -108,13 +108,14 @@ impl Part {
             Sums::Counts(histograms) => {
                 let grown = grown.unwrap_or_else(|| GrownCells::new(ask, rows));
                 let counts = rows.counts();
-                let grown = add_histograms(ask, rows, counts, grown, order, histograms, interrupt)?;
+                let grown =
+                    add_histograms(ask, rows, counts, grown, orders, histograms, interrupt)?;
                 self.remember(grown);
             }
             Sums::Weights(histograms) => {
                 let grown = grown.unwrap_or_else(|| GrownCells::new(ask, rows));
                 let sums = rows.sums(frame);
-                let grown = add_histograms(ask, rows, sums, grown, order, histograms, interrupt)?;
+                let grown = add_histograms(ask, rows, sums, grown, orders, histograms, interrupt)?;
                 self.remember(grown);
             }
             Sums::Leaves(leaves) => {
@@ -166,7 +167,11 @@ impl Part {
 
 impl GrownCells {
     fn new(ask: &Ask, rows: &CodedRows) -> Self {
-        Self { tree: ask.tree, n_steps: 0, cells: CellRows::new(rows_of_view(rows, &ask.view)) }
+        Self {
+            tree: ask.tree,
+            n_steps: 0,
+            cells: CellRows::new(rows_of_view(rows, &ask.view).into_iter()),
+        }
     }
 }
 
@@ -191,7 +196,7 @@ fn add_histograms<R: RowTally>(
     rows: &CodedRows,
     tally: R,
     grown: GrownCells,
-    order: &mut Vec<u32>,
+    orders: &mut [Vec<u32>; 2],
     histograms: &mut [Histogram<R::Tally>],
     interrupt: &Interrupt,
 ) -> Result<GrownCells, RankError>
@@ -199,9 +204,9 @@ where
     R::Tally: Tally,
 {
     let Want::Histograms(requests) = &ask.want else { unreachable!("made for this question") };
-    let scratch = std::mem::take(order);
+    let buffers = std::mem::take(orders);
     let GrownCells { tree, n_steps, cells } = grown;
-    let mut source = MemorySource::of_cells(&rows.binned, tally, cells, scratch, interrupt);
+    let mut source = MemorySource::of_cells(&rows.binned, tally, cells, buffers, interrupt);
     for step in &ask.log[n_steps..] {
         match step {
             Step::Split(splits) => source.split(splits)?,
@@ -209,8 +214,8 @@ where
         }
     }
     add_all(&source, requests, histograms)?;
-    let (cells, scratch) = source.into_cells();
-    *order = scratch;
+    let (cells, buffers) = source.into_cells();
+    *orders = buffers;
     Ok(GrownCells { tree, n_steps: ask.log.len(), cells })
 }
 

@@ -11,11 +11,11 @@ use super::coded::CodedRows;
 use super::frame::RowFrame;
 use super::part::{Part, Scratch};
 use super::spill::Spill;
-use crate::data::Columns;
+use crate::data::{CellRows, Columns};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows of a part: their codes, which are asked in the order of cells, stay near in the cache.
-const PART_ROWS: usize = 1 << 16;
+const PART_ROWS: usize = CellRows::MOST;
 
 /// Coded rows in parts, in memory or in a file that is read part by part.
 ///
@@ -155,7 +155,9 @@ impl Rows for StoredRows {
         };
         let n_threads = parallel::current_num_threads().min(self.parts.len());
         let answers = parallel::try_map((0..n_threads).collect(), of_thread)?;
-        answers.into_iter().try_fold(Answer::none(ask, &self.frame), |mut sum, more| {
+        let mut answers = answers.into_iter();
+        let first = answers.next().unwrap_or_else(|| Answer::none(ask, &self.frame));
+        answers.try_fold(first, |mut sum, more| {
             sum.merge(more)?;
             Ok(sum)
         })

@@ -1,0 +1,56 @@
+//! Where the rows of each cell stand.
+
+use std::ops::Range;
+
+use super::source::CellId;
+
+/// The stretch of rows of each cell. Cells that were split or merged are forgotten: a fit keeps one list
+/// for each of many parts.
+#[derive(Debug, Clone)]
+pub(super) struct Cells(Vec<Cell>);
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    id: CellId,
+    start: u32,
+    end: u32,
+}
+
+impl Cells {
+    /// All of so many rows in cell 0.
+    pub(super) fn one(n_rows: usize) -> Self {
+        Self(vec![Cell { id: 0, start: 0, end: n_rows as u32 }])
+    }
+
+    /// Rows of a cell.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such cell.
+    pub(super) fn get(&self, id: CellId) -> Range<usize> {
+        let place =
+            self.0.binary_search_by_key(&id, |cell| cell.id).expect("a cell of this source");
+        let Cell { start, end, .. } = self.0[place];
+        start as usize..end as usize
+    }
+
+    /// Replaces some cells by others.
+    pub(super) fn replace(
+        &mut self,
+        mut old: Vec<CellId>,
+        new: impl IntoIterator<Item = (CellId, Range<usize>)>,
+    ) {
+        old.sort_unstable();
+        self.0.retain(|cell| old.binary_search(&cell.id).is_err());
+        let cell = |(id, Range { start, end }): (CellId, Range<usize>)| Cell {
+            id,
+            start: start as u32,
+            end: end as u32,
+        };
+        self.0.extend(new.into_iter().map(cell));
+        // New cells mostly have higher numbers than those before.
+        if !self.0.is_sorted_by_key(|cell| cell.id) {
+            self.0.sort_unstable_by_key(|cell| cell.id);
+        }
+    }
+}
