@@ -175,9 +175,24 @@ impl PyStoredRows {
         py.detach(|| self.write().finish()).map_err(storage_err)
     }
 
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.read().to_bytes()).map_err(storage_err)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn add_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.write().add_bytes(bytes)).map_err(storage_err)
+    }
+
     #[getter]
     fn n_rows(&self) -> u64 {
         self.read().n_rows()
+    }
+
+    /// Memory of the rows in bytes.
+    #[getter]
+    fn n_bytes(&self) -> u64 {
+        self.read().n_bytes()
     }
 
     #[getter]

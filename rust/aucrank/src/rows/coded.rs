@@ -1,7 +1,7 @@
 //! Rows as codes, with all else that is asked of them.
 
 use super::frame::RowFrame;
-use crate::data::{Binned, ClassSums, Columns, CountedRows, FixedWeights, RowTally};
+use crate::data::{Binned, ClassSums, Columns, CountedRows, FeatureBins, FixedWeights, RowTally};
 use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
@@ -31,6 +31,10 @@ impl CodedRows {
     ) -> Result<Self, RankError> {
         columns.check_kinds(&frame.n_levels())?;
         columns.check_lengths(positive, weights)?;
+        if frame.scale.is_some() && weights.is_none() {
+            let (name, expected) = ("sample_weight", columns.n_rows());
+            return Err(RankError::LengthMismatch { name, found: 0, expected });
+        }
         let weights = weights.zip(frame.scale);
         let units = weights.map(|(w, scale)| FixedWeights::in_scale(w, scale).units().to_vec());
         Ok(Self {
@@ -77,6 +81,18 @@ impl CodedRows {
         CodedSums { positive: &self.positive, units: &self.units, is_whole }
     }
 
+    /// Number of bytes that [`CodedRows::to_bytes`] writes of so many rows.
+    pub(super) fn n_bytes_of(frame: &RowFrame, n_rows: usize) -> usize {
+        let n_codes = |bins: &FeatureBins| match bins.n_codes() {
+            ..=256 => 1,
+            257..=65_536 => 2,
+            _ => 4,
+        };
+        let codes: usize = frame.features.iter().map(n_codes).sum();
+        let units = if frame.scale.is_some() { 8 } else { 0 };
+        (n_rows * (units + 1 + codes)).next_multiple_of(8)
+    }
+
     /// All but the hashes as bytes, filled up to whole words.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(9 * self.n_rows() + self.binned.n_bytes() + 8);
@@ -85,6 +101,16 @@ impl CodedRows {
         self.binned.put_bytes(&mut bytes);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes
+    }
+
+    /// The hashes as bytes.
+    pub(super) fn hashes_to_bytes(&self) -> Vec<u8> {
+        self.hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect()
+    }
+
+    /// Adds hashes that [`CodedRows::hashes_to_bytes`] has written.
+    pub(super) fn take_hashes(&mut self, bytes: &[u8]) {
+        self.hashes.extend(bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
     }
 
     /// Replaces the rows by those that [`CodedRows::to_bytes`] has written; hashes are forgotten.

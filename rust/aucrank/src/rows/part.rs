@@ -65,6 +65,24 @@ impl Part {
         Self { rows: PartRows::File(slot), trees: Mutex::default() }
     }
 
+    /// Its rows, with their hashes, read into the scratch if they lie in a file.
+    pub(super) fn rows<'s>(
+        &'s self,
+        with_hashes: bool,
+        spill: Option<&Spill>,
+        scratch: &'s mut Scratch,
+    ) -> Result<(&'s CodedRows, &'s mut [Vec<u32>; 2]), RankError> {
+        let Scratch { bytes, rows, orders } = scratch;
+        match (&self.rows, spill) {
+            (PartRows::Memory(rows), _) => Ok((rows, orders)),
+            (PartRows::File(slot), Some(spill)) => {
+                spill.read(*slot, with_hashes, bytes, rows)?;
+                Ok((rows, orders))
+            }
+            (PartRows::File(_), None) => unreachable!("parts of a file have one"),
+        }
+    }
+
     /// Adds what its rows answer.
     pub(super) fn answer(
         &self,
@@ -82,15 +100,7 @@ impl Part {
         let is_begun = grown.is_some();
         let asks_hashes = matches!(ask.want, Want::Hashes { .. });
         let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
-        let rows = match (&self.rows, spill) {
-            (PartRows::Memory(rows), _) => rows,
-            (PartRows::File(slot), Some(spill)) => {
-                spill.read(*slot, with_hashes, &mut scratch.bytes, &mut scratch.rows)?;
-                &scratch.rows
-            }
-            (PartRows::File(_), None) => unreachable!("parts of a file have one"),
-        };
-        let orders = &mut scratch.orders;
+        let (rows, orders) = self.rows(with_hashes, spill, scratch)?;
         match &mut sum.0 {
             Sums::Totals(totals) => {
                 let tally = rows.sums(frame);

@@ -49,7 +49,7 @@ impl Spill {
     /// Appends rows.
     pub(super) fn write(&mut self, rows: &CodedRows) -> Result<Slot, RankError> {
         let body = rows.to_bytes();
-        let hashes: Vec<u8> = rows.hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+        let hashes = rows.hashes_to_bytes();
         let written = self.file.write_all(&body).and_then(|()| self.file.write_all(&hashes));
         written.map_err(|err| storage(&self.path, &err.to_string()))?;
         let slot = Slot {
@@ -75,8 +75,7 @@ impl Spill {
         rows.take_bytes(slot.n_rows, slot.is_weighted, bytes);
         if with_hashes {
             self.read_section(slot.offset + slot.body.n_bytes as u64, slot.hashes, bytes)?;
-            let words = bytes.as_chunks().0.iter();
-            rows.hashes.extend(words.map(|&word| u64::from_le_bytes(word)));
+            rows.take_hashes(bytes);
         }
         Ok(())
     }

@@ -129,6 +129,56 @@ impl StoredRows {
         self.spill.as_ref().map_or(0, Spill::n_bytes)
     }
 
+    /// The rows as bytes, to be kept by another holder: codes, classes, weights and hashes.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`] if the file cannot be read.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, RankError> {
+        let mut bytes = Vec::new();
+        let mut scratch = self.scratch();
+        for part in &self.parts {
+            let (rows, _) = part.rows(true, self.spill.as_ref(), &mut scratch)?;
+            bytes.extend((rows.n_rows() as u64).to_le_bytes());
+            bytes.extend(rows.to_bytes());
+            bytes.extend(rows.hashes_to_bytes());
+        }
+        Ok(bytes)
+    }
+
+    /// Adds rows that [`StoredRows::to_bytes`] has written, of the same frame.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes; [`RankError::Storage`] if the file cannot be written.
+    pub fn add_bytes(&mut self, mut bytes: &[u8]) -> Result<(), RankError> {
+        let cut_off = || RankError::BadAnswer("coded rows are cut off".to_owned());
+        while !bytes.is_empty() {
+            let (n_rows, rest) = bytes.split_first_chunk().ok_or_else(cut_off)?;
+            let n_rows = usize::try_from(u64::from_le_bytes(*n_rows)).unwrap_or(usize::MAX);
+            if n_rows > PART_ROWS {
+                return Err(RankError::BadAnswer("a part has too many rows".to_owned()));
+            }
+            let n_body = CodedRows::n_bytes_of(&self.frame, n_rows);
+            let (body, rest) = rest.split_at_checked(n_body).ok_or_else(cut_off)?;
+            let (hashes, rest) = rest.split_at_checked(8 * n_rows).ok_or_else(cut_off)?;
+            let mut rows = CodedRows::none(&self.frame);
+            rows.take_bytes(n_rows, self.frame.scale.is_some(), body);
+            rows.take_hashes(hashes);
+            self.n_rows += n_rows as u64;
+            self.seal(rows)?;
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// Memory of the rows in bytes, without the cells of the trees that grow on them.
+    #[must_use]
+    pub fn n_bytes(&self) -> u64 {
+        let n_rows = self.n_rows as usize;
+        (CodedRows::n_bytes_of(&self.frame, n_rows) + 8 * n_rows) as u64
+    }
+
     fn scratch(&self) -> Scratch {
         let spare = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
         spare.unwrap_or_else(|| Scratch::new(&self.frame))

@@ -133,7 +133,10 @@ impl Rows for Cluster<'_> {
         for (number, holder) in self.holders.iter().enumerate() {
             let answer = if self.forgets && n_asked % self.holders.len() == number {
                 let bounds = &self.bounds[number..number + 2];
-                self.data.store(self.frame.clone(), bounds, None).pass(&ask, interrupt)?
+                let mut moved = StoredRows::new(self.frame.clone(), None)?;
+                moved.add_bytes(&self.data.store(self.frame.clone(), bounds, None).to_bytes()?)?;
+                assert_eq!(moved.n_rows(), holder.n_rows());
+                moved.pass(&ask, interrupt)?
             } else {
                 holder.pass(&ask, interrupt)?
             };
