@@ -24,7 +24,7 @@ pub(super) fn hash_rows(
                 Column::F32(values) => add_numbers(*values, first, hashes),
                 Column::Codes { codes, .. } => {
                     for (hash, &code) in hashes.iter_mut().zip(&codes[first..]) {
-                        *hash = mix(*hash ^ u64::from(code));
+                        *hash = combine(*hash, u64::from(code));
                     }
                 }
             }
@@ -37,8 +37,17 @@ pub(super) fn hash_rows(
 
 fn add_numbers<T: Value>(values: Strided<'_, T>, first: usize, hashes: &mut [u64]) {
     for (row, hash) in (first..).zip(hashes) {
-        *hash = mix(*hash ^ number_word(values.get(row)));
+        *hash = combine(*hash, number_word(values.get(row)));
     }
+}
+
+/// The hash of what came before and a further word: both halves of a product, since the upper one
+/// depends on all bits.
+#[inline]
+fn combine(hash: u64, word: u64) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let product = u128::from(hash ^ word) * u128::from(FACTOR);
+    (product as u64) ^ ((product >> 64) as u64)
 }
 
 fn number_word(value: f64) -> u64 {
@@ -109,7 +118,29 @@ mod tests {
         assert_eq!(found[0], found[1]);
         assert_ne!(found[0], found[2]);
         assert_eq!(found, hash_rows(&b, &interrupt).unwrap());
-        assert_eq!(found, (0..3).map(|row| coin(&a, row, 0)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn rows_of_few_values_and_small_differences_do_not_collide() {
+        // Two columns of neighbouring floats, of whole numbers, and of their halves the other way round.
+        for unit in [f64::EPSILON, 1.0, -0.5] {
+            let values: Vec<f64> = (0..1_000_000_u32)
+                .flat_map(|row| [1.0 + unit * f64::from(row % 1000), unit * f64::from(row / 1000)])
+                .collect();
+            let columns = Columns::from_row_major(&values, 2).unwrap();
+            let mut hashes = hash_rows(&columns, &Interrupt::default()).unwrap();
+            hashes.sort_unstable();
+            hashes.dedup();
+            assert_eq!(hashes.len(), 1_000_000);
+            // In the order of a seed, they are spread evenly.
+            for seed in 0..3 {
+                let mut share = [0; 64];
+                hashes.iter().for_each(|&hash| share[(seeded(hash, seed) >> 58) as usize] += 1);
+                let expected = 1_000_000.0 / 64.0;
+                let spread = |&n: &i32| (f64::from(n) - expected).abs() / expected.sqrt();
+                assert!(share.iter().map(spread).fold(0.0, f64::max) < 5.0);
+            }
+        }
     }
 
     #[test]
