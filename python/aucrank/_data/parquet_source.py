@@ -1,0 +1,116 @@
+"""Parquet files, read in pieces of a bounded number of rows."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from aucrank._data.data_files import Stamps
+from aucrank._data.passes import Head, check_column_names, need_columns
+from aucrank._utils.extras import import_extra
+from aucrank._utils.words import plural
+
+#: Ends of the names of Parquet files.
+PARQUET = (".parquet", ".pq")
+
+# Bytes that are read of a column at a time. A row group may be as large as the file, and without
+# this all of its columns would be in memory at once.
+_READ_AT_ONCE = 1 << 18
+
+# Columns that pandas keeps the labels of rows in; read by pandas, they are none.
+_LABELS_OF_ROWS = "__index_level_"
+
+
+class ParquetSource:
+    """Rows of Parquet files, one file after the other.
+
+    Parameters
+    ----------
+    files : tuple of str
+        At least one.
+    chunk_rows : int
+        Most rows of a piece.
+    any_columns : bool
+        Whether a file may have columns that the first one has not.
+    """
+
+    def __init__(self, files: tuple[str, ...], chunk_rows: int, *, any_columns: bool) -> None:
+        self._parquet = import_extra("pyarrow.parquet", "arrow", "Dataset.from_parquet")
+        self._chunk_rows = chunk_rows
+        self._any_columns = any_columns
+        self._stamps = Stamps(files)
+        self.files = files
+        self.description = (
+            files[0] if len(files) == 1 else f"{files[0]} and {plural(len(files) - 1, 'more file')}"
+        )
+        with self._opened(files[0]) as file:
+            self.names = _names(file, files[0])
+
+    def heads(self) -> Iterator[Head]:
+        """Return the dtypes of all columns of each file."""
+        for path in self.files:
+            with self._opened(path) as file:
+                names = _names(file, path)
+                need_columns(self.names, names, path)
+                more = [name for name in names if name not in self.names]
+                if more and not self._any_columns:
+                    raise ValueError(
+                        f"{path} has a column {more[0]!r}, which {self.files[0]} has not; name the"
+                        " columns to read in `columns`"
+                    )
+                empty = file.schema_arrow.empty_table().select(self.names)
+                yield Head(nw.from_native(empty, eager_only=True), path)
+
+    def count_rows(self) -> int:
+        """Return the number of rows, as the ends of the files tell it."""
+        n_rows = 0
+        for path in self.files:
+            with self._opened(path) as file:
+                n_rows += file.metadata.num_rows
+        return n_rows
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns."""
+        import pyarrow as pa
+
+        for path in self.files:
+            with self._opened(path) as file:
+                need_columns(columns, _names(file, path), path)
+                batches = file.iter_batches(self._chunk_rows, columns=list(columns))
+                while True:
+                    with self._reading(path):
+                        batch = next(batches, None)
+                    if batch is None:
+                        break
+                    # The order is that of the file.
+                    table = pa.Table.from_batches([batch]).select(list(columns))
+                    yield nw.from_native(table, eager_only=True), path
+
+    def check_unchanged(self) -> None:
+        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+        self._stamps.check()
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[Any]:
+        with self._reading(path):
+            file = self._parquet.ParquetFile(path, buffer_size=_READ_AT_ONCE, pre_buffer=False)
+        with file:
+            yield file
+
+    @contextmanager
+    def _reading(self, path: str) -> Iterator[None]:
+        """Say which file cannot be read; one that has changed is said to have."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, OSError) as err:
+            self.check_unchanged()
+            reason = " ".join(str(err).split())
+            raise ValueError(f"cannot read {path} as Parquet: {reason}") from err
+
+
+def _names(file: Any, path: str) -> list[str]:
+    names = [name for name in file.schema_arrow.names if not name.startswith(_LABELS_OF_ROWS)]
+    return check_column_names(names, path)
