@@ -128,7 +128,7 @@ class _Column:
         for level in levels:
             if isinstance(level, int) and abs(level) > 2**53:
                 raise ValueError(
-                    f"column {self.name!r} holds the category {level} in {self._exact[True]}, but is"
-                    f" read as floats in {self._exact[False]}, which are exact up to 2**53 alone;"
-                    " convert it to strings"
+                    f"column {self.name!r} holds the category {level} in {self._exact[True]}, but"
+                    f" is read as floats in {self._exact[False]}, which are exact up to 2**53"
+                    " alone; convert it to strings"
                 )

@@ -23,6 +23,10 @@ class DataChangedError(RuntimeError):
     """
 
 
+class InPieces:
+    """What holds rows, but never all of them at once: no table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Rows that are in memory at one time.

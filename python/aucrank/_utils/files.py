@@ -3,12 +3,34 @@
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file that is either there whole or, on any failure, as it was before.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where to write; see `open_atomically`.
+    content : str or bytes
+        All of the file; text is written in UTF-8, its line breaks as they are.
+
+    Raises
+    ------
+    OSError
+        Of ``path``, if the file cannot be written, or its folder takes no new files.
+    """
+    with open_atomically(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextmanager
+def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to be written piece by piece, which is there whole or as it was before.
 
     A link is followed: what it leads to is replaced. A file that is replaced keeps its mode and,
     where that is allowed, its owner; a new one gets those of any new file. What is no regular
@@ -18,28 +40,26 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     ----------
     path : str or path-like
         Where to write.
-    content : str or bytes
-        All of the file; text is written in UTF-8, its line breaks as they are.
 
     Raises
     ------
     OSError
         Of ``path``, if the file cannot be written, or its folder takes no new files.
     """
-    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         old: os.stat_result | None = os.stat(path)
     except FileNotFoundError:
         old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
         with open(path, "wb") as file:
-            file.write(data)
+            yield file
         return
     target = Path(os.path.realpath(path))
     # A name of its own rather than one made of the target's, which may be as long as names can be.
     scratch = target.with_name(f".aucrank-{secrets.token_hex(8)}.tmp")
     try:
-        _write_new(scratch, data, old)
+        with _new_file(scratch, old) as file:
+            yield file
         scratch.replace(target)
     except BaseException as error:
         # OSError, too: what stopped the writing may keep the file from being removed.
@@ -51,15 +71,16 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         raise
 
 
-def _write_new(path: Path, data: bytes, like: os.stat_result | None) -> None:
-    """Write a new file down to the disk, with the mode and the owner of another one."""
+@contextmanager
+def _new_file(path: Path, like: os.stat_result | None) -> Iterator[BinaryIO]:
+    """Open a new file, which goes down to the disk, with the mode and the owner of another one."""
     # Nobody may read in the meantime what nobody could read before.
     mode = 0o666 if like is None else 0o600
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags, mode), "wb") as file:
         if like is not None:
             _take_after(path, like)
-        file.write(data)
+        yield file
         file.flush()
         os.fsync(file.fileno())
 
