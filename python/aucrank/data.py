@@ -85,6 +85,7 @@ class Dataset(InPieces):
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got {columns!r}")
         beside = [name for name in (target, weight) if name is not None]
+        any_columns = columns is not None
         if columns is None:
             need_columns(beside, source.names, source.description)
             columns = [name for name in source.names if name not in beside]
@@ -100,6 +101,7 @@ class Dataset(InPieces):
         self._target = target
         self._positive = positive
         self._weight = weight
+        self._any_columns = any_columns
         self._columns = list(columns)
         self._spill_dir = spill_dir
 
@@ -154,7 +156,7 @@ class Dataset(InPieces):
         check_int(chunk_rows, "chunk_rows", low=1)
         files = find_files(paths, PARQUET)
         return cls(
-            ParquetSource(files, chunk_rows, any_columns=columns is not None),
+            ParquetSource(files, chunk_rows),
             target=target,
             positive=positive,
             weight=weight,
@@ -355,6 +357,7 @@ class Dataset(InPieces):
             self._need_target(),
             self._positive,
             self._weight,
+            any_columns=self._any_columns,
             categorical_features=categorical_features,
             class_weight=class_weight,
             also=also,

@@ -44,6 +44,7 @@ def learn_facts(
     positive: Any,
     weight: str | None,
     *,
+    any_columns: bool,
     categorical_features: Any,
     class_weight: Any,
     also: KindsByColumn | None,
@@ -51,7 +52,8 @@ def learn_facts(
     """Learn in one pass what `learn_columns` and the checks of labels learn from a whole frame.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator, as scikit-learn does. Of
-    columns whose dtype says that they are numbers, no row is read.
+    columns whose dtype says that they are numbers, no row is read. Unless there may be
+    ``any_columns``, all files must have the same.
 
     Raises
     ------
@@ -65,12 +67,18 @@ def learn_facts(
     check_class_weight(class_weight)
     columns = ColumnSurvey(features, categorical_features, also)
     labels = TargetSurvey(target, weight, class_weight)
-    heads = passes.source.heads()
+    heads = passes.source.heads(features)
     needed = features
     if heads is not None:
         for index, head in enumerate(heads):
             if index == 0:
-                learn_names(estimator, head.frame.select(features))
+                learn_names(estimator, head.frame)
+            more = [name for name in head.names if name not in passes.source.names]
+            if more and not any_columns:
+                raise ValueError(
+                    f"{head.origin} has a column {more[0]!r}, which {passes.source.files[0]} has"
+                    " not; name the columns to read in `columns`"
+                )
             columns.look_at_dtypes(head.frame, head.origin)
         needed = columns.categorical
     beside = [target] if weight is None else [target, weight]

@@ -72,11 +72,12 @@ class FrameSource:
             return lambda _: self._started(given, kind)
         raise TypeError(f"{kind} is no source of frames; {_INSTEAD}")
 
-    def heads(self) -> Iterable[Head] | None:
-        """Return the dtypes of all columns of a query; those of frames the rows tell."""
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns of a query; those of frames the rows tell."""
         if self._query is None:
             return None
-        return [Head(self._query.head(0).collect(), self.description)]
+        empty = self._query.select(columns).head(0).collect()
+        return [Head(empty, self.description, self.names)]
 
     def count_rows(self) -> int | None:
         """Return the number of rows of frames that are in memory."""

@@ -31,14 +31,11 @@ class ParquetSource:
         At least one.
     chunk_rows : int
         Most rows of a piece.
-    any_columns : bool
-        Whether a file may have columns that the first one has not.
     """
 
-    def __init__(self, files: tuple[str, ...], chunk_rows: int, *, any_columns: bool) -> None:
+    def __init__(self, files: tuple[str, ...], chunk_rows: int) -> None:
         self._parquet = import_extra("pyarrow.parquet", "arrow", "Dataset.from_parquet")
         self._chunk_rows = chunk_rows
-        self._any_columns = any_columns
         self._stamps = Stamps(files)
         self.files = files
         self.description = (
@@ -47,20 +44,14 @@ class ParquetSource:
         with self._opened(files[0]) as file:
             self.names = _names(file, files[0])
 
-    def heads(self) -> Iterator[Head]:
-        """Return the dtypes of all columns of each file."""
+    def heads(self, columns: Sequence[str]) -> Iterator[Head]:
+        """Return the dtypes of columns in each file."""
         for path in self.files:
             with self._opened(path) as file:
                 names = _names(file, path)
-                need_columns(self.names, names, path)
-                more = [name for name in names if name not in self.names]
-                if more and not self._any_columns:
-                    raise ValueError(
-                        f"{path} has a column {more[0]!r}, which {self.files[0]} has not; name the"
-                        " columns to read in `columns`"
-                    )
-                empty = file.schema_arrow.empty_table().select(self.names)
-                yield Head(nw.from_native(empty, eager_only=True), path)
+                need_columns(columns, names, path)
+                empty = file.schema_arrow.empty_table().select(list(columns))
+                yield Head(nw.from_native(empty, eager_only=True), path, names)
 
     def count_rows(self) -> int:
         """Return the number of rows, as the ends of the files tell it."""

@@ -70,10 +70,13 @@ class Head:
         Of no row.
     origin : str
         What has these columns, for messages.
+    names : list of str
+        Of all columns that are there, also those that were not asked for.
     """
 
     frame: nw.DataFrame[Any]
     origin: str
+    names: list[str]
 
 
 class Source(Protocol):
@@ -88,8 +91,8 @@ class Source(Protocol):
     #: Names of all columns, in order.
     names: list[str]
 
-    def heads(self) -> Iterable[Head] | None:
-        """Return the dtypes of all columns, of each file; None where only the rows tell them."""
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file; None where only the rows tell them."""
 
     def count_rows(self) -> int | None:
         """Return the number of rows, if it is known without reading them."""
