@@ -7,11 +7,13 @@ memory at a time, and :func:`aucrank.metrics.roc_state` measures the scores.
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator
 
 from aucrank._data.coded_rows import CodedBatch, coded_rows
+from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files
 from aucrank._data.facts import Facts, learn_facts
 from aucrank._data.frame_source import FrameSource
@@ -157,6 +159,88 @@ class Dataset(InPieces):
         files = find_files(paths, PARQUET)
         return cls(
             ParquetSource(files, chunk_rows),
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
+            spill_dir=spill_dir,
+        )
+
+    @classmethod
+    def from_csv(
+        cls,
+        paths: PathLike | Sequence[PathLike],
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        sep: str | None = None,
+        decimal: Literal[".", ","] | None = None,
+        encoding: str | None = None,
+        missing: Sequence[str] = (),
+        text: Sequence[str] = (),
+        chunk_rows: int = _CHUNK_ROWS,
+        spill_dir: PathLike | None = None,
+    ) -> Self:
+        """Rows of CSV files, also gzipped; needs pyarrow.
+
+        How a file is written is found by looking at its first lines; what is not usual is said in a
+        warning. Whether a column is one of numbers, of dates (which become days since 1970) or of
+        text is told from all of its values, so that the files are read once more at first.
+
+        Parameters
+        ----------
+        paths : path-like or sequence of path-like
+            A file, a folder (all files in it and below whose name ends in .csv, .tsv, .txt or
+            .data, also with .gz, sorted), a pattern, or a list of these.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight, which must
+            then be the same in all files.
+        sep : str, default=None
+            What parts the columns, one character; None to find it.
+        decimal : {".", ","}, default=None
+            The mark of decimals; None to find it.
+        encoding : str, default=None
+            As Python names it; None to find it.
+        missing : sequence of str, default=()
+            Texts and numbers that stand for missing values, beside the usual ones (empty, ?, NA,
+            NaN, NULL, None, ...).
+        text : sequence of str, default=()
+            Columns that are text even where they look like numbers.
+        chunk_rows : int, default=65536
+            Most rows that are in memory at a time.
+        spill_dir : path-like, default=None
+            Folder for what a fit writes down of the rows; None for that of temporary files.
+
+        Returns
+        -------
+        Dataset
+            The rows of all files, in order.
+
+        Raises
+        ------
+        FileNotFoundError
+            If a path leads to no file.
+        ImportError
+            If pyarrow is not installed.
+        ValueError
+            If a file cannot be read, or a column is not there.
+        """
+        check_int(chunk_rows, "chunk_rows", low=1)
+        for name, value in (("missing", missing), ("text", text)):
+            if isinstance(value, str):
+                raise TypeError(f"{name} must be a list of strings, got {value!r}")
+        options = CsvOptions(sep, decimal, encoding, tuple(missing))
+        files = find_files(paths, CSV)
+        return cls(
+            CsvSource(files, chunk_rows, options, text, target),
             target=target,
             positive=positive,
             weight=weight,

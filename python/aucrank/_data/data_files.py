@@ -2,10 +2,12 @@
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from aucrank._data.passes import DataChangedError
+from aucrank._utils.words import plural
 
 PathLike = str | os.PathLike[str]
 
@@ -95,6 +97,31 @@ class Stamps:
                 )
             if time != old_time:
                 raise DataChangedError(f"{file} has changed while it was in use: it was written to")
+
+
+@contextmanager
+def read_errors(path: str, kind: str, stamps: Stamps) -> Iterator[None]:
+    """Say which file cannot be read; of one that has changed, say that instead.
+
+    Raises
+    ------
+    ValueError
+        In place of an error of pyarrow or of the file system.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as err:
+        stamps.check()
+        reason = " ".join(str(err).split())
+        raise ValueError(f"cannot read {path} as {kind}: {reason}") from err
+
+
+def describe(files: Sequence[str]) -> str:
+    """Return what to call several files in a message."""
+    more = len(files) - 1
+    return f"{files[0]} and {plural(more, 'more file')}" if more else files[0]
 
 
 def _stamp(file: str) -> tuple[int, int]:

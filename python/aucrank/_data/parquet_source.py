@@ -6,10 +6,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from aucrank._data.data_files import Stamps
+from aucrank._data.data_files import Stamps, describe, read_errors
 from aucrank._data.passes import Head, check_column_names, need_columns
 from aucrank._utils.extras import import_extra
-from aucrank._utils.words import plural
 
 #: Ends of the names of Parquet files.
 PARQUET = (".parquet", ".pq")
@@ -38,9 +37,7 @@ class ParquetSource:
         self._chunk_rows = chunk_rows
         self._stamps = Stamps(files)
         self.files = files
-        self.description = (
-            files[0] if len(files) == 1 else f"{files[0]} and {plural(len(files) - 1, 'more file')}"
-        )
+        self.description = describe(files)
         with self._opened(files[0]) as file:
             self.names = _names(file, files[0])
 
@@ -70,7 +67,7 @@ class ParquetSource:
                 need_columns(columns, _names(file, path), path)
                 batches = file.iter_batches(self._chunk_rows, columns=list(columns))
                 while True:
-                    with self._reading(path):
+                    with read_errors(path, "Parquet", self._stamps):
                         batch = next(batches, None)
                     if batch is None:
                         break
@@ -84,22 +81,10 @@ class ParquetSource:
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Any]:
-        with self._reading(path):
+        with read_errors(path, "Parquet", self._stamps):
             file = self._parquet.ParquetFile(path, buffer_size=_READ_AT_ONCE, pre_buffer=False)
         with file:
             yield file
-
-    @contextmanager
-    def _reading(self, path: str) -> Iterator[None]:
-        """Say which file cannot be read; one that has changed is said to have."""
-        import pyarrow as pa
-
-        try:
-            yield
-        except (pa.ArrowException, OSError) as err:
-            self.check_unchanged()
-            reason = " ".join(str(err).split())
-            raise ValueError(f"cannot read {path} as Parquet: {reason}") from err
 
 
 def _names(file: Any, path: str) -> list[str]:

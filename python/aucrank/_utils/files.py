@@ -51,24 +51,34 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
-        with open(path, "wb") as file:
+        with _errors_of(path), open(path, "wb") as file:
             yield file
         return
     target = Path(os.path.realpath(path))
     # A name of its own rather than one made of the target's, which may be as long as names can be.
     scratch = target.with_name(f".aucrank-{secrets.token_hex(8)}.tmp")
     try:
-        with _new_file(scratch, old) as file:
-            yield file
-        scratch.replace(target)
-    except BaseException as error:
+        with _errors_of(path, scratch):
+            with _new_file(scratch, old) as file:
+                yield file
+            scratch.replace(target)
+    except BaseException:
         # OSError, too: what stopped the writing may keep the file from being removed.
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:
-            # The name of the scratch file tells the user nothing.
-            raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
         raise
+
+
+@contextmanager
+def _errors_of(path: str | os.PathLike[str], scratch: Path | None = None) -> Iterator[None]:
+    """Let errors of the file system that name no file, or one of ours, name the user's."""
+    try:
+        yield
+    except OSError as error:
+        named = error.filename
+        if error.errno is None or named not in (None, scratch and str(scratch), os.fspath(path)):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
 
 
 @contextmanager

@@ -17,37 +17,26 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.clean import TextCleaner, dates_as_days, without_marks
+from aucrank._data.csv_form import (
+    MISSING,
+    CsvForm,
+    CsvOptions,
+    ReadingNote,
+    as_utf8,
+    check_header,
+    form_of,
+)
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import is_missing
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import did_you_mean, listed, plural
-from aucrank.cli._clean import TextCleaner, dates_as_days, without_marks
-from aucrank.cli._csv_form import (
-    STDIN,
-    UNKNOWN,
-    CsvForm,
-    CsvOptions,
-    as_utf8,
-    copy_of_stdin,
-    form_of,
-)
-from aucrank.cli._errors import (
-    DataError,
-    ReadingNote,
-    UsageError,
-    plain_errors,
-    readable,
-)
+from aucrank.cli._csv import STDIN, copy_of_stdin
+from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 
 FileKind = Literal["csv", "parquet"]
 Backend = Literal["pandas", "polars"]
-
-# What both readers take for a missing value in a CSV file: pandas' own list.
-MISSING = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
-]
 
 
 @dataclass(frozen=True)
@@ -157,9 +146,9 @@ def read_data(
             )
         else:
             form = form_of(file, options)
-            _check_header(form.header, path)
+            check_header(form.header)
             notes += form.notes
-            with as_utf8(file, form) as readable_file:
+            with as_utf8(file, form, options) as readable_file:
                 frame = _from_csv(readable_file, backend, set(text) & set(form.header), form)
             cleaner = TextCleaner(form, options.missing)
             frame = cleaner.clean(frame, text)
@@ -224,14 +213,6 @@ def _is_integer(value: Any) -> bool:
 
 
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
-
-
-def _check_header(header: Sequence[str], path: str) -> None:
-    if not header:
-        raise DataError(f"cannot read {path} as CSV: its first line has no column names")
-    for name in header:
-        if header.count(name) > 1:
-            raise DataError(f"cannot read {path}: two of its columns are called {name!r}")
 
 
 def _from_csv(file: str, backend: Backend, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
+from aucrank._data.csv_form import CsvOptions
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_sums
 from aucrank._utils.words import did_you_mean
-from aucrank.cli._csv_form import CsvOptions
 from aucrank.cli._data import (
     Labelled,
     as_categories,

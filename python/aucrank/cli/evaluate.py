@@ -3,7 +3,7 @@
 import argparse
 
 from aucrank._utils.plain_text import shown
-from aucrank.cli._csv_form import csv_options
+from aucrank.cli._csv import csv_options
 from aucrank.cli._data import need_column, text_of
 from aucrank.cli._model import features_for, load_ranker, positive_rows, read_for, scores_of
 from aucrank.metrics import RocCurve

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from aucrank._data.csv_form import CsvOptions
 from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.document import make_report
 from aucrank._report.options import read_options
@@ -16,7 +17,7 @@ from aucrank._report.page import import_jinja
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
-from aucrank.cli._csv_form import STDIN, CsvOptions, csv_options
+from aucrank.cli._csv import STDIN, csv_options
 from aucrank.cli._data import need_column, read_data, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from aucrank._utils.words import plural
-from aucrank.cli._csv_form import csv_options
+from aucrank.cli._csv import csv_options
 from aucrank.cli._data import backend_for, file_kind, need_column, write_scores
 from aucrank.cli._errors import DataError, plain_errors, writable
 from aucrank.cli._model import features_for, load_ranker, read_for, scores_of

@@ -1,22 +1,22 @@
 """Columns as models take them: text that is numbers, marks of missing values, dates."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from aucrank._data.schema import is_missing
-from aucrank._utils.plain_text import shown
-from aucrank._utils.words import listed, plural
-from aucrank.cli._csv_form import (
+from aucrank._data.csv_form import (
     GAPS_AMONG_NUMBERS,
     UNKNOWN,
     CsvForm,
     is_number,
     number_of,
 )
+from aucrank._data.schema import is_missing
+from aucrank._utils.plain_text import shown
+from aucrank._utils.words import listed, plural
 
 _SECONDS_A_DAY = 86_400
 
@@ -27,6 +27,114 @@ _ISO_DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
 _DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+
+
+class TextColumn:
+    """What a column of text holds, told from its values: numbers, dates, or text after all.
+
+    Parameters
+    ----------
+    missing : collection of str
+        Texts that stand for missing values, beside the usual ones.
+
+    Attributes
+    ----------
+    is_empty : bool
+        Whether there is no value.
+    is_text : bool
+        Whether no further value can make it anything else.
+    is_numeric : bool
+        Whether all values are numbers, but for marks of what is missing.
+    is_whole : bool
+        Whether the numbers are whole ones, with nothing missing.
+    is_dated : bool
+        Whether all values are dates.
+    """
+
+    def __init__(self, missing: Collection[str]) -> None:
+        self._missing = frozenset(missing)
+        self._gaps: set[str] = set()
+        self._has_numbers = False
+        self._has_thousands = False
+        self._has_others = False
+        self._has_dates = False
+        self._has_undated = False
+        self._has_values = False
+        self._all_whole = True
+
+    def look_at(self, values: Iterable[str], decimal: str) -> None:
+        """Look at texts as they stand in a file with this mark of decimals."""
+        for value in values:
+            if self._is_missing(value):
+                self.look_at_missing()
+                continue
+            self._has_values = True
+            if not self._has_undated:
+                is_date = days_in(value) is not None
+                self._has_dates, self._has_undated = True, not is_date
+            if self._has_others:
+                continue
+            text = value.strip()
+            if value in GAPS_AMONG_NUMBERS:
+                self._gaps.add(value)
+            elif is_number(text, decimal):
+                self._has_numbers = True
+                self._has_thousands |= decimal == "." and "," in value
+                self._all_whole &= _WHOLE.fullmatch(text) is not None
+            else:
+                self._has_others = True
+
+    def look_at_numbers(self, *, are_whole: bool) -> None:
+        """Take note of values that any reader takes for numbers."""
+        self._has_values = self._has_numbers = self._has_undated = True
+        self._all_whole &= are_whole
+
+    def look_at_missing(self) -> None:
+        """Take note of a missing value."""
+        self._all_whole = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._has_values
+
+    @property
+    def is_text(self) -> bool:
+        return self._has_others and self._has_undated
+
+    @property
+    def is_numeric(self) -> bool:
+        return self._has_numbers and not self._has_others
+
+    @property
+    def is_whole(self) -> bool:
+        return self.is_numeric and not self._gaps and self._all_whole
+
+    @property
+    def is_dated(self) -> bool:
+        return self._has_dates and not self._has_undated
+
+    def number(self, value: str, decimal: str) -> float | None:
+        """Return the number that a text is; None for a mark of what is missing."""
+        if self._is_missing(value) or value in self._gaps:
+            return None
+        return number_of(value.strip(), decimal)
+
+    def text(self, value: str) -> str | None:
+        """Return a text, or None for a mark of what is missing."""
+        return None if self._is_missing(value) else value
+
+    def notes(self, name: str) -> list[str]:
+        """Return what is not usual of a column of numbers."""
+        notes = []
+        if self._gaps:
+            gaps = listed(sorted(map(repr, self._gaps)))
+            notes.append(f"column {shown(name)}: {gaps} counts as missing")
+        if self._has_thousands:
+            notes.append(f"column {shown(name)}: commas part thousands")
+        return notes
+
+    def _is_missing(self, value: str) -> bool:
+        return value in self._missing or value in ("", UNKNOWN)
 
 
 class TextCleaner:
@@ -47,7 +155,7 @@ class TextCleaner:
 
     def __init__(self, form: CsvForm, missing: Sequence[str]) -> None:
         self._form = form
-        self._missing = frozenset(missing)
+        self._missing = missing
         self.notes: list[str] = []
         if form.has_unknown:
             self.notes.append(f"{UNKNOWN!r} counts as missing")
@@ -63,30 +171,17 @@ class TextCleaner:
     def _column(self, series: nw.Series[Any], *, is_text: bool) -> nw.Series[Any]:
         values = [value for value in series.unique().to_list() if isinstance(value, str)]
         told = {value: value.strip() if self._form.is_spaced else value for value in values}
-        known = {
-            value: said
-            for value, said in told.items()
-            if said not in self._missing and said not in ("", UNKNOWN)
-        }
-        gaps = {said for said in known.values() if said in GAPS_AMONG_NUMBERS}
-        decimal = self._form.decimal
-        numbers = {
-            value: number_of(said.strip(), decimal)
-            for value, said in known.items()
-            if said not in gaps and is_number(said.strip(), decimal)
-        }
-        if is_text or not numbers or len(numbers) + len(gaps) < len(set(known.values())):
-            if all(value == known.get(value) for value in values):
+        column = TextColumn(self._missing)
+        column.look_at(told.values(), self._form.decimal)
+        if is_text or not column.is_numeric:
+            known = {value: column.text(said) for value, said in told.items()}
+            if all(value == said for value, said in known.items()):
                 return series
             return _mapped(series, known.get, nw.String)
-        name = shown(series.name)
-        if gaps:
-            self.notes.append(f"column {name}: {listed(sorted(map(repr, gaps)))} counts as missing")
-        if decimal == "." and any("," in value for value in numbers):
-            self.notes.append(f"column {name}: commas part thousands")
-        is_whole = all(_WHOLE.fullmatch(known[value].strip()) for value in numbers)
-        if is_whole and not gaps and series.null_count() == 0 and len(numbers) == len(values):
-            return _mapped(series, lambda value: int(numbers[value]), nw.Int64)
+        self.notes += column.notes(series.name)
+        numbers = {value: column.number(said, self._form.decimal) for value, said in told.items()}
+        if column.is_whole and series.null_count() == 0:
+            return _mapped(series, lambda value: int(numbers[value] or 0), nw.Int64)
         return _mapped(series, numbers.get, nw.Float64)
 
 
@@ -128,7 +223,7 @@ def dates_as_days(
             columns.append(_mapped(series, _days_of, nw.Float64))
         elif dtype == nw.String:
             texts = [text for text in series.unique().to_list() if isinstance(text, str)]
-            days = {text: _days_in(text) for text in texts}
+            days = {text: days_in(text) for text in texts}
             if days and all(day is not None for day in days.values()):
                 columns.append(_mapped(series, days.get, nw.Float64))
     if not columns:
@@ -144,7 +239,7 @@ def _are_dates(series: nw.Series[Any]) -> bool:
     return all(isinstance(value, date) or is_missing(value) for value in series.to_list())
 
 
-def _days_in(text: str) -> float | None:
+def days_in(text: str) -> float | None:
     """Return the days of a date that is written in one of the forms that say one day only."""
     text = text.strip()
     try:
