@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 
 from aucrank._data.csv_form import (
     GAPS_AMONG_NUMBERS,
+    MISSING,
     UNKNOWN,
     CsvForm,
     is_number,
@@ -52,7 +53,8 @@ class TextColumn:
     """
 
     def __init__(self, missing: Collection[str]) -> None:
-        self._missing = frozenset(missing)
+        # The usual ones, too: where a blank follows each separator, readers do not know them.
+        self._missing = frozenset([*MISSING, *missing])
         self._gaps: set[str] = set()
         self._has_numbers = False
         self._has_thousands = False
@@ -134,7 +136,7 @@ class TextColumn:
         return notes
 
     def _is_missing(self, value: str) -> bool:
-        return value in self._missing or value in ("", UNKNOWN)
+        return value in self._missing
 
 
 class TextCleaner:

@@ -67,12 +67,13 @@ def learn_facts(
     check_class_weight(class_weight)
     columns = ColumnSurvey(features, categorical_features, also)
     labels = TargetSurvey(target, weight, class_weight)
-    heads = passes.source.heads(features)
+    beside = [target] if weight is None else [target, weight]
+    heads = passes.source.heads([*features, *beside])
     needed = features
     if heads is not None:
         for index, head in enumerate(heads):
             if index == 0:
-                learn_names(estimator, head.frame)
+                learn_names(estimator, head.frame.select(features))
             more = [name for name in head.names if name not in passes.source.names]
             if more and not any_columns:
                 raise ValueError(
@@ -81,7 +82,6 @@ def learn_facts(
                 )
             columns.look_at_dtypes(head.frame, head.origin)
         needed = columns.categorical
-    beside = [target] if weight is None else [target, weight]
     for batch in passes.batches(list(dict.fromkeys([*beside, *needed]))):
         if heads is None:
             if batch.first_row == 0:

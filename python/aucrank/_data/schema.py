@@ -203,7 +203,7 @@ class LevelSet:
             used = np.zeros(len(values) + 1, dtype=np.bool_)
             used[codes] = True
             is_known = np.array([*(not is_missing(value) for value in values), False])
-            self.n_known += int(np.count_nonzero(is_known[codes]))
+            self.n_known += _count_known(codes, is_known)
             self._found.update(
                 _as_level(values[index], self._label) for index in np.flatnonzero(used & is_known)
             )
@@ -219,6 +219,15 @@ class LevelSet:
             found = {int(level) if isinstance(level, bool) else level for level in found}
         order: Callable[[Level], Any] = lambda level: (isinstance(level, str), level)  # noqa: E731
         return tuple(sorted(found, key=order))
+
+
+def _count_known(codes: NDArray[np.integer[Any]], is_known: NDArray[np.bool_]) -> int:
+    """Count the codes that stand for a known value; the last of ``is_known`` is where -1 leads."""
+    if not is_known[:-1].all():
+        return int(np.count_nonzero(is_known[codes]))
+    # Comparisons of small integers are many times faster than look-ups.
+    n_missing = np.count_nonzero(codes < 0) + np.count_nonzero(codes == len(is_known) - 1)
+    return len(codes) - int(n_missing)
 
 
 def _as_level(value: Any, label: str) -> Level:
