@@ -48,6 +48,8 @@ class TextColumn:
         Whether all values are numbers, but for marks of what is missing.
     is_whole : bool
         Whether the numbers are whole ones, with nothing missing.
+    all_whole : bool
+        Whether no number met so far is another one, and nothing is missing.
     is_dated : bool
         Whether all values are dates.
     """
@@ -62,7 +64,7 @@ class TextColumn:
         self._has_dates = False
         self._has_undated = False
         self._has_values = False
-        self._all_whole = True
+        self.all_whole = True
 
     def look_at(self, values: Iterable[str], decimal: str) -> None:
         """Look at texts as they stand in a file with this mark of decimals."""
@@ -82,18 +84,18 @@ class TextColumn:
             elif is_number(text, decimal):
                 self._has_numbers = True
                 self._has_thousands |= decimal == "." and "," in value
-                self._all_whole &= _WHOLE.fullmatch(text) is not None
+                self.all_whole &= _WHOLE.fullmatch(text) is not None
             else:
                 self._has_others = True
 
     def look_at_numbers(self, *, are_whole: bool) -> None:
         """Take note of values that any reader takes for numbers."""
         self._has_values = self._has_numbers = self._has_undated = True
-        self._all_whole &= are_whole
+        self.all_whole &= are_whole
 
     def look_at_missing(self) -> None:
         """Take note of a missing value."""
-        self._all_whole = False
+        self.all_whole = False
 
     @property
     def is_empty(self) -> bool:
@@ -109,7 +111,7 @@ class TextColumn:
 
     @property
     def is_whole(self) -> bool:
-        return self.is_numeric and not self._gaps and self._all_whole
+        return self.is_numeric and not self._gaps and self.all_whole
 
     @property
     def is_dated(self) -> bool:

@@ -231,7 +231,8 @@ def _look_at(column: TextColumn, texts: Any, decimal: str) -> None:
         except pa.ArrowInvalid:
             pass
         else:
-            column.look_at_numbers(are_whole=_are_whole(texts))
+            # Refusals take long, and one is enough.
+            column.look_at_numbers(are_whole=column.all_whole and _are_whole(texts))
             return
     column.look_at(texts.unique().drop_null().to_pylist(), decimal)
 
