@@ -18,6 +18,21 @@ from aucrank.data import Dataset
 SCORE, PROBABILITY = "score", "probability"
 
 
+def check_dataset(dataset: Any) -> None:
+    """Check that rows come in pieces.
+
+    Raises
+    ------
+    TypeError
+        If they do not.
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(
+            f"dataset must be an aucrank.data.Dataset, got a {type(dataset).__name__}; to score"
+            " rows in memory call decision_function"
+        )
+
+
 def scored_batches(
     ranker: Any, dataset: Dataset, beside: Sequence[str] = ()
 ) -> Iterator[tuple[Batch, Any, NDArray[np.float64]]]:
@@ -46,11 +61,7 @@ def scored_batches(
     TypeError
         If ``dataset`` is no `Dataset`.
     """
-    if not isinstance(dataset, Dataset):
-        raise TypeError(
-            f"dataset must be an aucrank.data.Dataset, got a {type(dataset).__name__}; to score"
-            " rows in memory call decision_function"
-        )
+    check_dataset(dataset)
     features = list(getattr(ranker, "feature_names_in_", dataset.columns))
     for batch in dataset.passes.batches(list(dict.fromkeys([*features, *beside]))):
         X = batch.frame.select(features).to_native()

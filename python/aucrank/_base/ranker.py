@@ -47,10 +47,10 @@ class AucScoreMixin:
             Rows of any number. Of the columns that it can read, those seen in fit are read, by
             name; where the fit saw no names, the columns of the data set.
 
-        Yields
-        ------
-        ndarray of float64
-            What `decision_function` gives for the next rows, in order.
+        Returns
+        -------
+        iterator of ndarray of float64
+            What `decision_function` gives for some rows after others, in order.
 
         Raises
         ------

@@ -1,9 +1,4 @@
-"""Rows that do not fit in memory, read in pieces.
-
-A `Dataset` stands for the rows of files, of a query or of any source that can be read again. Every
-fitted ranker scores one: ``decision_function_batches`` and ``write_scores`` hold a piece of it in
-memory at a time, and :func:`aucrank.metrics.roc_state` measures the scores.
-"""
+"""Rows of files, of frames and of queries: a source, and what its columns are for."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,11 +14,9 @@ from aucrank._data.facts import Facts, learn_facts
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.input import KindsByColumn
 from aucrank._data.parquet_source import PARQUET, ParquetSource
-from aucrank._data.passes import DataChangedError, InPieces, Passes, Source, need_columns
+from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
-
-__all__ = ["DataChangedError", "Dataset"]
 
 #: Rows of a piece: more are no faster to read, and take more memory.
 _CHUNK_ROWS = 65_536
@@ -438,7 +431,7 @@ class Dataset(InPieces):
             estimator,
             self._passes,
             self._columns,
-            self._need_target(),
+            self.need_target(),
             self._positive,
             self._weight,
             any_columns=self._any_columns,
@@ -471,10 +464,22 @@ class Dataset(InPieces):
         TypeError, ValueError
             If a value is not valid, which is said with its column and its place.
         """
-        target = self._need_target()
+        target = self.need_target()
         return coded_rows(self._passes, facts, self._columns, target, self._weight)
 
-    def _need_target(self) -> str:
+    def need_target(self) -> str:
+        """Return the column of labels, where there has to be one.
+
+        Returns
+        -------
+        str
+            Its name.
+
+        Raises
+        ------
+        ValueError
+            If the data set has none.
+        """
         if self._target is None:
             raise ValueError(
                 f"{self!r} has no labels: name their column, as in"
