@@ -22,8 +22,8 @@ def roc_state(
 ) -> RocState:
     """Score the rows of a data set, and gather what their ROC statistics need.
 
-    A piece of the rows is in memory at a time. AUC, curve and interval of the state are those of
-    one call on all rows, bit for bit, unless its size is bounded.
+    A piece of the rows is in memory at a time. The state is that of all rows at once, bit for bit,
+    unless its size is bounded.
 
     Parameters
     ----------
