@@ -211,6 +211,15 @@ def without_marks(frame: nw.DataFrame[Any], missing: Sequence[str]) -> nw.DataFr
     )
 
 
+def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return the frame with missing numbers for text where all of a column is missing."""
+    return frame.with_columns(
+        nw.col(name).cast(nw.Float64)
+        for name, dtype in frame.schema.items()
+        if dtype == nw.String and frame[name].null_count() == len(frame)
+    )
+
+
 def dates_as_days(
     frame: nw.DataFrame[Any], left: Collection[str | None]
 ) -> tuple[nw.DataFrame[Any], list[str]]:

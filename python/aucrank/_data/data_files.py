@@ -45,6 +45,11 @@ def find_files(paths: PathLike | Sequence[PathLike], suffixes: tuple[str, ...]) 
     return tuple(found)
 
 
+def is_pattern(path: str) -> bool:
+    """Tell whether a path is a pattern, and no name that holds what patterns are made of."""
+    return bool(_MAGIC & set(path)) and not os.path.exists(path)
+
+
 def _files_of(path: str, suffixes: tuple[str, ...]) -> list[str]:
     if os.path.isdir(path):
         files = sorted(
@@ -58,8 +63,7 @@ def _files_of(path: str, suffixes: tuple[str, ...]) -> list[str]:
             ends = " or ".join(suffixes)
             raise FileNotFoundError(f"the folder {path} holds no file whose name ends in {ends}")
         return files
-    # A name may hold what patterns are made of.
-    if os.path.exists(path) or not _MAGIC & set(path):
+    if not is_pattern(path):
         if not os.path.exists(path):
             raise FileNotFoundError(f"there is no file {path}")
         return [path]

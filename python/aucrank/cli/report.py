@@ -108,7 +108,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     """Read labels, in which all models must see the same positives."""
     first, *others = models
     frame = data.frame(first)
-    need_column(frame, args.target, args.data, "--target")
+    need_column(frame.columns, args.target, args.data, "--target")
     positive = positive_rows(first, frame[args.target], args.positive, args.data)
     for model in others:
         of_model = positive_rows(model, data.frame(model)[args.target], args.positive, args.data)
@@ -119,7 +119,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
             )
     weight = None
     if args.weight is not None:
-        need_column(frame, args.weight, args.data, "--weight")
+        need_column(frame.columns, args.weight, args.data, "--weight")
         weight = weights_of(frame[args.weight], args.data)
     said = first.positive if args.positive is None else args.positive
     labels = (f"{args.target} other than {said}", f"{args.target} = {said}")
