@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import load
-from aucrank.cli._csv_form import CsvOptions, form_of, is_number, number_of
+from aucrank._data.csv_form import CsvOptions, form_of, is_number, number_of
 from numpy.testing import assert_array_equal
 
 from tests.common.command_line import TREE, levels_of, loans, ok, run

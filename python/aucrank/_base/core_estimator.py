@@ -153,7 +153,9 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         ]
         return f"[{type(self).__name__}] {', '.join([done, *found])}"
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model to rows of two classes.
 
         Parameters

@@ -1,6 +1,7 @@
 """What every ranker is built on: scores and labels from a core model."""
 
 import json
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +11,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
+from aucrank._base.batch_scores import scored_batches, write_scores
 from aucrank._base.core_estimator import CoreEstimator
+from aucrank._data.data_files import PathLike
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.dialects import Dialect
@@ -21,7 +24,8 @@ from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
 from aucrank._utils.extras import import_extra
-from aucrank._utils.params import check_choice
+from aucrank._utils.params import check_bool, check_choice
+from aucrank.data import Dataset
 
 
 class AucScoreMixin:
@@ -33,6 +37,106 @@ class AucScoreMixin:
 
         def decision_function(self, X: Any) -> NDArray[np.float64]:
             """Score rows."""
+
+    def decision_function_batches(self, dataset: Dataset) -> Iterator[NDArray[np.float64]]:
+        """Score the rows of a data set, a piece at a time.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Rows of any number. Of the columns that it can read, those seen in fit are read, by
+            name; where the fit saw no names, the columns of the data set.
+
+        Returns
+        -------
+        iterator of ndarray of float64
+            What `decision_function` gives for some rows after others, in order.
+
+        Raises
+        ------
+        DataChangedError
+            If the data change while they are read.
+        NotFittedError
+            If there is no model yet.
+        TypeError
+            If ``dataset`` is no `Dataset`.
+        ValueError
+            If a column is not there, or rows are not valid, which is said with their place.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.data import Dataset
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = TreeRank(random_state=0).fit(X, y)
+        >>> dataset = Dataset.from_batches(X, chunk_rows=200)
+        >>> [len(scores) for scores in model.decision_function_batches(dataset)]
+        [200, 200, 169]
+        """
+        check_is_fitted(self)
+        return (scores for _, _, scores in scored_batches(self, dataset))
+
+    def write_scores(
+        self,
+        dataset: Dataset,
+        path: PathLike,
+        *,
+        columns: Sequence[str] | None = None,
+        proba: bool = False,
+    ) -> int:
+        """Score the rows of a data set, and write the scores to a file, a piece at a time.
+
+        The file appears whole or not at all. It has the columns that are named, in this order, and
+        ``score``.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Rows of any number, as for `decision_function_batches`.
+        path : path-like
+            Where to write; the name ends in .parquet, .pq, .csv or .csv.gz.
+        columns : sequence of str, default=None
+            Columns of the data set to write before the scores, such as one that names the rows.
+        proba : bool, default=False
+            Whether to add ``probability``, that of ``classes_[1]`` as `predict_proba` has it.
+
+        Returns
+        -------
+        int
+            Number of rows.
+
+        Raises
+        ------
+        DataChangedError
+            If the data change while they are read.
+        ImportError
+            If pyarrow is not installed.
+        NotFittedError
+            If there is no model yet.
+        OSError
+            If the file cannot be written, such as on a full disk.
+        TypeError
+            If ``dataset`` is no `Dataset`.
+        ValueError
+            If a column is not there, rows are not valid, or the name of the file does not say how
+            to write it.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.data import Dataset
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = TreeRank(random_state=0).fit(X, y)
+        >>> model.write_scores(Dataset.from_batches(X), "scores.parquet")  # doctest: +SKIP
+        569
+        """
+        check_is_fitted(self)
+        check_bool(proba, "proba")
+        if proba and not hasattr(self, "predict_proba"):
+            raise ValueError(f"this {type(self).__name__} has no predict_proba: leave proba out")
+        return write_scores(self, dataset, path, columns or (), proba=proba)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the area under the ROC curve on the given rows.

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from aucrank._data.passes import InPieces
+
 Library = Literal["pandas", "polars", "pyarrow"]
 
 
@@ -26,11 +28,17 @@ def as_frame(X: Any) -> Any:
     Raises
     ------
     TypeError
-        If ``X`` holds records of another kind, if a field of it is no column, or if no library
-        that could read it is installed.
+        If ``X`` is a `Dataset`, which is not to be in memory, if it holds records of another kind,
+        if a field of it is no column, or if no library that could read it is installed.
     """
     if isinstance(X, np.ndarray):
         return X if X.dtype.names is None else _from_fields(X)
+    if isinstance(X, InPieces):
+        raise TypeError(
+            f"X is a {type(X).__name__}, whose rows need not fit in memory: score them with"
+            " decision_function_batches or write_scores, measure scores with"
+            " aucrank.metrics.roc_state, and fit to a data frame"
+        )
     if _is_records(X):
         raise TypeError(
             f"X is a {type(X).__name__}{'' if isinstance(X, Mapping) else ' of dicts'}; pass a"

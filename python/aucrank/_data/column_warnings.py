@@ -5,10 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from aucrank._core import MISSING_CODE
 from aucrank._data.schema import Feature, Level, column_label
 from aucrank._utils.warn import warn_caller
 
@@ -72,9 +68,7 @@ class Doubts:
         self._identifiers: list[str] = []
         self._numbers: list[str] = []
 
-    def look_at(
-        self, feature: Feature, index: int, codes: NDArray[np.uint32], *, is_declared: bool
-    ) -> None:
+    def look_at(self, feature: Feature, index: int, n_known: int, *, is_declared: bool) -> None:
         """Look at a categorical column.
 
         Parameters
@@ -83,8 +77,8 @@ class Doubts:
             Name and levels.
         index : int
             Position of the column.
-        codes : ndarray of uint32
-            Those of the rows that the levels are from.
+        n_known : int
+            Rows whose value is known, of those that the levels are from.
         is_declared : bool
             Whether the user said of this very column that it is categorical.
         """
@@ -92,10 +86,8 @@ class Doubts:
         label = column_label(feature.name, index)
         if not is_declared and (odd := _odd_numbers(levels)):
             self._numbers.append(f"{label} (such as {', '.join(map(_quoted, odd))})")
-        elif _ROWS_OF_CATEGORY * len(levels) > _LEAST_ROWS:
-            n_known = int(np.count_nonzero(codes != MISSING_CODE))
-            if _LEAST_ROWS <= n_known < _ROWS_OF_CATEGORY * len(levels):
-                self._identifiers.append(label)
+        elif _LEAST_ROWS <= n_known < _ROWS_OF_CATEGORY * len(levels):
+            self._identifiers.append(label)
 
     def warn(self) -> None:
         """Say it, if there is anything to say and no fit around this one has said it."""

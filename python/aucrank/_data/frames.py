@@ -21,7 +21,7 @@ def is_categorical(series: nw.Series[Any]) -> bool:
     A column of no dtype and no value is too, because nothing that it holds later can be wrong
     then: a fold without the few strings of a column must not make the other folds an error.
     """
-    if _is_all_missing(series):
+    if is_all_missing(series):
         return True
     if series.dtype == nw.Object:
         return _object_kind(series) is str
@@ -40,7 +40,7 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     ValueError
         If it holds an integer that no float is near to.
     """
-    if _is_all_missing(series):
+    if is_all_missing(series):
         return np.full(len(series), np.nan)
     if not _is_number(series) and _object_kind(series) is not float:
         raise TypeError(
@@ -67,14 +67,14 @@ def to_factors(series: nw.Series[Any], label: str) -> list[Factor]:
     TypeError
         If the dtype is one whose values cannot be levels, such as dates.
     """
-    if _is_all_missing(series):
+    if is_all_missing(series):
         return [Factor(np.zeros(len(series), dtype=np.intp), [])]
     if series.dtype == nw.Boolean:
         codes = to_numbers(series, label)
         return [Factor(np.where(np.isnan(codes), -1, codes).astype(np.intp), [False, True])]
     if series.dtype.is_numeric():
-        exact = series.dtype.is_integer() and not series.null_count()
-        return [array_factor(series.to_numpy() if exact else to_numbers(series, label), label)]
+        values = series.to_numpy() if is_exact(series) else to_numbers(series, label)
+        return [array_factor(values, label)]
     if series.dtype not in (nw.Categorical, nw.Enum, nw.String, nw.Object):
         raise TypeError(
             f"column {label} has dtype {_dtype_name(series)}, which cannot be categorical; convert"
@@ -106,11 +106,16 @@ def array_factor(values: NDArray[Any], label: str) -> Factor:
     return Factor(codes, list(code_of))
 
 
+def is_exact(series: nw.Series[Any]) -> bool:
+    """Tell whether a column of numbers is one of integers that need not pass through a float."""
+    return series.dtype.is_integer() and not series.null_count()
+
+
 def _is_number(series: nw.Series[Any]) -> bool:
     return series.dtype.is_numeric() or series.dtype == nw.Boolean
 
 
-def _is_all_missing(series: nw.Series[Any]) -> bool:
+def is_all_missing(series: nw.Series[Any]) -> bool:
     """Tell whether a column of no particular dtype holds nothing: polars and Arrow `null`."""
     untyped = series.dtype in (nw.Object, nw.Unknown) or _is_object(series)
     return untyped and series.null_count() == len(series)

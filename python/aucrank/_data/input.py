@@ -19,7 +19,7 @@ from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.column_warnings import Doubts
-from aucrank._data.schema import Factor, Feature, Schema, column_label, is_missing, learn_levels
+from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
 
@@ -69,12 +69,7 @@ def learn_columns(
     schema : Schema
         Names, kinds and levels.
     """
-    by_dtype = isinstance(categorical_features, str)
-    if by_dtype and categorical_features != "from_dtype":
-        raise ValueError(
-            "categorical_features must be 'from_dtype', None, or a list of column positions, names"
-            f" or booleans, got {categorical_features!r}"
-        )
+    by_dtype = is_by_dtype(categorical_features)
     listed = also is not None or (not by_dtype and categorical_features is not None)
     table = _open(estimator, X, reset=True, as_it_is=listed)
     if n_rows is not None and table.n_rows != n_rows:
@@ -82,14 +77,9 @@ def learn_columns(
             f"Found input variables with inconsistent numbers of samples: {[table.n_rows, n_rows]}"
         )
     names = table.names
-    if not by_dtype and categorical_features is not None:
-        chosen = _listed_columns(categorical_features, names, table.n_features)
-    elif by_dtype:
-        chosen = {j for j in range(table.n_features) if table.is_categorical(j)}
-    else:
-        chosen = set()
-    if also is not None:
-        chosen |= also(names, table.n_features)
+    chosen = listed_columns(categorical_features, names, table.n_features, also)
+    if by_dtype:
+        chosen |= {j for j in range(table.n_features) if table.is_categorical(j)}
 
     features: list[Feature] = []
     doubts = Doubts()
@@ -100,17 +90,20 @@ def learn_columns(
             features.append(Feature(name))
             continue
         factors = table.factors(index)
-        feature = Feature(name, learn_levels(factors, kept, column_label(name, index)))
+        found = LevelSet(column_label(name, index))
+        found.add(factors, kept)
+        feature = Feature(name, found.levels())
         features.append(feature)
-        codes = vectors[index] = feature.encode(factors)
-        doubts.look_at(
-            feature,
-            index,
-            codes if kept is None else codes[kept],
-            is_declared=not by_dtype or table.is_declared(index),
-        )
+        vectors[index] = feature.encode(factors)
+        is_declared = not by_dtype or table.is_declared(index)
+        doubts.look_at(feature, index, found.n_known, is_declared=is_declared)
     doubts.warn()
     return _gather(table, vectors), Schema(tuple(features))
+
+
+def learn_names(estimator: BaseEstimator, frame: nw.DataFrame[Any]) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_`` of an estimator, as scikit-learn does."""
+    validate_data(estimator, _with_names(frame), reset=True, skip_check_array=True)
 
 
 def warn_of_columns(X: Any) -> None:
@@ -207,9 +200,37 @@ def _gather(table: _Table, coded: dict[int, NDArray[Any]]) -> Columns:
     ]
 
 
-def _listed_columns(
-    categorical_features: Any, names: list[str] | None, n_features: int
+def is_by_dtype(categorical_features: Any) -> bool:
+    """Tell whether the dtype of a column says if it is categorical.
+
+    Raises
+    ------
+    ValueError
+        If ``categorical_features`` is another string.
+    """
+    by_dtype = isinstance(categorical_features, str)
+    if by_dtype and categorical_features != "from_dtype":
+        raise ValueError(
+            "categorical_features must be 'from_dtype', None, or a list of column positions, names"
+            f" or booleans, got {categorical_features!r}"
+        )
+    return by_dtype
+
+
+def listed_columns(
+    categorical_features: Any,
+    names: list[str] | None,
+    n_features: int,
+    also: KindsByColumn | None = None,
 ) -> set[int]:
+    """Return the positions of the columns that are categorical whatever their dtype."""
+    chosen = set() if also is None else also(names, n_features)
+    if categorical_features is None or is_by_dtype(categorical_features):
+        return chosen
+    return chosen | _positions_of(categorical_features, names, n_features)
+
+
+def _positions_of(categorical_features: Any, names: list[str] | None, n_features: int) -> set[int]:
     """Return the positions that a list of positions, names or booleans means."""
     listed = np.asarray(categorical_features)
     if listed.size == 0:

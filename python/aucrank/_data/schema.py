@@ -178,29 +178,56 @@ def is_missing(value: Any) -> bool:
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
-def learn_levels(
-    factors: Sequence[Factor], kept: NDArray[np.bool_] | None, label: str
-) -> tuple[Level, ...]:
-    """Return the sorted distinct values that the kept rows of a column hold.
+class LevelSet:
+    """The values that a categorical column holds, met in one piece of the data after another.
 
-    Numbers come before strings. A number of integer value becomes an int, so that a column read
-    as integers and the same column read as floats have the same levels.
+    Attributes
+    ----------
+    n_known : int
+        Kept rows met so far whose value is not missing.
     """
-    found: set[Level] = set()
-    start = 0
-    for codes, values in ((factor.codes, factor.values) for factor in factors):
-        used = np.zeros(len(values) + 1, dtype=np.bool_)
-        used[codes if kept is None else codes[kept[start : start + len(codes)]]] = True
-        start += len(codes)
-        found.update(
-            _as_level(values[index], label)
-            for index in np.flatnonzero(used[:-1])
-            if not is_missing(values[index])
-        )
-    if not all(isinstance(level, bool) for level in found):
-        found = {int(level) if isinstance(level, bool) else level for level in found}
-    order: Callable[[Level], Any] = lambda level: (isinstance(level, str), level)  # noqa: E731
-    return tuple(sorted(found, key=order))
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._found: set[Level] = set()
+        self.n_known = 0
+
+    def add(self, factors: Sequence[Factor], kept: NDArray[np.bool_] | None) -> None:
+        """Add the rows of a piece, or those that are kept."""
+        start = 0
+        for codes, values in ((factor.codes, factor.values) for factor in factors):
+            if kept is not None:
+                start, first = start + len(codes), start
+                codes = codes[kept[first:start]]
+            # The last entry is where -1 and len(values) lead.
+            used = np.zeros(len(values) + 1, dtype=np.bool_)
+            used[codes] = True
+            is_known = np.array([*(not is_missing(value) for value in values), False])
+            self.n_known += _count_known(codes, is_known)
+            self._found.update(
+                _as_level(values[index], self._label) for index in np.flatnonzero(used & is_known)
+            )
+
+    def levels(self) -> tuple[Level, ...]:
+        """Return the sorted distinct values.
+
+        Numbers come before strings. A number of integer value becomes an int, so that a column read
+        as integers and the same column read as floats have the same levels.
+        """
+        found = self._found
+        if not all(isinstance(level, bool) for level in found):
+            found = {int(level) if isinstance(level, bool) else level for level in found}
+        order: Callable[[Level], Any] = lambda level: (isinstance(level, str), level)  # noqa: E731
+        return tuple(sorted(found, key=order))
+
+
+def _count_known(codes: NDArray[np.integer[Any]], is_known: NDArray[np.bool_]) -> int:
+    """Count the codes that stand for a known value; the last of ``is_known`` is where -1 leads."""
+    if not is_known[:-1].all():
+        return int(np.count_nonzero(is_known[codes]))
+    # Comparisons of small integers are many times faster than look-ups.
+    n_missing = np.count_nonzero(codes < 0) + np.count_nonzero(codes == len(is_known) - 1)
+    return len(codes) - int(n_missing)
 
 
 def _as_level(value: Any, label: str) -> Level:

@@ -1,6 +1,6 @@
 """Weights of rows: for fits, in scikit-learn's wording, and for statistics, checked by the core."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import fsum
 from numbers import Real
 from typing import Any
@@ -64,10 +64,20 @@ def check_class_sums(
     ValueError
         Naming ``sample_weight`` and the class that has none.
     """
-    if weight is None:
-        return
-    for label, rows in zip(classes, (~positive, positive), strict=True):
-        if not weight[rows].any():
+    if weight is not None:
+        refuse_weightless([weight[rows].any() for rows in (~positive, positive)], classes)
+
+
+def refuse_weightless(has_weight: Sequence[Any], classes: NDArray[Any]) -> None:
+    """Check that each class is said to have rows of positive weight.
+
+    Raises
+    ------
+    ValueError
+        Naming ``sample_weight`` and the class that has none.
+    """
+    for label, has_any in zip(classes, has_weight, strict=True):
+        if not has_any:
             raise ValueError(
                 f"sample_weight is zero for every row of class {plain_label(label)!r}; both classes"
                 " need rows of positive weight"
@@ -119,17 +129,50 @@ def class_factors(
     ValueError
         If a dict lacks a class and names another one.
     """
+    if not needs_sums(class_weight):
+        return factors_of_sums(class_weight, classes, (0.0, 0.0))
+    whole = np.ones(len(positive)) if weight is None else weight
+    # Sums that do not depend on the order of the rows.
+    return factors_of_sums(class_weight, classes, (fsum(whole[~positive]), fsum(whole[positive])))
+
+
+def needs_sums(class_weight: Any) -> bool:
+    """Tell whether the factors of classes depend on what the rows of each weigh."""
+    return isinstance(class_weight, str)
+
+
+def factors_of_sums(
+    class_weight: Any, classes: NDArray[Any], sums: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Do what `class_factors` does, given the weights of the negative and the positive rows."""
     if class_weight is None:
         return None
-    if isinstance(class_weight, str):
-        whole = np.ones(len(positive)) if weight is None else weight
-        # Sums that do not depend on the order of the rows.
-        sums = [fsum(whole[rows]) for rows in (~positive, positive)]
+    if needs_sums(class_weight):
         negative, of_positive = (fsum(sums) / (2 * of_class) for of_class in sums)
         return negative, of_positive
-    labels = classes[positive.astype(np.intp)]
-    found = compute_class_weight(dict(class_weight), classes=classes, y=labels)
+    found = compute_class_weight(dict(class_weight), classes=classes, y=classes)
     return float(found[0]), float(found[1])
+
+
+class ExactSum:
+    """A sum of numbers that come in pieces, rounded once: what `math.fsum` gives of all of them."""
+
+    def __init__(self) -> None:
+        self._parts: list[float] = []
+
+    def add(self, numbers: NDArray[np.float64]) -> None:
+        """Add numbers, all of them finite."""
+        left = [*numbers.tolist(), *self._parts]
+        self._parts = []
+        # What rounding has left behind is 2**53 times smaller each time: two or three parts.
+        while part := fsum(left):
+            self._parts.append(part)
+            left.append(-part)
+
+    @property
+    def value(self) -> float:
+        """The double that is nearest to the sum."""
+        return self._parts[0] if self._parts else 0.0
 
 
 def weigh_classes(

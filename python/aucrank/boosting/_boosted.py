@@ -66,7 +66,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         X_val: Any = None,

@@ -365,7 +365,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         X_val: Any = None,

@@ -100,7 +100,9 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
             "seed": scope.seed,
         }
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the program to rows of two classes, layer by layer.
 
         Parameters

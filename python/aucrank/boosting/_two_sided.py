@@ -142,7 +142,11 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the ranker, and cut its ranking of the same rows.
 

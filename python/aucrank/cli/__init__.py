@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from aucrank.cli._errors import CommandError, ReadingNote, complain, reason_of
+from aucrank._data.csv_form import ReadingNote
+from aucrank.cli._errors import CommandError, complain, reason_of
 from aucrank.cli._parser import build_parser
 from aucrank.cli._text import plain_output
 

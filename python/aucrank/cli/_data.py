@@ -17,37 +17,26 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.clean import TextCleaner, dates_as_days, numbers_for_nothing, without_marks
+from aucrank._data.csv_form import (
+    MISSING,
+    CsvForm,
+    CsvOptions,
+    ReadingNote,
+    as_utf8,
+    check_header,
+    form_of,
+)
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import is_missing
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import did_you_mean, listed, plural
-from aucrank.cli._clean import TextCleaner, dates_as_days, without_marks
-from aucrank.cli._csv_form import (
-    STDIN,
-    UNKNOWN,
-    CsvForm,
-    CsvOptions,
-    as_utf8,
-    copy_of_stdin,
-    form_of,
-)
-from aucrank.cli._errors import (
-    DataError,
-    ReadingNote,
-    UsageError,
-    plain_errors,
-    readable,
-)
+from aucrank.cli._csv import STDIN, copy_of_stdin
+from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 
 FileKind = Literal["csv", "parquet"]
 Backend = Literal["pandas", "polars"]
-
-# What both readers take for a missing value in a CSV file: pandas' own list.
-MISSING = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
-]
 
 
 @dataclass(frozen=True)
@@ -157,9 +146,9 @@ def read_data(
             )
         else:
             form = form_of(file, options)
-            _check_header(form.header, path)
+            check_header(form.header)
             notes += form.notes
-            with as_utf8(file, form) as readable_file:
+            with as_utf8(file, form, options) as readable_file:
                 frame = _from_csv(readable_file, backend, set(text) & set(form.header), form)
             cleaner = TextCleaner(form, options.missing)
             frame = cleaner.clean(frame, text)
@@ -176,11 +165,7 @@ def read_data(
         raise DataError(f"{path} has no rows")
     for note in notes:
         warnings.warn(note.replace(file, path), ReadingNote, stacklevel=2)
-    return frame.with_columns(
-        nw.col(name).cast(nw.Float64)
-        for name, dtype in frame.schema.items()
-        if dtype == nw.String and frame[name].null_count() == len(frame)
-    )
+    return numbers_for_nothing(frame)
 
 
 _FORMAT = {"csv": "CSV", "parquet": "Parquet"}
@@ -224,14 +209,6 @@ def _is_integer(value: Any) -> bool:
 
 
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
-
-
-def _check_header(header: Sequence[str], path: str) -> None:
-    if not header:
-        raise DataError(f"cannot read {path} as CSV: its first line has no column names")
-    for name in header:
-        if header.count(name) > 1:
-            raise DataError(f"cannot read {path}: two of its columns are called {name!r}")
 
 
 def _from_csv(file: str, backend: Backend, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
@@ -319,7 +296,7 @@ def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw
 def _declared(series: nw.Series[Any]) -> nw.Series[Any]:
     if series.dtype == nw.Enum:
         return series
-    texts = _text_series(series)
+    texts = text_series(series)
     return texts.cast(nw.Enum(sorted(present_values(texts))))
 
 
@@ -336,7 +313,7 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def _text_series(series: nw.Series[Any]) -> nw.Series[Any]:
+def text_series(series: nw.Series[Any]) -> nw.Series[Any]:
     """Turn a column into text, missing where it was."""
     if series.dtype == nw.String:
         return series
@@ -349,37 +326,41 @@ def _text_series(series: nw.Series[Any]) -> nw.Series[Any]:
     )
 
 
-def need_column(frame: nw.DataFrame[Any], name: str, path: str, role: str) -> None:
+def need_column(columns: Sequence[str], name: str, path: str, role: str) -> None:
     """Raise unless the column is there."""
-    if name not in frame.columns:
-        raise DataError(
-            f"{path} has no column {name!r} ({role}){did_you_mean(name, frame.columns)}"
-        )
+    if name not in columns:
+        raise DataError(f"{path} has no column {name!r} ({role}){did_you_mean(name, columns)}")
 
 
 def values_of(target: nw.Series[Any], path: str) -> list[Any]:
     """All values of the target, two or more, in rising order."""
-    missing = int(_missing(target).sum())
+    return checked_values(present_values(target), n_missing(target), len(target), target.name, path)
+
+
+def checked_values(
+    values: Sequence[Any], missing: int, n_rows: int, target: str, path: str
+) -> list[Any]:
+    """Sort the values of the target, of which there are two or more and none is missing."""
     if missing:
         raise DataError(
-            f"target column {target.name!r} is missing in {missing:,} of "
-            f"{plural(len(target), 'row')} of {path}; remove these rows first"
+            f"target column {target!r} is missing in {missing:,} of "
+            f"{plural(n_rows, 'row')} of {path}; remove these rows first"
         )
-    values = sorted(target.unique().to_list())
     if len(values) < 2:
-        raise _no_two_classes(target, values, path)
-    return values
+        raise no_two_classes(target, values, path)
+    return sorted(values)
 
 
-def check_two(target: nw.Series[Any], values: Sequence[Any], path: str) -> None:
+def check_two(target: str, values: Sequence[Any], path: str) -> None:
     """Raise where nothing but the number of values could tell which are the two classes."""
     if len(values) > 2:
-        raise _no_two_classes(target, values, path)
+        raise no_two_classes(target, values, path)
 
 
-def _no_two_classes(target: nw.Series[Any], values: Sequence[Any], path: str) -> DataError:
+def no_two_classes(target: str, values: Sequence[Any], path: str) -> DataError:
+    """Return what to say of a target that does not have two values."""
     message = (
-        f"target column {target.name!r} of {path} has {plural(len(values), 'distinct value')} "
+        f"target column {target!r} of {path} has {plural(len(values), 'distinct value')} "
         f"({_listed(values, ', ')}); only binary classification is supported, so it must have two"
     )
     if len(values) > 2:
@@ -397,9 +378,10 @@ def rest(value: Any) -> str:
     return f"!= {text_of(value)}"
 
 
-def _missing(series: nw.Series[Any]) -> nw.Series[Any]:
+def n_missing(series: nw.Series[Any]) -> int:
+    """Count the missing values of a column."""
     missing = series.is_null()
-    return missing | series.is_nan() if series.dtype.is_float() else missing
+    return int((missing | series.is_nan() if series.dtype.is_float() else missing).sum())
 
 
 def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
@@ -434,7 +416,7 @@ def read_labelled(
     roles += [(row_id, "--id")] if row_id is not None else []
     others = {"--categorical": categorical, "--keep": keep}
     for name, role in [*roles, *((name, role) for role, named in others.items() for name in named)]:
-        need_column(frame, name, path, role)
+        need_column(frame.columns, name, path, role)
     taken = [name for name, _ in roles]
     for name in taken:
         if taken.count(name) > 1 and name in (target, weight):
@@ -442,7 +424,7 @@ def read_labelled(
 
     values = values_of(frame[target], path)
     if positive is None:
-        check_two(frame[target], values, path)
+        check_two(target, values, path)
         # A plus sorts before a minus.
         first = "+" if set(values) == {"+", "-"} else values[1]
     else:
@@ -522,12 +504,15 @@ def categorical_columns(X: nw.DataFrame[Any]) -> list[str]:
     return [name for name, dtype in X.schema.items() if dtype in (nw.Categorical, nw.Enum)]
 
 
-def write_scores(columns: dict[str, NDArray[Any]], out: Path | None) -> None:
+def write_scores(
+    columns: dict[str, NDArray[Any]], out: Path | None, *, with_names: bool = True
+) -> None:
     """Write columns to a CSV or Parquet file, or as CSV to the standard output stream."""
     kind: FileKind = "csv" if out is None else file_kind(out)
     frame = nw.from_dict(columns, backend=backend_for(kind))
     if out is None:
-        print(frame.write_csv(), end="")
+        names = "" if with_names else frame.head(0).write_csv()
+        print(frame.write_csv().removeprefix(names), end="")
         return
     if kind == "parquet":
         content = BytesIO()

@@ -26,10 +26,6 @@ class DataError(CommandError):
     """A file, or the data in it, cannot be used."""
 
 
-class ReadingNote(UserWarning):
-    """What a file holds that is not usual, and how it is read: nothing to worry about."""
-
-
 def one_line(message: object) -> str:
     """Text of a message without line breaks."""
     return " ".join(str(message).split())

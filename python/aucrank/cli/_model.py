@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
+from aucrank._data.csv_form import CsvOptions
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_sums
 from aucrank._utils.words import did_you_mean
-from aucrank.cli._csv_form import CsvOptions
 from aucrank.cli._data import (
     Labelled,
     as_categories,
@@ -174,28 +174,46 @@ def text_columns(model: SavedModel) -> list[str]:
 
 def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
     """Pick the model's features from `frame`, in its order and in the form it takes."""
+    names = check_columns(model, frame.columns, path)
+    if names is None:
+        return frame.to_numpy()
+    picked = frame.select(names)
+    check_numbers(model, picked, path)
+    return as_categories(picked, text_columns(model)).to_native()
+
+
+def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[str] | None:
+    """Return the names of the model's features, which are all there; None if they have none."""
     names = [feature.name for feature in model.features if feature.name is not None]
     if len(names) < len(model.features):
-        if len(frame.columns) != len(model.features):
+        if len(columns) != len(model.features):
             raise DataError(
                 f"{model.path} was fitted without column names on {len(model.features)} columns, "
-                f"and {path} has {len(frame.columns)}"
+                f"and {path} has {len(columns)}"
             )
-        return frame.to_numpy()
-    absent = [name for name in names if name not in frame.columns]
+        return None
+    absent = [name for name in names if name not in columns]
     if absent:
         more = f" and {len(absent) - 1} more that the model needs" if len(absent) > 1 else ""
         raise DataError(
-            f"{path} has no column {absent[0]!r}{more}{did_you_mean(absent[0], frame.columns)}"
+            f"{path} has no column {absent[0]!r}{more}{did_you_mean(absent[0], columns)}"
         )
+    return names
+
+
+def check_numbers(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> None:
+    """Raise if a column that is one of numbers to the model holds text."""
     for feature in model.features:
-        column = frame[feature.name or ""]
-        if feature.levels is None and column.dtype in (nw.String, nw.Categorical, nw.Enum):
+        if feature.name not in frame.columns or feature.levels is not None:
+            continue
+        column = frame[feature.name]
+        if column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            text = _a_text(column)
+            example = f" (such as {text!r})" if text else ""
             raise DataError(
-                f"column {column.name!r} of {path} holds text (such as {_a_text(column)!r}); "
-                "the model learned it as numbers"
+                f"column {column.name!r} of {path} holds text{example}; the model learned it as "
+                "numbers"
             )
-    return as_categories(frame.select(names), text_columns(model)).to_native()
 
 
 def _a_text(column: nw.Series[Any]) -> str:
@@ -219,16 +237,24 @@ def positive_rows(
 ) -> NDArray[np.bool_]:
     """Which rows are positive: by the value named, else by the classes the model was fitted to."""
     values = values_of(target, path)
+    value = positive_value(model, values, target.name, positive, path)
+    rows: NDArray[np.bool_] = (target == value).to_numpy()
+    return rows
+
+
+def positive_value(
+    model: SavedModel, values: Sequence[Any], target: str, positive: str | None, path: str
+) -> Any:
+    """Which value of the target is positive: the one named, else that of the model's classes."""
     if positive is None:
         texts = [text_of(value) for value in values]
         known = model.one_against_rest or set(texts) == {model.positive, model.negative}
         if not known or model.positive not in texts:
             check_two(target, values, path)
             raise DataError(
-                f"target column {target.name!r} of {path} has the values {' and '.join(texts)}, "
+                f"target column {target!r} of {path} has the values {' and '.join(texts)}, "
                 f"and the model ranks {model.positive} above {model.negative}: say which value is "
                 "positive with --positive"
             )
         positive = model.positive
-    rows: NDArray[np.bool_] = (target == pick_class(positive, values, target.name)).to_numpy()
-    return rows
+    return pick_class(positive, values, target)

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -10,6 +11,13 @@ DATA_HELP = (
     "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet; - for the standard input"
 )
 DEFAULT_MODEL = "RankingEnsemble"
+
+#: What can also be read a piece at a time.
+ROWS_HELP = (
+    f"{DATA_HELP}; or a folder of such files, or a pattern in quotes, such as 'sales/*.parquet'"
+)
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 #: Forms of `export`.
 EXPORTS = ("onnx", "sql", "pmml", "json", "dot", "text", "csv", "html")
@@ -125,6 +133,27 @@ def natural(text: str) -> int:
     if not 0 <= value < 2**32:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2**32 - 1")
     return value
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """From which size on a file is read a piece at a time."""
+    parser.add_argument(
+        "--memory",
+        type=n_bytes,
+        metavar="SIZE",
+        help="read a file that is larger, without compression, a piece at a time, such as 2GB; "
+        "folders and patterns always are",
+    )
+
+
+def n_bytes(text: str) -> int:
+    """Read a size, such as 500MB or 2 GiB."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is no size such as 500MB or 2GB")
+    number, prefix, binary = found.groups()
+    power = " KMGT".index(prefix.upper() or " ")
+    return int(float(number) * (1024 if binary else 1000) ** power)
 
 
 def above_zero(text: str) -> float:

@@ -15,9 +15,11 @@ from aucrank.cli._options import (
     DATA_HELP,
     DEFAULT_MODEL,
     EXPORTS,
+    ROWS_HELP,
     above_zero,
     add_columns,
     add_command,
+    add_memory,
     add_model_file,
     add_reading,
     add_seed,
@@ -229,7 +231,7 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
         "the model predicts the positive class. Columns that the model does not use are ignored.",
     )
     add_model_file(parser)
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     parser.add_argument(
         "-o",
         "--out",
@@ -242,14 +244,16 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
         help="add a column with the probability of the positive class",
     )
     parser.add_argument("--id", metavar="COL", help="column that is written beside the scores")
+    add_memory(parser)
     add_reading(parser)
 
 
 def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(commands, "evaluate", "measure how well a saved model ranks rows")
     add_model_file(parser)
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the one the model was fitted to rank first")
+    add_memory(parser)
     add_reading(parser)
 
 

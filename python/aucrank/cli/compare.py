@@ -22,7 +22,7 @@ from aucrank._data.csv_text import csv_text
 from aucrank._report.page import import_jinja
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
-from aucrank.cli._csv_form import csv_options
+from aucrank.cli._csv import csv_options
 from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
 from aucrank.cli._errors import (
     DataError,

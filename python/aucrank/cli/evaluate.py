@@ -1,12 +1,35 @@
 """`aucrank evaluate`: how well a saved model ranks labelled rows."""
 
 import argparse
+from typing import Any
 
+from aucrank._base.batch_scores import scored_batches
 from aucrank._utils.plain_text import shown
-from aucrank.cli._csv_form import csv_options
-from aucrank.cli._data import need_column, text_of
-from aucrank.cli._model import features_for, load_ranker, positive_rows, read_for, scores_of
-from aucrank.metrics import RocCurve
+from aucrank.cli._csv import csv_options
+from aucrank.cli._data import (
+    checked_values,
+    n_missing,
+    need_column,
+    no_two_classes,
+    present_values,
+    text_of,
+)
+from aucrank.cli._model import (
+    SavedModel,
+    features_for,
+    load_ranker,
+    positive_rows,
+    positive_value,
+    read_for,
+    scores_of,
+)
+from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
+from aucrank.cli._text import progress
+from aucrank.data import Dataset
+from aucrank.metrics import RocCurve, RocState
+
+# A target of more values is one of numbers.
+_MOST_VALUES = 10_000
 
 FPRS = (0.01, 0.05, 0.10, 0.20)
 
@@ -14,22 +37,63 @@ FPRS = (0.01, 0.05, 0.10, 0.20)
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
     model = load_ranker(args.model)
-    frame = read_for(model, args.data, csv_options(args))
-    need_column(frame, args.target, args.data, "--target")
-    positive = positive_rows(model, frame[args.target], args.positive, args.data)
-    curve = RocCurve.from_scores(
-        positive, scores_of(model, features_for(model, frame, args.data), args.data)
-    )
-    n_pos = int(positive.sum())
-    positive_text = text_of(frame[args.target].filter(positive.tolist())[0])
+    if is_streamed(args.data, args.memory):
+        value, n_rows, n_pos, curve = _measure_in_pieces(model, args)
+    else:
+        frame = read_for(model, args.data, csv_options(args))
+        need_column(frame.columns, args.target, args.data, "--target")
+        positive = positive_rows(model, frame[args.target], args.positive, args.data)
+        scores = scores_of(model, features_for(model, frame, args.data), args.data)
+        curve = RocCurve.from_scores(positive, scores)
+        n_rows, n_pos = len(positive), int(positive.sum())
+        value = frame[args.target].filter(positive.tolist())[0]
     print(f"model     {args.model} ({model.class_name})")
     print(f"data      {args.data}")
-    print(f"positive  {shown(args.target)} = {shown(positive_text)}")
-    print(f"n         {len(positive):,}")
-    print(f"n_pos     {n_pos:,} ({n_pos / len(positive):.1%})")
+    print(f"positive  {shown(args.target)} = {shown(text_of(value))}")
+    print(f"n         {n_rows:,}")
+    print(f"n_pos     {n_pos:,} ({n_pos / n_rows:.1%})")
     print(f"AUC       {curve.auc:.4f}")
     print()
     print("  FPR     TPR")
     for fpr in FPRS:
         print(f"{fpr:>5.0%}  {float(curve.tpr_at(fpr)):>6.1%}")
     return 0
+
+
+def _measure_in_pieces(
+    model: SavedModel, args: argparse.Namespace
+) -> tuple[Any, int, int, RocCurve]:
+    """Score data that are not to be in memory.
+
+    Returns
+    -------
+    value : object
+        Value of the target that is positive.
+    n_rows, n_pos : int
+        Number of rows, and of positive ones.
+    curve : RocCurve
+        Of all rows.
+    """
+    with progress() as say:
+        dataset = dataset_for(model, args.data, csv_options(args), say, args.target)
+        with stream_errors(f"cannot score {args.data}"):
+            values = _values_in_pieces(dataset, args)
+            value = positive_value(model, values, args.target, args.positive, args.data)
+            state = RocState()
+            for batch, _, scores in scored_batches(model.estimator, dataset, [args.target]):
+                state.update((batch.frame[args.target] == value).to_numpy(), scores)
+    return value, state.n_neg + state.n_pos, state.n_pos, state.curve()
+
+
+def _values_in_pieces(dataset: Dataset, args: argparse.Namespace) -> list[Any]:
+    """List the values of the target, as far as they can be those of classes."""
+    found: set[Any] = set()
+    n_rows = missing = 0
+    for batch in dataset.passes.batches([args.target]):
+        target = batch.frame[args.target]
+        n_rows += len(target)
+        missing += n_missing(target)
+        found.update(present_values(target))
+        if len(found) > _MOST_VALUES:
+            raise no_two_classes(args.target, sorted(found), args.data)
+    return checked_values(list(found), missing, n_rows, args.target, args.data)

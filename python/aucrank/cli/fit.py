@@ -9,7 +9,7 @@ from typing import Any
 from aucrank._base.scoring import score_rows
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
-from aucrank.cli._csv_form import STDIN, csv_options
+from aucrank.cli._csv import STDIN, csv_options
 from aucrank.cli._data import Labelled, count_kinds, read_labelled
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model

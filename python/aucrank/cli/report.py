@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from aucrank._data.csv_form import CsvOptions
 from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.document import make_report
 from aucrank._report.options import read_options
@@ -16,7 +17,7 @@ from aucrank._report.page import import_jinja
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
-from aucrank.cli._csv_form import STDIN, CsvOptions, csv_options
+from aucrank.cli._csv import STDIN, csv_options
 from aucrank.cli._data import need_column, read_data, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
@@ -107,7 +108,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     """Read labels, in which all models must see the same positives."""
     first, *others = models
     frame = data.frame(first)
-    need_column(frame, args.target, args.data, "--target")
+    need_column(frame.columns, args.target, args.data, "--target")
     positive = positive_rows(first, frame[args.target], args.positive, args.data)
     for model in others:
         of_model = positive_rows(model, data.frame(model)[args.target], args.positive, args.data)
@@ -118,7 +119,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
             )
     weight = None
     if args.weight is not None:
-        need_column(frame, args.weight, args.data, "--weight")
+        need_column(frame.columns, args.weight, args.data, "--weight")
         weight = weights_of(frame[args.weight], args.data)
     said = first.positive if args.positive is None else args.positive
     labels = (f"{args.target} other than {said}", f"{args.target} = {said}")

@@ -1,15 +1,20 @@
 """`aucrank score`: score the rows of a data file with a saved model."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+from aucrank._base.batch_scores import scored_batches
 from aucrank._utils.words import plural
-from aucrank.cli._csv_form import csv_options
+from aucrank.cli._csv import csv_options
 from aucrank.cli._data import backend_for, file_kind, need_column, write_scores
 from aucrank.cli._errors import DataError, plain_errors, writable
-from aucrank.cli._model import features_for, load_ranker, read_for, scores_of
+from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, scores_of
+from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
+from aucrank.cli._text import progress
+from aucrank.data import Dataset
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,10 +26,12 @@ def run(args: argparse.Namespace) -> int:
         raise DataError(
             f"{model.class_name} ranks without estimating probabilities: leave --proba out"
         )
+    if is_streamed(args.data, args.memory):
+        return _score_in_pieces(model, args, out)
     frame = read_for(model, args.data, csv_options(args))
     columns: dict[str, NDArray[Any]] = {}
     if args.id is not None:
-        need_column(frame, args.id, args.data, "--id")
+        need_column(frame.columns, args.id, args.data, "--id")
         columns[args.id] = frame[args.id].to_numpy()
     X = features_for(model, frame, args.data)
     columns["score"] = scores_of(model, X, args.data)
@@ -37,3 +44,29 @@ def run(args: argparse.Namespace) -> int:
             write_scores(columns, out)
         print(f"wrote {plural(len(columns['score']), 'score')} to {out}")
     return 0
+
+
+def _score_in_pieces(model: SavedModel, args: argparse.Namespace, out: Path | None) -> int:
+    """Score and write data that are not to be in memory."""
+    beside = [] if args.id is None else [args.id]
+    with progress() as say:
+        dataset = dataset_for(model, args.data, csv_options(args), say)
+        for name in beside:
+            need_column(dataset.passes.source.names, name, args.data, "--id")
+        with stream_errors(f"cannot score {args.data}"):
+            if out is None:
+                _print_scores(model.estimator, dataset, beside, proba=args.proba)
+                return 0
+            n_rows = model.estimator.write_scores(dataset, out, columns=beside, proba=args.proba)
+    print(f"wrote {plural(n_rows, 'score')} to {out}")
+    return 0
+
+
+def _print_scores(estimator: Any, dataset: Dataset, beside: list[str], *, proba: bool) -> None:
+    """Write scores to the standard output stream."""
+    for batch, X, scores in scored_batches(estimator, dataset, beside):
+        columns = {name: batch.frame[name].to_numpy() for name in beside}
+        columns["score"] = scores
+        if proba:
+            columns["probability"] = estimator.predict_proba(X)[:, 1].copy()
+        write_scores(columns, None, with_names=batch.first_row == 0)

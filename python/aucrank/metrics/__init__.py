@@ -1,7 +1,8 @@
 """Exact ROC curves and the area under them.
 
 Drop-ins for the functions of the same name in :mod:`sklearn.metrics`; :class:`RocCurve`, which
-keeps the curve as exact counts; and :class:`RocState`, which gathers it from rows in pieces.
+keeps the curve as exact counts; and :class:`RocState`, which gathers it from rows in pieces, as
+:func:`roc_state` does for a ranker and a data set.
 Labels, scores and weights may be lists, arrays or columns of pandas, polars or pyarrow. Two rules
 differ from scikit-learn, so that nothing fails in silence:
 
@@ -16,6 +17,7 @@ from aucrank._plots.roc_curve import RocCurveDisplay
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._band import RocBand, roc_band
+from aucrank.metrics._batches import roc_state
 from aucrank.metrics._cross_validated import cross_validated_auc, cross_validated_compare
 from aucrank.metrics._curve import RocCurve, roc_curve
 from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
@@ -54,5 +56,6 @@ __all__ = [
     "roc_auc_score",
     "roc_band",
     "roc_curve",
+    "roc_state",
     "two_sample_test",
 ]

@@ -334,7 +334,9 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
             )
         return "auto"
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Search for terms, and fit their coefficients.
 
         Parameters

@@ -253,7 +253,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the forest to rows of two classes.
 
         Parameters

@@ -1,12 +1,10 @@
 """How a CSV file is written: encoding, separator, mark of decimals. Found by looking at it."""
 
-import argparse
 import csv
 import gzip
 import io
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aucrank.cli._errors import DataError, UsageError
-
-#: The standard input stream, as a file is called that comes from there.
-STDIN = "-"
-
 #: What stands for a missing value in any column, beside what readers take for one.
 UNKNOWN = "?"
+
+#: What readers take for a missing value: pandas' own list.
+MISSING = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
+]
 
 # So much of a file is looked at.
 _HEAD_BYTES = 1 << 18
@@ -46,6 +45,25 @@ GAPS_AMONG_NUMBERS = frozenset(
 )
 
 
+class ReadingNote(UserWarning):
+    """What a file holds that is not usual, and how it is read: nothing to worry about."""
+
+
+def check_header(header: Sequence[str]) -> None:
+    """Check that a file has a name for each column.
+
+    Raises
+    ------
+    ValueError
+        Saying what is wrong with them.
+    """
+    if not header:
+        raise ValueError("its first line has no column names")
+    for name in header:
+        if header.count(name) > 1:
+            raise ValueError(f"two of its columns are called {name!r}")
+
+
 @dataclass(frozen=True)
 class CsvOptions:
     """What the user says of CSV files; None for what is to be found.
@@ -60,28 +78,35 @@ class CsvOptions:
         As Python names it.
     missing : sequence of str
         Texts and numbers that stand for missing values, beside the usual ones.
+    dashes : str
+        What the names of options begin with in messages.
     """
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     missing: Sequence[str] = ()
+    dashes: str = ""
 
     def __post_init__(self) -> None:
-        """Check what cannot be."""
+        """Check what cannot be.
+
+        Raises
+        ------
+        ValueError
+            Naming the option.
+        """
         if self.separator is not None and len(self.separator) != 1:
-            raise UsageError(f"--sep must be one character, got {self.separator!r}")
+            raise ValueError(f"{self.dashes}sep must be one character, got {self.separator!r}")
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"{self.dashes}decimal must be '.' or ',', got {self.decimal!r}")
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)
             except LookupError:
-                raise UsageError(f"--encoding: no encoding is called {self.encoding!r}") from None
-
-
-def csv_options(args: argparse.Namespace) -> CsvOptions:
-    """Return what a command was told of CSV files."""
-    separator = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
-    return CsvOptions(separator, args.decimal, args.encoding, tuple(args.missing))
+                raise ValueError(
+                    f"{self.dashes}encoding: no encoding is called {self.encoding!r}"
+                ) from None
 
 
 @dataclass(frozen=True)
@@ -128,16 +153,21 @@ def form_of(file: str, options: CsvOptions) -> CsvForm:
     notes = []
     encoding = options.encoding or _encoding_of(head, file)
     if options.encoding is None and encoding not in ("utf-8", "utf-8-sig"):
-        notes.append(f"{file} is no UTF-8: it is read as {encoding} (--encoding says which it is)")
-    lines = _lines(head, encoding, file, is_whole=is_whole)
+        notes.append(
+            f"{file} is no UTF-8: it is read as {encoding} ({options.dashes}encoding says which it"
+            " is)"
+        )
+    lines = _lines(head, encoding, options, is_whole=is_whole)
     separator = options.separator or _separator_of(lines)
     if options.separator is None and separator != ",":
-        notes.append(f"{_SEPARATORS[separator]} separate the columns of {file} (see --sep)")
+        notes.append(
+            f"{_SEPARATORS[separator]} separate the columns of {file} (see {options.dashes}sep)"
+        )
     rows = list(csv.reader(lines, delimiter=separator))
     header = rows[0] if rows else []
     decimal = options.decimal or _decimal_of(rows[1:])
     if options.decimal is None and decimal == ",":
-        notes.append(f"numbers of {file} have a decimal comma (see --decimal)")
+        notes.append(f"numbers of {file} have a decimal comma (see {options.dashes}decimal)")
     # As some write a list: a blank after each comma.
     is_spaced = len(header) > 1 and all(
         cell.startswith(" ") for row in rows for cell in row[1:] if cell
@@ -172,22 +202,21 @@ def _encoding_of(head: bytes, file: str) -> str:
     return "utf-8"
 
 
-def _lines(head: bytes, encoding: str, file: str, *, is_whole: bool) -> list[str]:
+def _lines(head: bytes, encoding: str, options: CsvOptions, *, is_whole: bool) -> list[str]:
     """Return the first lines, without one that is cut."""
     try:
         text = head.decode(encoding, "strict" if is_whole else "ignore")
     except UnicodeDecodeError as error:
-        raise _no_text(file, encoding) from error
+        raise no_text(encoding, options) from error
     # Not `splitlines`: a name may hold what other programs take for the end of a line.
     lines = list(io.StringIO(text, newline=""))
     is_cut = not is_whole and not text.endswith("\n")
     return (lines[:-1] if is_cut else lines)[:_HEAD_LINES]
 
 
-def _no_text(file: str, encoding: str) -> DataError:
-    return DataError(
-        f"cannot read {file} as CSV: it is no text in {encoding} (--encoding says in which)"
-    )
+def no_text(encoding: str, options: CsvOptions) -> ValueError:
+    """Return what to say of a file that is in no such encoding."""
+    return ValueError(f"it is no text in {encoding} ({options.dashes}encoding says in which)")
 
 
 def _separator_of(lines: list[str]) -> str:
@@ -223,7 +252,7 @@ def number_of(text: str, decimal: str) -> float:
 
 
 @contextmanager
-def as_utf8(file: str, form: CsvForm) -> Iterator[str]:
+def as_utf8(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
     """Give a file, in UTF-8 if it is not: what all readers read."""
     if form.encoding in ("utf-8", "utf-8-sig"):
         yield file
@@ -235,32 +264,5 @@ def as_utf8(file: str, form: CsvForm) -> Iterator[str]:
                 text = io.TextIOWrapper(stream, encoding=form.encoding, newline="")
                 shutil.copyfileobj(text, out)
         except UnicodeDecodeError as error:
-            raise _no_text(file, form.encoding) from error
+            raise no_text(form.encoding, options) from error
         yield str(path)
-
-
-class _Copy:
-    """What the standard input stream held, as a file, which can be read more than once."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-        self._folder = tempfile.TemporaryDirectory(prefix="aucrank-")
-        head = stream.read(4)
-        name = "data.parquet" if head == b"PAR1" else "data.csv"
-        self.path = Path(self._folder.name) / (name + ".gz" * head.startswith(b"\x1f\x8b"))
-        with self.path.open("wb") as out:
-            out.write(head)
-            shutil.copyfileobj(stream, out)
-
-
-_copies: list[_Copy] = []
-
-
-def copy_of_stdin() -> str:
-    """Return the path of a file with what the standard input stream holds."""
-    stream: Any = getattr(sys.stdin, "buffer", None)
-    if stream is None:
-        raise DataError("there is no standard input stream to read data from")
-    if not _copies or _copies[0].stream is not stream:
-        _copies[:] = [_Copy(stream)]
-    return str(_copies[0].path)

@@ -1,0 +1,138 @@
+"""Scores of rows that come in pieces."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._base.scoring import score_rows
+from aucrank._data.data_files import PathLike
+from aucrank._data.passes import Batch
+from aucrank._data.table_file import check_table_name, table_file
+from aucrank._utils.extras import import_extra
+from aucrank.data import Dataset
+
+#: What the columns of a file of scores are called.
+SCORE, PROBABILITY = "score", "probability"
+
+
+def check_dataset(dataset: Any) -> None:
+    """Check that rows come in pieces.
+
+    Raises
+    ------
+    TypeError
+        If they do not.
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(
+            f"dataset must be an aucrank.data.Dataset, got a {type(dataset).__name__}; to score"
+            " rows in memory call decision_function"
+        )
+
+
+def scored_batches(
+    ranker: Any, dataset: Dataset, beside: Sequence[str] = ()
+) -> Iterator[tuple[Batch, Any, NDArray[np.float64]]]:
+    """Score the rows of a data set, a piece at a time.
+
+    Parameters
+    ----------
+    ranker : estimator
+        Fitted; reads the columns that it knows by name, or else those of the data set.
+    dataset : Dataset
+        The rows.
+    beside : sequence of str
+        Columns to read beside.
+
+    Yields
+    ------
+    batch : Batch
+        With all columns that were read.
+    X : data frame
+        What the estimator reads of them.
+    scores : ndarray of float64
+        One a row.
+
+    Raises
+    ------
+    TypeError
+        If ``dataset`` is no `Dataset`.
+    """
+    check_dataset(dataset)
+    features = list(getattr(ranker, "feature_names_in_", dataset.columns))
+    for batch in dataset.passes.batches(list(dict.fromkeys([*features, *beside]))):
+        X = batch.frame.select(features).to_native()
+        with batch.named_in_errors():
+            scores = score_rows(ranker, X)
+        yield batch, X, scores
+
+
+def write_scores(
+    ranker: Any, dataset: Dataset, path: PathLike, columns: Sequence[str], *, proba: bool
+) -> int:
+    """Write the scores of a data set to a file; return their number.
+
+    Parameters
+    ----------
+    ranker : estimator
+        Fitted.
+    dataset : Dataset
+        The rows.
+    path : path-like
+        A name of `table_file`.
+    columns : sequence of str
+        Columns of the rows to write before the scores.
+    proba : bool
+        Whether the probability of the second class is written, too.
+    """
+    check_table_name(path)
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a list of names, got {columns!r}")
+    added = [SCORE, PROBABILITY] if proba else [SCORE]
+    if taken := [name for name in columns if name in added]:
+        raise ValueError(f"columns holds {taken[0]!r}, which is what is added")
+    pieces = scored_batches(ranker, dataset, columns)
+    pyarrow = import_extra("pyarrow", "arrow", "write_scores")
+    # The first rows before the file: what is wrong with the columns shows here.
+    first = next(pieces, None)
+    if first is None:
+        raise ValueError(f"{dataset!r} has no rows to score")
+    schema = _schema(pyarrow, dataset, first[0], columns, added)
+    n_rows = 0
+    with table_file(path, schema) as out:
+        for batch, X, scores in chain([first], pieces):
+            found = [scores]
+            with batch.named_in_errors():
+                if proba:
+                    found.append(ranker.predict_proba(X)[:, 1].copy())
+                beside = batch.frame.select(columns).to_arrow().columns if columns else []
+                table = pyarrow.table([*beside, *found], names=schema.names)
+                out.write_table(table.cast(schema))
+            n_rows += len(scores)
+    return n_rows
+
+
+def _schema(
+    pyarrow: Any, dataset: Dataset, first: Batch, columns: Sequence[str], added: Sequence[str]
+) -> Any:
+    """Return the types of all columns of a file of scores.
+
+    Those of columns of the rows are what the types in all files have in common, or those of the
+    first rows where only rows tell them.
+    """
+    beside = pyarrow.schema([])
+    if columns:
+        heads = dataset.passes.source.heads(columns)
+        shown = [first.frame.select(columns)] if heads is None else [head.frame for head in heads]
+        schemas = [frame.to_arrow().schema for frame in shown]
+        beside = pyarrow.unify_schemas(schemas, promote_options="permissive")
+    plain = [
+        field.with_type(field.type.value_type).with_nullable(True)
+        if pyarrow.types.is_dictionary(field.type)
+        else field
+        for field in beside
+    ]
+    return pyarrow.schema([*plain, *((name, pyarrow.float64()) for name in added)])

@@ -1,0 +1,53 @@
+"""Rows that come in pieces as the core borrows them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data import frames
+from aucrank._data.facts import Facts
+from aucrank._data.passes import Batch, Passes
+from aucrank._data.target_survey import positive_rows, weights_of
+from aucrank._data.weights import weigh_classes
+
+#: A vector a column, which rows are positive, and their weights.
+CodedBatch = tuple[list[NDArray[Any]], NDArray[np.bool_], NDArray[np.float64] | None]
+
+
+def coded_rows(
+    passes: Passes, facts: Facts, features: list[str], target: str, weight: str | None
+) -> Iterator[CodedBatch]:
+    """Read all rows once more: numbers and codes of categories.
+
+    Raises
+    ------
+    DataChangedError
+        If the data are not those of the facts.
+    TypeError, ValueError
+        If a value is not valid, which is said with its column and its place.
+    """
+    beside = [target] if weight is None else [target, weight]
+    for batch in passes.batches(list(dict.fromkeys([*features, *beside]))):
+        columns = [_column(batch, facts, index) for index in range(len(features))]
+        positive = positive_rows(batch, target, facts.target.classes)
+        weights = None if weight is None else weights_of(batch, weight)
+        yield columns, positive, weigh_classes(facts.target.class_factors, positive, weights)
+
+
+def _column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:
+    feature = facts.schema.features[index]
+    assert feature.name is not None
+    series, label = batch.frame[feature.name], facts.schema.label(index)
+    with batch.named_in_errors():
+        if feature.levels is not None:
+            return feature.encode(frames.to_factors(series, label))
+        numbers = frames.to_numbers(series, label).astype(facts.dtypes[index], copy=False)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise ValueError(
+            f"column {label} is {numbers[row]} in {batch.place(row)}; X must not hold infinity"
+        )
+    return numbers

@@ -1,0 +1,134 @@
+"""What columns are, told from one piece of the data after another: kinds, levels and dtypes."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data import frames
+from aucrank._data.column_warnings import Doubts
+from aucrank._data.input import KindsByColumn, is_by_dtype, listed_columns
+from aucrank._data.passes import Batch
+from aucrank._data.schema import Feature, Level, LevelSet, Schema
+
+
+class ColumnSurvey:
+    """What the columns are, told from one piece of the data after another.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the columns.
+    categorical_features : "from_dtype", array-like or None
+        As for `learn_columns`.
+    also : callable or None, default=None
+        As for `learn_columns`.
+    """
+
+    def __init__(
+        self, names: list[str], categorical_features: Any, also: KindsByColumn | None = None
+    ) -> None:
+        self._by_dtype = is_by_dtype(categorical_features)
+        listed = listed_columns(categorical_features, names, len(names), also)
+        self._columns = [
+            _Column(name, index, is_listed=index in listed, by_dtype=self._by_dtype)
+            for index, name in enumerate(names)
+        ]
+
+    def look_at_dtypes(self, frame: nw.DataFrame[Any], origin: str) -> None:
+        """Take note of the dtypes of a piece, which has all columns."""
+        for column in self._columns:
+            column.look_at_dtype(frame[column.name], origin)
+
+    @property
+    def categorical(self) -> list[str]:
+        """Names of the columns that are categorical, or might be."""
+        return [column.name for column in self._columns if not column.is_numeric]
+
+    def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
+        """Learn the levels of the kept rows of a piece."""
+        for column in self._columns:
+            if not column.is_numeric:
+                column.look_at(batch.frame[column.name], batch.origin, kept)
+
+    def finish(self) -> tuple[Schema, tuple[np.dtype[Any], ...]]:
+        """Return what the columns are; what is doubtful of them is warned of."""
+        doubts = Doubts()
+        features = [column.finish(doubts) for column in self._columns]
+        doubts.warn()
+        return Schema(tuple(features)), tuple(column.dtype for column in self._columns)
+
+
+class _Column:
+    def __init__(self, name: str, index: int, *, is_listed: bool, by_dtype: bool) -> None:
+        self.name = name
+        self._index = index
+        self._is_listed = is_listed
+        self._by_dtype = by_dtype
+        self._levels = LevelSet(repr(name))
+        # Where the first numbers and the first categories are from.
+        self._kinds: dict[bool, str] = {}
+        self._is_declared: bool | None = None
+        self._floats: set[np.dtype[Any]] = set()
+        # Where the first exact integers are from, and the first numbers that pass through a float.
+        self._exact: dict[bool, str] = {}
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the column is known to be none of categories."""
+        return not self._is_listed and (not self._by_dtype or False in self._kinds)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        if not self.is_numeric:
+            return np.dtype(np.uint32)
+        only_narrow = self._floats == {np.dtype(np.float32)}
+        return np.dtype(np.float32 if only_narrow else np.float64)
+
+    def look_at_dtype(self, series: nw.Series[Any], origin: str) -> None:
+        # Without dtype and value a piece can be of either kind.
+        if self._is_listed or frames.is_all_missing(series):
+            return
+        is_categorical = self._by_dtype and frames.is_categorical(series)
+        self._kinds.setdefault(is_categorical, origin)
+        if len(self._kinds) == 2:
+            raise TypeError(
+                f"column {self.name!r} holds categories in {self._kinds[True]} and numbers in"
+                f" {self._kinds[False]}; name it in `categorical_features`, or convert it in one of"
+                " them"
+            )
+        if is_categorical:
+            is_declared = series.dtype == nw.Enum
+            self._is_declared = is_declared and self._is_declared is not False
+        else:
+            try:
+                self._floats.add(frames.to_numbers(series, repr(self.name)).dtype)
+            except (TypeError, ValueError) as err:
+                raise type(err)(f"in {origin}: {err}") from err
+
+    def look_at(self, series: nw.Series[Any], origin: str, kept: NDArray[np.bool_] | None) -> None:
+        self._levels.add(frames.to_factors(series, repr(self.name)), kept)
+        if series.dtype.is_numeric():
+            self._exact.setdefault(frames.is_exact(series), origin)
+
+    def finish(self, doubts: Doubts) -> Feature:
+        if self.is_numeric:
+            return Feature(self.name)
+        levels = self._levels.levels()
+        if len(self._exact) == 2:
+            self._refuse_inexact(levels)
+        feature = Feature(self.name, levels)
+        is_declared = not self._by_dtype or bool(self._is_declared)
+        doubts.look_at(feature, self._index, self._levels.n_known, is_declared=is_declared)
+        return feature
+
+    def _refuse_inexact(self, levels: tuple[Level, ...]) -> None:
+        """Raise for an integer that is exact in one piece and would be rounded in another."""
+        for level in levels:
+            if isinstance(level, int) and abs(level) > 2**53:
+                raise ValueError(
+                    f"column {self.name!r} holds the category {level} in {self._exact[True]}, but"
+                    f" is read as floats in {self._exact[False]}, which are exact up to 2**53"
+                    " alone; convert it to strings"
+                )

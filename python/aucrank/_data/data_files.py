@@ -1,0 +1,136 @@
+"""Data files in order: found by name, and looked at again to tell whether they have changed."""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from aucrank._data.passes import DataChangedError
+from aucrank._utils.words import plural
+
+PathLike = str | os.PathLike[str]
+
+_MAGIC = frozenset("*?[")
+# What Spark, Arrow and others hide in a folder of data: logs, markers, files not yet complete.
+_HIDDEN = (".", "_")
+
+
+def find_files(paths: PathLike | Sequence[PathLike], suffixes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that paths mean, in order.
+
+    Parameters
+    ----------
+    paths : path-like or sequence of path-like
+        Files; folders, for all files in them and below whose name ends so, sorted; and patterns
+        such as ``"2026-*.parquet"``, for what they match, sorted.
+    suffixes : tuple of str
+        Ends of names, in lower case.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a path leads to no file.
+    TypeError
+        If it is no path.
+    """
+    listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not listed:
+        raise FileNotFoundError("no files are given")
+    found: list[str] = []
+    for path in listed:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"paths must be strings or path-like, got {path!r}")
+        found += _files_of(os.fspath(path), suffixes)
+    return tuple(found)
+
+
+def is_pattern(path: str) -> bool:
+    """Tell whether a path is a pattern, and no name that holds what patterns are made of."""
+    return bool(_MAGIC & set(path)) and not os.path.exists(path)
+
+
+def _files_of(path: str, suffixes: tuple[str, ...]) -> list[str]:
+    if os.path.isdir(path):
+        files = sorted(
+            str(file)
+            for file in Path(path).rglob("*")
+            if file.name.lower().endswith(suffixes)
+            and not any(part.startswith(_HIDDEN) for part in file.relative_to(path).parts)
+            and file.is_file()
+        )
+        if not files:
+            ends = " or ".join(suffixes)
+            raise FileNotFoundError(f"the folder {path} holds no file whose name ends in {ends}")
+        return files
+    if not is_pattern(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"there is no file {path}")
+        return [path]
+    files = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+    if not files:
+        raise FileNotFoundError(f"no file matches {path}")
+    return files
+
+
+class Stamps:
+    """Size and time of change of files, as they were when first asked for."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self._files = files
+        self._first: list[tuple[int, int]] | None = None
+
+    def check(self) -> None:
+        """Look at the files.
+
+        Raises
+        ------
+        DataChangedError
+            Naming the first that is not what it was, and what has changed.
+        """
+        now = [_stamp(file) for file in self._files]
+        if self._first is None:
+            self._first = now
+        for file, (size, time), (old_size, old_time) in zip(
+            self._files, now, self._first, strict=True
+        ):
+            if size != old_size:
+                raise DataChangedError(
+                    f"{file} has changed while it was in use: it had {old_size:,} bytes, and now"
+                    f" has {size:,}"
+                )
+            if time != old_time:
+                raise DataChangedError(f"{file} has changed while it was in use: it was written to")
+
+
+@contextmanager
+def read_errors(path: str, kind: str, stamps: Stamps) -> Iterator[None]:
+    """Say which file cannot be read; of one that has changed, say that instead.
+
+    Raises
+    ------
+    ValueError
+        In place of an error of pyarrow or of the file system.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as err:
+        stamps.check()
+        reason = " ".join(str(err).split())
+        raise ValueError(f"cannot read {path} as {kind}: {reason}") from err
+
+
+def describe(files: Sequence[str]) -> str:
+    """Return what to call several files in a message."""
+    more = len(files) - 1
+    return f"{files[0]} and {plural(more, 'more file')}" if more else files[0]
+
+
+def _stamp(file: str) -> tuple[int, int]:
+    try:
+        status = os.stat(file)
+    except FileNotFoundError as err:
+        raise DataChangedError(f"{file} has changed while it was in use: it is gone") from err
+    return status.st_size, status.st_mtime_ns

@@ -1,0 +1,101 @@
+"""What a fit has to know of all rows before it can code the first of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from aucrank._data.column_survey import ColumnSurvey
+from aucrank._data.input import KindsByColumn, learn_names
+from aucrank._data.passes import Passes
+from aucrank._data.schema import Schema
+from aucrank._data.target_survey import TargetFacts, TargetSurvey
+from aucrank._data.weights import check_class_weight
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of all rows.
+
+    Attributes
+    ----------
+    target : TargetFacts
+        Of their labels and weights.
+    schema : Schema
+        Names, kinds and levels of the columns.
+    dtypes : tuple of dtype
+        Of a vector a column, as the core borrows them: float32, float64, or uint32 for codes.
+    n_rows : int
+        Number of rows, those of weight zero included.
+    """
+
+    target: TargetFacts
+    schema: Schema
+    dtypes: tuple[np.dtype[Any], ...]
+    n_rows: int
+
+
+def learn_facts(
+    estimator: BaseEstimator,
+    passes: Passes,
+    features: list[str],
+    target: str,
+    positive: Any,
+    weight: str | None,
+    *,
+    any_columns: bool,
+    categorical_features: Any,
+    class_weight: Any,
+    also: KindsByColumn | None,
+) -> Facts:
+    """Learn in one pass what `learn_columns` and the checks of labels learn from a whole frame.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator, as scikit-learn does. Of
+    columns whose dtype says that they are numbers, no row is read. Unless there may be
+    ``any_columns``, all files must have the same.
+
+    Raises
+    ------
+    DataChangedError
+        If the data are not what they were.
+    TypeError
+        If a column is neither numeric nor categorical, or not the same everywhere.
+    ValueError
+        If the labels are not two, or a label, a weight or a category is not valid.
+    """
+    check_class_weight(class_weight)
+    columns = ColumnSurvey(features, categorical_features, also)
+    labels = TargetSurvey(target, weight, class_weight)
+    beside = [target] if weight is None else [target, weight]
+    heads = passes.source.heads([*features, *beside])
+    needed = features
+    if heads is not None:
+        for index, head in enumerate(heads):
+            if index == 0:
+                learn_names(estimator, head.frame.select(features))
+            more = [name for name in head.names if name not in passes.source.names]
+            if more and not any_columns:
+                raise ValueError(
+                    f"{head.origin} has a column {more[0]!r}, which {passes.source.files[0]} has"
+                    " not; name the columns to read in `columns`"
+                )
+            columns.look_at_dtypes(head.frame, head.origin)
+        needed = columns.categorical
+    for batch in passes.batches(list(dict.fromkeys([*beside, *needed]))):
+        if heads is None:
+            if batch.first_row == 0:
+                learn_names(estimator, batch.frame.select(features))
+            columns.look_at_dtypes(batch.frame, batch.origin)
+        kept = labels.look_at(batch)
+        with batch.named_in_errors():
+            columns.look_at(batch, kept)
+    assert passes.n_rows is not None
+    if passes.n_rows == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) in {passes.source.description} while a minimum of 1 is"
+            f" required by {type(estimator).__name__}."
+        )
+    of_target = labels.finish(positive)
+    schema, dtypes = columns.finish()
+    return Facts(of_target, schema, dtypes, passes.n_rows)

@@ -1,0 +1,181 @@
+"""Data that are read in pieces, as often as they are needed: what all sources of them share."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import narwhals.stable.v2 as nw
+
+from aucrank._utils.words import did_you_mean, plural
+
+
+class DataChangedError(RuntimeError):
+    """Data that are read more than once were not the same each time.
+
+    A file was written to, replaced or removed, or a source gave another number of rows than before.
+
+    Examples
+    --------
+    >>> from aucrank.data import DataChangedError
+    >>> issubclass(DataChangedError, RuntimeError)
+    True
+    """
+
+
+class InPieces:
+    """What holds rows, but never all of them at once: no table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows that are in memory at one time.
+
+    Attributes
+    ----------
+    frame : narwhals.DataFrame
+        The columns that were asked for, in this order; at least one row.
+    first_row : int
+        Position of the first row in the whole data, from 0.
+    origin : str
+        Where the rows are from, for messages: a file, or the number of the batch.
+    """
+
+    frame: nw.DataFrame[Any]
+    first_row: int
+    origin: str
+
+    def place(self, row: int) -> str:
+        """Return where a row of the batch is, for messages."""
+        return f"row {self.first_row + row} ({self.origin})"
+
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Let what is said of the rows of this batch say where they are."""
+        try:
+            yield
+        except (TypeError, ValueError) as err:
+            last_row = self.first_row + len(self.frame) - 1
+            kind = TypeError if isinstance(err, TypeError) else ValueError
+            raise kind(f"in rows {self.first_row} to {last_row} ({self.origin}): {err}") from err
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Columns without rows: their names and dtypes.
+
+    Attributes
+    ----------
+    frame : narwhals.DataFrame
+        Of no row.
+    origin : str
+        What has these columns, for messages.
+    names : list of str
+        Of all columns that are there, also those that were not asked for.
+    """
+
+    frame: nw.DataFrame[Any]
+    origin: str
+    names: list[str]
+
+
+class Source(Protocol):
+    """What can be read from its first row to the last, time and again."""
+
+    #: What it is, in a few words.
+    description: str
+
+    #: Files that it reads, in order.
+    files: tuple[str, ...]
+
+    #: Names of all columns, in order.
+    names: list[str]
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file; None where only the rows tell them."""
+
+    def count_rows(self) -> int | None:
+        """Return the number of rows, if it is known without reading them."""
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns; each piece comes with its origin, and may be empty."""
+
+    def check_unchanged(self) -> None:
+        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+
+
+class Passes:
+    """Reads a source, and holds each pass against the one before.
+
+    Parameters
+    ----------
+    source : Source
+        What is read.
+
+    Attributes
+    ----------
+    source : Source
+        What is read.
+    n_rows : int or None
+        Number of rows, None before it is known.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.n_rows: int | None = None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Read some of the columns.
+
+        Raises
+        ------
+        DataChangedError
+            If the data are not those of the pass before.
+        """
+        source = self.source
+        source.check_unchanged()
+        n_rows = 0
+        for frame, origin in source.read(columns):
+            if len(frame):
+                yield Batch(frame, n_rows, origin)
+                n_rows += len(frame)
+        source.check_unchanged()
+        if self.n_rows is None:
+            self.n_rows = n_rows
+        if n_rows != self.n_rows:
+            raise DataChangedError(
+                f"{source.description} gave {plural(n_rows, 'row')}, but {self.n_rows:,} before:"
+                " data that are read more than once must be the same each time"
+            )
+
+
+def need_columns(columns: Sequence[str], names: Sequence[str], origin: str) -> None:
+    """Check that columns are there.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is not, and where it is missed.
+    """
+    for name in columns:
+        if name not in names:
+            raise ValueError(f"{origin} has no column {name!r}{did_you_mean(name, names)}")
+
+
+def check_column_names(names: Sequence[Any], origin: str) -> list[str]:
+    """Return the names of columns, which are texts that differ.
+
+    Raises
+    ------
+    ValueError
+        Naming the column whose name cannot be one.
+    """
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"{origin} has a column called {name!r}; columns are told apart by names that are"
+                " strings"
+            )
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"two columns of {origin} are called {doubled[0]!r}")
+    return list(names)

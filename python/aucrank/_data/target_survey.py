@@ -1,0 +1,247 @@
+"""Labels and weights of rows that come in pieces, and what is known of them once all have come."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data import frames
+from aucrank._data.labels import encode_binary, plain_label
+from aucrank._data.passes import Batch
+from aucrank._data.vectors import plain_vector
+from aucrank._data.weights import ExactSum, factors_of_sums, needs_sums, refuse_weightless
+
+# Of more labels than this nobody needs to know which they are.
+_MOST_LABELS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFacts:
+    """What is known of the labels and weights of all rows.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        The labels, the one to be ranked first last.
+    class_counts : tuple of int
+        Number of negative and of positive rows.
+    class_factors : tuple of float, or None
+        What the weights of negative and positive rows are multiplied by.
+    largest_weights : tuple of float, or None
+        The largest weight of a negative and of a positive row, factors included; None where all
+        rows weigh 1.
+    has_zero_weights : bool
+        Whether a row weighs nothing.
+    """
+
+    classes: NDArray[Any]
+    class_counts: tuple[int, int]
+    class_factors: tuple[float, float] | None
+    largest_weights: tuple[float, float] | None
+    has_zero_weights: bool
+
+
+class TargetSurvey:
+    """Which labels and weights the rows have, told from one piece of the data after another.
+
+    Parameters
+    ----------
+    target : str
+        Column of labels.
+    weight : str or None
+        Column of weights.
+    class_weight : dict, "balanced" or None
+        Weights of classes, by label.
+    """
+
+    def __init__(self, target: str, weight: str | None, class_weight: Any) -> None:
+        self._target = target
+        self._weight = weight
+        self._class_weight = class_weight
+        self._kind: tuple[str, str] | None = None
+        self._labels: list[_Label] = []
+        self._dtype: np.dtype[Any] | None = None
+
+    def look_at(self, batch: Batch) -> NDArray[np.bool_] | None:
+        """Take note of the labels and weights of a piece.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows,), or None
+            Which rows weigh anything; None where all do.
+        """
+        labels = labels_of(batch, self._target)
+        self._note_kind(labels, batch)
+        weight = None if self._weight is None else weights_of(batch, self._weight)
+        for value, rows in _by_label(labels):
+            known = next((label for label in self._labels if label.value == value), None)
+            if known is None:
+                known = _Label(value)
+                self._labels.append(known)
+            known.n_rows += int(np.count_nonzero(rows))
+            if weight is not None:
+                known.add_weights(weight[rows], is_summed=needs_sums(self._class_weight))
+            if len(self._labels) > _MOST_LABELS:
+                # Says that they are not two.
+                self._classes(None)
+        return None if weight is None or weight.all() else weight > 0
+
+    def finish(self, positive: Any) -> TargetFacts:
+        """Return what is known of the labels and weights.
+
+        Parameters
+        ----------
+        positive : object
+            The label to be ranked first; None for the greater one.
+        """
+        classes = self._classes(positive)
+        negative, of_positive = (
+            next(label for label in self._labels if label.value == value) for value in classes
+        )
+        pair = (negative, of_positive)
+        has_weights = self._weight is not None
+        if has_weights:
+            refuse_weightless([label.largest > 0 for label in pair], classes)
+        sums = [label.sum.value if has_weights else float(label.n_rows) for label in pair]
+        factors = factors_of_sums(self._class_weight, classes, (sums[0], sums[1]))
+        largest = None
+        if has_weights or factors is not None:
+            low, high = (1.0, 1.0) if factors is None else factors
+            given = [label.largest if has_weights else 1.0 for label in pair]
+            largest = (given[0] * low, given[1] * high)
+            refuse_weightless([of_class > 0 for of_class in largest], classes)
+        return TargetFacts(
+            classes,
+            (negative.n_rows, of_positive.n_rows),
+            factors,
+            largest,
+            any(label.has_zero for label in pair),
+        )
+
+    def _note_kind(self, labels: NDArray[Any], batch: Batch) -> None:
+        kind = {"b": "booleans", "O": "text", "U": "text"}.get(labels.dtype.kind, "numbers")
+        if self._kind is None:
+            self._kind = kind, batch.origin
+            self._dtype = labels.dtype
+        assert self._dtype is not None
+        if kind != self._kind[0]:
+            raise ValueError(
+                f"target column {self._target!r} holds {self._kind[0]} in {self._kind[1]} and"
+                f" {kind} in {batch.origin}"
+            )
+        self._dtype = np.result_type(self._dtype, labels.dtype)
+
+    def _classes(self, positive: Any) -> NDArray[Any]:
+        values = [label.value for label in self._labels]
+        classes, _ = encode_binary(np.array(values, dtype=self._dtype))
+        return classes if positive is None else with_last(classes, positive, self._target)
+
+
+class _Label:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.n_rows = 0
+        self.largest = 0.0
+        self.has_zero = False
+        self.sum = ExactSum()
+
+    def add_weights(self, weight: NDArray[np.float64], *, is_summed: bool) -> None:
+        self.largest = max(self.largest, float(weight.max()))
+        self.has_zero = self.has_zero or not weight.all()
+        if is_summed:
+            self.sum.add(weight)
+
+
+def labels_of(batch: Batch, target: str) -> NDArray[Any]:
+    """Return the labels of a piece.
+
+    Raises
+    ------
+    ValueError
+        If one is missing.
+    """
+    series = batch.frame[target]
+    missing = None
+    if series.null_count():
+        missing = series.is_null().to_numpy()
+    else:
+        labels: NDArray[Any] = np.asarray(plain_vector(series.to_native()))
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            missing = np.isnan(labels)
+    if missing is not None:
+        row = batch.place(int(missing.argmax()))
+        raise ValueError(f"target column {target!r} is missing in {row}")
+    return labels
+
+
+def weights_of(batch: Batch, weight: str) -> NDArray[np.float64]:
+    """Return the weights of a piece.
+
+    Raises
+    ------
+    TypeError
+        If they are no numbers.
+    ValueError
+        If one is missing, infinite or negative.
+    """
+    with batch.named_in_errors():
+        found = frames.to_numbers(batch.frame[weight], repr(weight)).astype(np.float64, copy=False)
+    # A comparison with NaN is false.
+    is_good = (found >= 0) & (found < np.inf)
+    if not is_good.all():
+        row = int(np.argmin(is_good))
+        raise ValueError(
+            f"weight column {weight!r} holds {found[row]} in {batch.place(row)}; weights must be"
+            " finite and not negative"
+        )
+    return found
+
+
+def positive_rows(batch: Batch, target: str, classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows of a piece are ``classes[1]``, where the others are ``classes[0]``.
+
+    Raises
+    ------
+    ValueError
+        If a label is neither.
+    """
+    labels = labels_of(batch, target)
+    positive = np.asarray(labels == classes[1], dtype=np.bool_)
+    known = positive | np.asarray(labels == classes[0], dtype=np.bool_)
+    if not np.all(known):
+        row = int(np.argmin(known))
+        raise ValueError(
+            f"target column {target!r} holds {plain_label(labels[row])!r} in {batch.place(row)},"
+            f" which is none of the classes {plain_label(classes[0])!r},"
+            f" {plain_label(classes[1])!r}"
+        )
+    return positive
+
+
+def with_last(classes: NDArray[Any], positive: Any, target: str) -> NDArray[Any]:
+    """Return the two labels, the one to be ranked first last.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    known = [plain_label(label) for label in classes]
+    if positive not in known:
+        raise ValueError(
+            f"positive is {positive!r}, which is none of the labels of column {target!r}:"
+            f" {known[0]!r}, {known[1]!r}"
+        )
+    return classes if positive == known[1] else classes[::-1].copy()
+
+
+def _by_label(labels: NDArray[Any]) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+    """Yield each label with its rows; comparisons, because sorting is many times slower."""
+    left = np.ones(len(labels), dtype=np.bool_)
+    while left.any():
+        value = labels[left.argmax()]
+        rows = np.asarray(labels == value, dtype=np.bool_)
+        yield value, rows
+        left &= ~rows

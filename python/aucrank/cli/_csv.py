@@ -1,0 +1,50 @@
+"""What a command is told of CSV files, and the standard input stream as one."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from aucrank._data.csv_form import CsvOptions
+from aucrank.cli._errors import DataError, UsageError
+
+#: The standard input stream, as a file is called that comes from there.
+STDIN = "-"
+
+
+def csv_options(args: argparse.Namespace) -> CsvOptions:
+    """Return what a command was told of CSV files."""
+    separator = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
+    try:
+        return CsvOptions(separator, args.decimal, args.encoding, tuple(args.missing), "--")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+class _Copy:
+    """What the standard input stream held, as a file, which can be read more than once."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self._folder = tempfile.TemporaryDirectory(prefix="aucrank-")
+        head = stream.read(4)
+        name = "data.parquet" if head == b"PAR1" else "data.csv"
+        self.path = Path(self._folder.name) / (name + ".gz" * head.startswith(b"\x1f\x8b"))
+        with self.path.open("wb") as out:
+            out.write(head)
+            shutil.copyfileobj(stream, out)
+
+
+_copies: list[_Copy] = []
+
+
+def copy_of_stdin() -> str:
+    """Return the path of a file with what the standard input stream holds."""
+    stream: Any = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise DataError("there is no standard input stream to read data from")
+    if not _copies or _copies[0].stream is not stream:
+        _copies[:] = [_Copy(stream)]
+    return str(_copies[0].path)

@@ -1,0 +1,11 @@
+"""Rows that do not fit in memory, read in pieces.
+
+A `Dataset` stands for the rows of files, of a query or of any source that can be read again. Every
+fitted ranker scores one: ``decision_function_batches`` and ``write_scores`` hold a piece of it in
+memory at a time, and :func:`aucrank.metrics.roc_state` measures the scores.
+"""
+
+from aucrank._data.passes import DataChangedError
+from aucrank.data._dataset import Dataset
+
+__all__ = ["DataChangedError", "Dataset"]

@@ -1,0 +1,488 @@
+"""Rows of files, of frames and of queries: a source, and what its columns are for."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self
+
+from sklearn.base import BaseEstimator
+
+from aucrank._data.coded_rows import CodedBatch, coded_rows
+from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_source import CSV, CsvSource
+from aucrank._data.data_files import PathLike, find_files
+from aucrank._data.facts import Facts, learn_facts
+from aucrank._data.frame_source import FrameSource
+from aucrank._data.input import KindsByColumn
+from aucrank._data.parquet_source import PARQUET, ParquetSource
+from aucrank._data.passes import InPieces, Passes, Source, need_columns
+from aucrank._utils.params import check_int
+from aucrank._utils.words import plural
+
+#: Rows of a piece: more are no faster to read, and take more memory.
+_CHUNK_ROWS = 65_536
+
+
+class Dataset(InPieces):
+    """Rows that are read in pieces, as often as they are needed.
+
+    Made by `from_parquet`, `from_csv` or `from_batches`. At most one piece is in memory, beside
+    what its reader needs. Between two passes the data must not change: files are looked at, rows
+    are counted, and a difference is an error.
+
+    Parameters
+    ----------
+    source : object
+        What is read; use one of the class methods.
+    target : str, default=None
+        Column of labels; None for rows to score only.
+    positive : object, default=None
+        Label of the class to be ranked first; None for the greater one.
+    weight : str, default=None
+        Column of weights of rows.
+    columns : sequence of str, default=None
+        Columns to learn from, in this order; None for all but target and weight.
+    spill_dir : path-like, default=None
+        Folder for what a fit writes down of the rows; None for that of temporary files.
+
+    See Also
+    --------
+    aucrank.metrics.roc_state : AUC and curve of the scores of a ranker.
+
+    Examples
+    --------
+    >>> from aucrank import RIMARC
+    >>> from aucrank.data import Dataset
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RIMARC().fit(X, y)
+    >>> dataset = Dataset.from_batches([X[:300], X[300:]])
+    >>> [len(scores) for scores in model.decision_function_batches(dataset)]
+    [300, 269]
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        spill_dir: PathLike | None = None,
+    ) -> None:
+        if target is None and positive is not None:
+            raise ValueError(f"positive is {positive!r}, but no target is named")
+        for name, value in (("target", target), ("weight", weight)):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} must be the name of a column, got {value!r}")
+        if target is not None and target == weight:
+            raise ValueError(f"target and weight are both {target!r}")
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, got {columns!r}")
+        beside = [name for name in (target, weight) if name is not None]
+        any_columns = columns is not None
+        if columns is None:
+            need_columns(beside, source.names, source.description)
+            columns = [name for name in source.names if name not in beside]
+        need_columns([*beside, *columns], source.names, source.description)
+        if doubled := [name for name in columns if list(columns).count(name) > 1]:
+            raise ValueError(f"columns holds {doubled[0]!r} twice")
+        if taken := [name for name in columns if name in beside]:
+            role = "target" if taken[0] == target else "weight"
+            raise ValueError(f"columns holds {taken[0]!r}, which is the {role}")
+        if spill_dir is not None and not os.path.isdir(spill_dir):
+            raise NotADirectoryError(f"spill_dir is no folder: {os.fspath(spill_dir)}")
+        self._passes = Passes(source)
+        self._target = target
+        self._positive = positive
+        self._weight = weight
+        self._any_columns = any_columns
+        self._columns = list(columns)
+        self._spill_dir = spill_dir
+
+    @classmethod
+    def from_parquet(
+        cls,
+        paths: PathLike | Sequence[PathLike],
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        chunk_rows: int = _CHUNK_ROWS,
+        spill_dir: PathLike | None = None,
+    ) -> Self:
+        """Rows of Parquet files; needs pyarrow.
+
+        Parameters
+        ----------
+        paths : path-like or sequence of path-like
+            A file, a folder (all files in it and below whose name ends in .parquet or .pq, sorted;
+            names that begin with a dot or an underscore are passed over), a pattern such as
+            ``"sales/2026-*.parquet"``, or a list of these.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight, which must
+            then be the same in all files.
+        chunk_rows : int, default=65536
+            Most rows that are in memory at a time.
+        spill_dir : path-like, default=None
+            Folder for what a fit writes down of the rows; None for that of temporary files.
+
+        Returns
+        -------
+        Dataset
+            The rows of all files, in order.
+
+        Raises
+        ------
+        FileNotFoundError
+            If a path leads to no file.
+        ImportError
+            If pyarrow is not installed.
+        ValueError
+            If a file cannot be read, or a column is not there.
+        """
+        check_int(chunk_rows, "chunk_rows", low=1)
+        files = find_files(paths, PARQUET)
+        return cls(
+            ParquetSource(files, chunk_rows),
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
+            spill_dir=spill_dir,
+        )
+
+    @classmethod
+    def from_csv(
+        cls,
+        paths: PathLike | Sequence[PathLike],
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        sep: str | None = None,
+        decimal: Literal[".", ","] | None = None,
+        encoding: str | None = None,
+        missing: Sequence[str] = (),
+        text: Sequence[str] = (),
+        chunk_rows: int = _CHUNK_ROWS,
+        spill_dir: PathLike | None = None,
+    ) -> Self:
+        """Rows of CSV files, also gzipped; needs pyarrow.
+
+        How a file is written is found by looking at its first lines; what is not usual is said in a
+        warning. Whether a column is one of numbers, of dates (which become days since 1970) or of
+        text is told from all of its values, so that the files are read once more at first.
+
+        Parameters
+        ----------
+        paths : path-like or sequence of path-like
+            A file, a folder (all files in it and below whose name ends in .csv, .tsv, .txt or
+            .data, also with .gz, sorted), a pattern, or a list of these.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight, which must
+            then be the same in all files.
+        sep : str, default=None
+            What parts the columns, one character; None to find it.
+        decimal : {".", ","}, default=None
+            The mark of decimals; None to find it.
+        encoding : str, default=None
+            As Python names it; None to find it.
+        missing : sequence of str, default=()
+            Texts and numbers that stand for missing values, beside the usual ones (empty, ?, NA,
+            NaN, NULL, None, ...).
+        text : sequence of str, default=()
+            Columns that are text even where they look like numbers.
+        chunk_rows : int, default=65536
+            Most rows that are in memory at a time.
+        spill_dir : path-like, default=None
+            Folder for what a fit writes down of the rows; None for that of temporary files.
+
+        Returns
+        -------
+        Dataset
+            The rows of all files, in order.
+
+        Raises
+        ------
+        FileNotFoundError
+            If a path leads to no file.
+        ImportError
+            If pyarrow is not installed.
+        ValueError
+            If a file cannot be read, or a column is not there.
+        """
+        check_int(chunk_rows, "chunk_rows", low=1)
+        for name, value in (("missing", missing), ("text", text)):
+            if isinstance(value, str):
+                raise TypeError(f"{name} must be a list of strings, got {value!r}")
+        options = CsvOptions(sep, decimal, encoding, tuple(missing))
+        files = find_files(paths, CSV)
+        return cls(
+            CsvSource(files, chunk_rows, options, text, target),
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
+            spill_dir=spill_dir,
+        )
+
+    @classmethod
+    def from_batches(
+        cls,
+        source: Any,
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        chunk_rows: int = _CHUNK_ROWS,
+        spill_dir: PathLike | None = None,
+    ) -> Self:
+        """Rows of frames, or of a query that is run anew in each pass.
+
+        Parameters
+        ----------
+        source : object
+            What gives the same rows in the same order each time: a data frame of pandas, polars or
+            pyarrow; a polars LazyFrame or a DuckDB relation; anything else with
+            ``__arrow_c_stream__`` that can be read again; a list of frames; or a function without
+            arguments that starts a new iterator of frames.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight.
+        chunk_rows : int, default=65536
+            Most rows of a piece; larger frames are cut.
+        spill_dir : path-like, default=None
+            Folder for what a fit writes down of the rows; None for that of temporary files.
+
+        Returns
+        -------
+        Dataset
+            The rows of all frames, in order.
+
+        Raises
+        ------
+        TypeError
+            If the source can be read only once, such as a generator, or holds no frames.
+        ValueError
+            If there is no frame, or a column is not there.
+
+        Notes
+        -----
+        Streams, and the queries of a database, are read with pyarrow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas
+        >>> from aucrank.data import Dataset
+        >>> def days():
+        ...     for day in range(3):
+        ...         rng = np.random.default_rng(day)
+        ...         yield pandas.DataFrame({"x": rng.random(4), "y": [0, 1, 0, 1]})
+        >>> dataset = Dataset.from_batches(days, target="y")
+        >>> dataset.columns
+        ['x']
+        >>> sum(len(frame) for frame in dataset.batches())
+        12
+        """
+        check_int(chunk_rows, "chunk_rows", low=1)
+        return cls(
+            FrameSource(source, chunk_rows),
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
+            spill_dir=spill_dir,
+        )
+
+    def __repr__(self) -> str:
+        said = [self._passes.source.description]
+        if self._passes.n_rows is not None:
+            said.append(plural(self._passes.n_rows, "row"))
+        said.append(plural(len(self._columns), "column"))
+        roles = (("target", self._target), ("positive", self._positive), ("weight", self._weight))
+        said += [f"{role}={value!r}" for role, value in roles if value is not None]
+        return f"{type(self).__name__}({', '.join(said)})"
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns to learn from."""
+        return list(self._columns)
+
+    @property
+    def files(self) -> list[str]:
+        """Files that are read, in order."""
+        return list(self._passes.source.files)
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None before the first pass where no file and no frame tells it."""
+        known = self._passes.n_rows
+        return self._passes.source.count_rows() if known is None else known
+
+    @property
+    def target(self) -> str | None:
+        """Column of labels."""
+        return self._target
+
+    @property
+    def positive(self) -> Any:
+        """Label of the class to be ranked first, where it was named."""
+        return self._positive
+
+    @property
+    def weight(self) -> str | None:
+        """Column of weights."""
+        return self._weight
+
+    @property
+    def spill_dir(self) -> PathLike | None:
+        """Folder for what a fit writes down of the rows."""
+        return self._spill_dir
+
+    @property
+    def passes(self) -> Passes:
+        """What reads the rows, for estimators and metrics."""
+        return self._passes
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        """Read the rows, a piece at a time.
+
+        Parameters
+        ----------
+        columns : sequence of str, default=None
+            Any columns of the source; None for those to learn from.
+
+        Yields
+        ------
+        data frame
+            Of pyarrow for files; else of the library that the source is of.
+
+        Raises
+        ------
+        DataChangedError
+            If the data are not those of an earlier pass.
+        """
+        wanted = self._columns if columns is None else list(columns)
+        for batch in self._passes.batches(wanted):
+            yield batch.frame.to_native()
+
+    def facts(
+        self,
+        estimator: BaseEstimator,
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        also: KindsByColumn | None = None,
+    ) -> Facts:
+        """Learn in one pass what a fit has to know of all rows; for estimators.
+
+        Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Whose name stands in messages.
+        categorical_features : "from_dtype", array-like or None, default="from_dtype"
+            Which columns are categorical: those whose dtype says so, or those listed by position,
+            by name or in a boolean mask.
+        class_weight : dict, "balanced" or None, default=None
+            Weights of classes, by label.
+        also : callable, default=None
+            Given the names of the columns and their number: the positions of further categorical
+            ones.
+
+        Returns
+        -------
+        Facts
+            Classes, names, kinds and levels, as of one frame with all rows.
+
+        Raises
+        ------
+        DataChangedError
+            If the data are not those of an earlier pass.
+        TypeError
+            If a column is neither numeric nor categorical, or not the same everywhere.
+        ValueError
+            If there is no target, the labels are not two, or a label, a weight or a category is not
+            valid.
+        """
+        return learn_facts(
+            estimator,
+            self._passes,
+            self._columns,
+            self.need_target(),
+            self._positive,
+            self._weight,
+            any_columns=self._any_columns,
+            categorical_features=categorical_features,
+            class_weight=class_weight,
+            also=also,
+        )
+
+    def coded_batches(self, facts: Facts) -> Iterator[CodedBatch]:
+        """Read the rows as the core borrows them; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+
+        Yields
+        ------
+        columns : list of ndarray of shape (n_rows,)
+            Numbers with NaN for what is missing, or codes by the levels of the schema.
+        positive : ndarray of bool, shape (n_rows,)
+            Where the label is the one to be ranked first.
+        weight : ndarray of float64, shape (n_rows,), or None
+            Weights of rows times those of their classes; None where all are 1.
+
+        Raises
+        ------
+        DataChangedError
+            If the data are not those of the facts.
+        TypeError, ValueError
+            If a value is not valid, which is said with its column and its place.
+        """
+        target = self.need_target()
+        return coded_rows(self._passes, facts, self._columns, target, self._weight)
+
+    def need_target(self) -> str:
+        """Return the column of labels, where there has to be one.
+
+        Returns
+        -------
+        str
+            Its name.
+
+        Raises
+        ------
+        ValueError
+            If the data set has none.
+        """
+        if self._target is None:
+            raise ValueError(
+                f"{self!r} has no labels: name their column, as in"
+                f" {type(self).__name__}.from_parquet(paths, target='y')"
+            )
+        return self._target

@@ -1,0 +1,88 @@
+"""The ROC statistics of a ranker on rows that come in pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucrank._base.batch_scores import check_dataset, scored_batches
+from aucrank._base.scoring import scoring_method
+from aucrank._data.target_survey import positive_rows, weights_of, with_last
+from aucrank.data import Dataset
+from aucrank.metrics._state import RocState
+
+
+def roc_state(
+    ranker: Any,
+    dataset: Dataset,
+    *,
+    max_size: int | None = None,
+    weight_unit: float | None = None,
+) -> RocState:
+    """Score the rows of a data set, and gather what their ROC statistics need.
+
+    A piece of the rows is in memory at a time. The state is that of all rows at once, bit for bit,
+    unless its size is bounded.
+
+    Parameters
+    ----------
+    ranker : estimator
+        Fitted, with ``classes_`` and with ``decision_function`` or ``predict_proba``.
+    dataset : Dataset
+        Rows with a target, whose labels are those of the ranker; with its weights, if it has any.
+        Its ``positive`` says which label ranks first; the second of ``classes_`` by default.
+    max_size : int, default=None
+        Most entries of the state, for scores of which hardly two are equal; see `RocState`.
+    weight_unit : float, default=None
+        What weights are rounded to; see `RocState`.
+
+    Returns
+    -------
+    RocState
+        Of all rows. Those of several data sets can be added.
+
+    Raises
+    ------
+    DataChangedError
+        If the data change while they are read.
+    TypeError
+        If ``ranker`` scores no rows of two classes, or ``dataset`` is no `Dataset`.
+    ValueError
+        If the data set has no target, or a label, a weight or a score is not valid.
+
+    See Also
+    --------
+    RocState : What is returned.
+    roc_auc_score : The AUC of scores that are all there.
+
+    Examples
+    --------
+    >>> from aucrank import RIMARC
+    >>> from aucrank.data import Dataset
+    >>> from aucrank.datasets import load_breast_cancer
+    >>> from aucrank.metrics import roc_state
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RIMARC().fit(X, y)
+    >>> dataset = Dataset.from_batches(X.assign(benign=y), target="benign", chunk_rows=100)
+    >>> state = roc_state(model, dataset)
+    >>> state.auc() == model.score(X, y)
+    True
+    """
+    if scoring_method(ranker) is None or len(getattr(ranker, "classes_", ())) != 2:
+        raise TypeError(
+            f"ranker must be fitted to two classes and score rows, got a {type(ranker).__name__}"
+        )
+    check_dataset(dataset)
+    state = RocState(max_size=max_size, weight_unit=weight_unit)
+    target, weight = dataset.need_target(), dataset.weight
+    classes = np.asarray(ranker.classes_)
+    if dataset.positive is not None:
+        classes = with_last(classes, dataset.positive, target)
+    beside = [target] if weight is None else [target, weight]
+    for batch, _, scores in scored_batches(ranker, dataset, beside):
+        positive = positive_rows(batch, target, classes)
+        weights = None if weight is None else weights_of(batch, weight)
+        with batch.named_in_errors():
+            state.update(positive, scores, sample_weight=weights)
+    return state

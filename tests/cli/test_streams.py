@@ -1,0 +1,159 @@
+"""Folders, patterns and large files on the command line: read a piece at a time, same answers."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from aucrank.cli import _stream
+from aucrank.cli._options import n_bytes
+
+from tests.common.command_line import TREE, loans, ok, run
+
+pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(_stream, "CHUNK_ROWS", 100)
+
+
+@pytest.fixture
+def model(capsys):
+    loans().to_csv("train.csv", index=False)
+    ok(capsys, "fit", "train.csv", "--target", "bad", *TREE, "-o", "model.json")
+    return "model.json"
+
+
+def write(rows, path, kind):
+    rows.to_parquet(path) if kind == "parquet" else rows.to_csv(path, index=False)
+
+
+def new_rows():
+    rows = loans(600, seed=1).assign(nr=np.arange(600))
+    # A piece without any known purpose, and one of a class only.
+    rows.loc[200:299, "purpose"] = None
+    return pd.concat([rows[:300], rows[300:].sort_values("bad")])
+
+
+def split(tmp_path, kind):
+    """The same rows in one file, and in three of a folder."""
+    rows = new_rows()
+    write(rows, tmp_path / f"all.{kind}", kind)
+    (tmp_path / "parts").mkdir()
+    for index, part in enumerate((rows[:1], rows[1:350], rows[350:])):
+        write(part, tmp_path / "parts" / f"{index}.{kind}", kind)
+
+
+WAYS = {
+    "folder": lambda kind: ["parts"],
+    "pattern": lambda kind: [f"parts/*.{kind}"],
+    "large file": lambda kind: [f"all.{kind}", "--memory", "1KB"],
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("out", ["csv", "csv.gz", "parquet", None])
+def test_rows_in_pieces_get_the_scores_of_rows_at_once(out, way, kind, model, tmp_path, capsys):
+    split(tmp_path, kind)
+    found = []
+    for name, data in (("once", [f"all.{kind}"]), ("pieces", WAYS[way](kind))):
+        args = ["score", model, *data, "--proba", "--id", "nr"]
+        if out is None:
+            (tmp_path / f"{name}.csv").write_text(ok(capsys, *args))
+        else:
+            said = ok(capsys, *args, "-o", f"{name}.{out}")
+            assert said == f"wrote 600 scores to {name}.{out}\n"
+        read = pl.read_parquet if out == "parquet" else pl.read_csv
+        found.append(read(tmp_path / f"{name}.{out or 'csv'}"))
+    assert found[1].columns == ["nr", "score", "probability"]
+    assert found[0].equals(found[1])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_in_pieces_are_measured_as_rows_at_once(way, kind, model, tmp_path, capsys):
+    split(tmp_path, kind)
+    data = WAYS[way](kind)
+    at_once = ok(capsys, "evaluate", model, f"all.{kind}", "--target", "bad")
+    in_pieces = ok(capsys, "evaluate", model, *data, "--target", "bad")
+    assert in_pieces.replace(f"data      {data[0]}\n", f"data      all.{kind}\n") == at_once
+
+
+def test_a_file_within_memory_is_read_at_once(model, capsys, monkeypatch):
+    monkeypatch.setattr(_stream, "open_source", None)
+    ok(capsys, "score", model, "train.csv", "--memory", "1 GiB", "-o", "scores.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_"),
+    [("1000", 1000), ("2GB", 2 * 10**9), ("1.5 MiB", 3 * 2**19), ("10k", 10_000), ("1tb", 10**12)],
+)
+def test_sizes_are_read(text, bytes_):
+    assert n_bytes(text) == bytes_
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (["nowhere"], "cannot tell what nowhere holds"),
+        (["no/*.csv"], "no file matches no/*.csv"),
+        (["empty"], "the folder empty holds no file whose name ends in .parquet"),
+        (["mixed"], "mixed holds both CSV and Parquet files: name those of one kind"),
+        (["lacking"], "lacking has no column 'age'"),
+        (["text"], "column 'age' of text/a.csv and 1 more file holds text; the model learned it"),
+        (["train.csv", "--memory", "some"], "argument --memory: some is no size"),
+        (["parts", "--id", "nrr"], "parts has no column 'nrr' (--id); did you mean 'nr'?"),
+        (["damaged"], "damaged/b.parquet as Parquet"),
+    ],
+)
+def test_what_cannot_be_scored_is_one_line(data, said, model, tmp_path, capsys):
+    split(tmp_path, "parquet")
+    rows = new_rows()
+    for folder in ("empty", "mixed", "lacking", "text", "damaged"):
+        (tmp_path / folder).mkdir()
+    for kind in ("csv", "parquet"):
+        write(rows, tmp_path / "mixed" / f"a.{kind}", kind)
+    write(rows.drop(columns="age"), tmp_path / "lacking" / "a.csv", "csv")
+    write(rows, tmp_path / "text" / "a.csv", "csv")
+    write(rows.assign(age="old"), tmp_path / "text" / "b.csv", "csv")
+    write(rows, tmp_path / "damaged" / "a.parquet", "parquet")
+    (tmp_path / "damaged" / "b.parquet").write_text("no data")
+    status, out, err = run(capsys, "score", model, *data, "-o", "scores.csv")
+    assert status in (1, 2)
+    assert out == ""
+    assert err.count("\n") == 1
+    assert said in err
+    assert not (tmp_path / "scores.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"bad": 1}, "has 1 distinct value (1)"),
+        ({"bad": [0, 1, 2] * 200}, "has 3 distinct values (0, 1, 2)"),
+        ({"bad": [None, 0, 1] * 200}, "is missing in 200 of 600 rows of parts"),
+        ({"bad": ["no", "yes"] * 300}, "has the values no and yes, and the model ranks 1 above 0"),
+    ],
+)
+def test_targets_that_are_not_two_classes_are_refused(change, said, model, tmp_path, capsys):
+    split(tmp_path, "csv")
+    rows = new_rows().assign(**change)
+    for index, part in enumerate((rows[:1], rows[1:350], rows[350:])):
+        write(part, tmp_path / "parts" / f"{index}.csv", "csv")
+    status, _, err = run(capsys, "evaluate", model, "parts", "--target", "bad")
+    assert status == 1
+    assert said in err
+    write(rows, "all.csv", "csv")
+    at_once = run(capsys, "evaluate", model, "all.csv", "--target", "bad")[2]
+    assert err.replace("parts", "all.csv") == at_once
+
+
+def test_pieces_need_pyarrow_and_say_so(model, tmp_path, capsys, monkeypatch):
+    split(tmp_path, "csv")
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    status, _, err = run(capsys, "score", model, "parts", "-o", "scores.csv")
+    assert status == 1
+    assert "needs pyarrow: run `pip install 'aucrank[arrow]'`" in err

@@ -1,0 +1,43 @@
+"""Rows of all kinds of columns, as one frame and in parts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def mixed_rows(n=500, seed=0):
+    """Rows with numbers, whole numbers, text, truth values, weights and labels, some missing."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    colour = rng.choice(["red", "blue", "amber", None], size=n, p=[0.5, 0.3, 0.1, 0.1])
+    risk = 1 / (1 + np.exp(-x - (colour == "red")))
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "x": np.where(rng.random(n) < 0.1, np.nan, x),
+            "small": rng.normal(size=n).astype(np.float32),
+            "count": rng.integers(0, 9, size=n),
+            "colour": colour,
+            "flag": rng.random(n) < 0.5,
+            "w": np.where(rng.random(n) < 0.1, 0.0, rng.random(n)),
+            "y": np.where(rng.random(n) < risk, "yes", "no"),
+        }
+    )
+
+
+#: Of the rows above, what a ranker learns from.
+FEATURES = ["x", "small", "count", "colour", "flag"]
+
+
+def write_parts(folder, rows, cuts, **kwargs):
+    """Write a frame to Parquet files, cut before some of its rows."""
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
+    edges = [0, *cuts, len(table)]
+    paths = []
+    for index, (first, last) in enumerate(pairwise(edges)):
+        paths.append(folder / f"part-{index:02}.parquet")
+        pq.write_table(table.slice(first, last - first), paths[-1], **kwargs)
+    return paths

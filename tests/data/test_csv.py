@@ -1,0 +1,175 @@
+"""CSV files in pieces hold what the command line finds in them at once."""
+
+import gzip
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import RIMARC
+from aucrank._data.csv_form import CsvOptions, ReadingNote
+from aucrank.cli._data import read_data
+from aucrank.data import DataChangedError, Dataset
+from sklearn.base import BaseEstimator
+
+from tests.common.parts import mixed_rows
+
+
+def read_in_pieces(path, **kwargs):
+    dataset = Dataset.from_csv(path, chunk_rows=2, **kwargs)
+    pieces = [batch.to_pandas() for batch in dataset.batches()]
+    assert all(0 < len(piece) <= 2 for piece in pieces)
+    return pd.concat(pieces, ignore_index=True)
+
+
+FILES = {
+    "numbers": "a,b\n1,0.5\n2,\n3,1e-3\n",
+    "text and truth": "a,b\nx,True\n,False\nNA,True\nz,\n",
+    "leading zeros": "a,b\n007,x\n012,y\n",
+    "blanks in numbers": "a,b\n 1,.5\n+2,7.\n3 ,1\n",
+    "German": "a;b;c\n1,5;x;1.234,5\n2,5;;7\n-;y;8\n",
+    "tabs": "a\tb\n1\tx,y\n2\tz\n",
+    "a blank behind commas": "a, b, c\n1, x, 3\n2, ?, NA\n3, y, 4\n",
+    "thousands": 'a,b\n"1,000",x\n"2,500",y\n',
+    "marks among numbers": "a,b\n1,x\n-,y\nmissing,z\n2,x\n",
+    "question marks": "a,b\n1,?\n?,y\n2,z\n",
+    "beyond 64 bits": "a,b\n18446744073709551617,x\n2,y\n",
+    "dates": "a,b\n2026-01-31,x\n1970-01-02,y\n,z\n",
+    "dotted dates": "a,b\n31.1.2026,x\n2.1.1970,y\n",
+    "almost dates": "a,b\n2026-01-31,x\nlater,y\n",
+    "text only at the end": "a,b\n1,1\n2,2\n3,3\n4,x\n",
+    "nothing": "a,b\n,1\n,2\n,3\n",
+    "quotes": 'a,b\n"x, ""y""",1\n"two\nlines",2\n',
+    "empty lines": "a,b\n1,x\n\n2,y\n",
+}
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+def test_columns_are_those_of_a_file_read_at_once(text, zipped, tmp_path):
+    path = tmp_path / ("rows.csv.gz" if zipped else "rows.csv")
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    at_once = read_data(str(path)).to_native()
+    pd.testing.assert_frame_equal(read_in_pieces(path), at_once)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+def test_letters_of_all_encodings_are_read(encoding, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("größe,ort\n1,Köln\n2,Malmö\n".encode(encoding))
+    frame = read_in_pieces(path)
+    assert list(frame) == ["größe", "ort"]
+    assert frame["ort"].tolist() == ["Köln", "Malmö"]
+
+
+@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+def test_what_is_said_of_files_holds(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("zip|x|y\n01234|1,5|-999\n99999|none|2\n")
+    kwargs = {"sep": "|", "decimal": ",", "missing": ["none", "-999"], "text": ["zip"]}
+    options = CsvOptions("|", ",", None, ("none", "-999"))
+    at_once = read_data(str(path), text=["zip"], options=options).to_native()
+    found = read_in_pieces(path, **kwargs)
+    pd.testing.assert_frame_equal(found, at_once)
+    assert found["zip"].tolist() == ["01234", "99999"]
+    assert found["x"].tolist()[0] == 1.5
+    assert found[["x", "y"]].isna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "said"),
+    [
+        ({"sep": "::"}, ValueError, "^sep must be one character, got '::'"),
+        ({"decimal": "'"}, ValueError, "^decimal must be '.' or ','"),
+        ({"encoding": "utf-88"}, ValueError, "^encoding: no encoding is called 'utf-88'"),
+        ({"missing": "NA"}, TypeError, "missing must be a list of strings, got 'NA'"),
+        ({"text": ["zipp"]}, ValueError, "has no column 'zipp'; did you mean 'zip'"),
+        ({"encoding": "ascii"}, ValueError, r"cannot read .*rows\.csv as CSV: it is no text in"),
+    ],
+)
+def test_what_cannot_be_of_files_is_refused(kwargs, error, said, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("zip,y\n1,ö\n", encoding="utf-8")
+    with pytest.raises(error, match=said):
+        Dataset.from_csv(path, **kwargs)
+
+
+def test_what_is_found_is_said_once(tmp_path):
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text("x;y\n1,5;0\n-;1\n")
+    with pytest.warns(ReadingNote) as said:
+        list(Dataset.from_csv(tmp_path).batches())
+    texts = [str(warning.message) for warning in said]
+    assert [text.partition(" of ")[0] for text in texts] == [
+        "semicolons separate the columns",
+        "numbers",
+        "column x: '-' counts as missing",
+    ]
+    assert "--" not in "".join(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Dataset.from_csv(tmp_path, sep=";", decimal=",")
+
+
+@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+def test_what_a_column_holds_is_told_from_all_files(tmp_path):
+    (tmp_path / "a.csv").write_text("x,c,y\n1,1,0\n2,2,1\n")
+    (tmp_path / "b.csv").write_text("y;x;c\n0;2,5;3\n1;;two\n")
+    dataset = Dataset.from_csv(tmp_path, target="y")
+    facts = dataset.facts(BaseEstimator())
+    assert [feature.levels for feature in facts.schema.features] == [None, ("1", "2", "3", "two")]
+    columns, positive, _ = next(dataset.coded_batches(facts))
+    np.testing.assert_array_equal(columns[0], [1.0, 2.0])
+    assert positive.tolist() == [False, True]
+    assert dataset.n_rows == 4
+
+
+def test_labels_are_no_dates(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2026-01-01\n2,2026-01-02\n")
+    facts = Dataset.from_csv(tmp_path / "a.csv", target="y").facts(BaseEstimator())
+    assert facts.target.classes.tolist() == ["2026-01-01", "2026-01-02"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x,x\n1,2\n", "two of its columns are called 'x'"),
+        ("", "its first line has no column names"),
+        ("x,y\n1,2\n1,2,3\n", "Expected 2 columns, got 3"),
+    ],
+)
+def test_a_file_that_is_no_table_is_named(text, said, tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").write_text(text)
+    with pytest.raises(ValueError, match=rf"^cannot read .*b\.csv as CSV: .*{said}"):
+        list(Dataset.from_csv(tmp_path).batches())
+
+
+def test_a_file_that_lacks_a_column_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").write_text("x\n1\n")
+    with pytest.raises(ValueError, match=r"b\.csv has no column 'y'"):
+        list(Dataset.from_csv(tmp_path).batches())
+
+
+def test_a_file_that_changes_after_its_columns_were_told_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,2\n")
+    dataset = Dataset.from_csv(path)
+    list(dataset.batches())
+    path.write_text("x,y\n1,2\n3,4\n")
+    with pytest.raises(DataChangedError, match=r"a\.csv has changed while it was in use"):
+        list(dataset.batches())
+
+
+def test_rows_of_csv_files_are_scored_as_one_frame(tmp_path):
+    rows = mixed_rows(400).drop(columns=["flag", "small"])
+    for index, part in enumerate((rows[:1], rows[1:250], rows[250:])):
+        part.to_csv(tmp_path / f"{index}.csv", index=False)
+    features = ["x", "count", "colour"]
+    model = RIMARC().fit(rows[features], rows["y"])
+    dataset = Dataset.from_csv(tmp_path, chunk_rows=33)
+    scores = np.concatenate(list(model.decision_function_batches(dataset)))
+    np.testing.assert_array_equal(scores, model.decision_function(rows[features]))
