@@ -1,6 +1,7 @@
 """What every estimator is built on: fit, parameters and the saved form around a core model."""
 
 import os
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.callbacks import CallbackSupportMixin, with_callbacks
-from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.fit_progress import Figures, FitProgress, FitTasks, plural_of
 from aucrank._base.persistence import (
     Header,
@@ -42,6 +43,9 @@ from aucrank._data.weights import (
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
+from aucrank.data import Dataset
+from aucrank.data._dataset import refuse_beside_dataset
+from aucrank.data._stored import Rows
 
 #: No rows to choose by.
 _NONE_GIVEN = ValidationSet()
@@ -123,6 +127,31 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
+    #: Whether there is a `_fit_rows`, so that ``fit`` takes a `Dataset`.
+    _fits_rows: ClassVar[bool] = False
+
+    def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.Model:
+        """Fit the core model to rows that are asked, wherever they are.
+
+        Parameters
+        ----------
+        rows : Rows
+            Coded by the bins that ``params["binning"]`` asks for.
+        params : dict
+            What `_core_params` gives.
+        context : RowsContext
+            What it works with.
+
+        Returns
+        -------
+        _core.Model
+            The fitted model, that of the same rows in one frame.
+        """
+        raise NotImplementedError
+
+    def _check_rows(self) -> None:
+        """Raise ValueError for a parameter that needs all rows in memory."""
+
     def _finish_model(self, model: Any, context: FitContext) -> Any:
         """Return what becomes of the fitted core model before it is kept."""
         return model
@@ -196,6 +225,13 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         try:
             self._check_all_params()
             tasks = FitTasks(self, X, y, sample_weight)
+            if self._fits_rows and isinstance(X, Dataset):
+                refuse_beside_dataset(
+                    y=y, sample_weight=sample_weight, X_val=validation.X, y_val=validation.y
+                )
+                self._fit_dataset(X, FitProgress(self, tasks))
+                tasks.end()
+                return self
             X = as_frame(X)
             n_threads = effective_n_threads(getattr(self, "n_jobs", None))
             positive, weight = self._read_target(X, y, sample_weight)
@@ -224,6 +260,26 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             self._reset_fitted()
             raise
         return self
+
+    def _fit_dataset(self, dataset: Dataset, progress: FitProgress) -> None:
+        """Learn from rows that are read in pieces."""
+        self._check_rows()
+        n_threads = effective_n_threads(getattr(self, "n_jobs", None))
+        facts = dataset.facts(
+            self,
+            getattr(self, "categorical_features", "from_dtype"),
+            getattr(self, "class_weight", None),
+            self._extra_categories(),
+        )
+        schema = facts.schema
+        self.classes_ = facts.target.classes
+        seed = check_seed(getattr(self, "random_state", None))
+        fit_number = secrets.randbits(63)
+        context = RowsContext(schema, facts.n_rows, seed, n_threads, progress, fit_number)
+        params = self._core_params(context.scope)
+        with dataset.rows(facts, params["binning"], n_threads) as rows, errors_by_name(schema):
+            model = self._fit_rows(rows, params, context)
+        self._set_fitted(self.classes_, schema, model)
 
     def _read_target(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None

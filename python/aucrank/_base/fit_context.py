@@ -102,3 +102,36 @@ class FitContext:
             That it draws by.
         """
         return FitContext(self.sample, seed, self.n_threads, self.progress.of(inner))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsContext:
+    """What ``_fit_rows`` works with.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns.
+    n_rows : int
+        Number of rows, those of weight zero included.
+    seed : int
+        Drawn from ``random_state``.
+    n_threads : int
+        At least 1.
+    progress : FitProgress
+        ``progress.observer`` goes to the core.
+    fit_number : int
+        Tells the fit from others that ask the same rows.
+    """
+
+    schema: Schema
+    n_rows: int
+    seed: int
+    n_threads: int
+    progress: FitProgress
+    fit_number: int
+
+    @property
+    def scope(self) -> ParamScope:
+        """What parameters are read by."""
+        return ParamScope(self.schema, self.n_rows, self.seed)

@@ -36,6 +36,24 @@ def coded_rows(
         yield columns, positive, weigh_classes(facts.target.class_factors, positive, weights)
 
 
+def weights_of_rows(
+    passes: Passes, facts: Facts, target: str, weight: str | None
+) -> Iterator[NDArray[np.float64] | None]:
+    """Read labels and weights once more: weights of rows times those of their classes.
+
+    Raises
+    ------
+    DataChangedError
+        If the data are not those of the facts.
+    TypeError, ValueError
+        If a value is not valid, which is said with its place.
+    """
+    for batch in passes.batches([target] if weight is None else [target, weight]):
+        positive = positive_rows(batch, target, facts.target.classes)
+        weights = None if weight is None else weights_of(batch, weight)
+        yield weigh_classes(facts.target.class_factors, positive, weights)
+
+
 def _column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:
     feature = facts.schema.features[index]
     assert feature.name is not None

@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from aucrank._data.coded_rows import CodedBatch, coded_rows
+from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files
@@ -17,6 +20,7 @@ from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
+from aucrank.data._stored import Rows, stored_rows
 
 #: Rows of a piece: more are no faster to read, and take more memory.
 _CHUNK_ROWS = 65_536
@@ -467,6 +471,48 @@ class Dataset(InPieces):
         target = self.need_target()
         return coded_rows(self._passes, facts, self._columns, target, self._weight)
 
+    def weight_batches(self, facts: Facts) -> Iterator[NDArray[np.float64] | None]:
+        """Read the weights of the rows alone; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+
+        Yields
+        ------
+        ndarray of float64, shape (n_rows,), or None
+            As of `coded_batches`.
+
+        Raises
+        ------
+        DataChangedError
+            If the data are not those of the facts.
+        """
+        return weights_of_rows(self._passes, facts, self.need_target(), self._weight)
+
+    def rows(
+        self, facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> AbstractContextManager[Rows]:
+        """Choose bins and code the rows; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        binning : dict
+            Parameters of the bins, as the core takes them.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        context manager
+            Around rows that a fit of the core asks. They take a byte for each value, and lie in a
+            file of ``spill_dir`` where that is more than 256 MB in all.
+        """
+        return stored_rows(self, facts, binning, n_threads)
+
     def need_target(self) -> str:
         """Return the column of labels, where there has to be one.
 
@@ -486,3 +532,21 @@ class Dataset(InPieces):
                 f" {type(self).__name__}.from_parquet(paths, target='y')"
             )
         return self._target
+
+
+def refuse_beside_dataset(**given: Any) -> None:
+    """Check that a fit was given nothing that a data set has itself.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} was given beside a Dataset, which names its columns of labels and weights"
+                " itself, as in Dataset.from_parquet(paths, target='y', weight='w')"
+                if name in ("y", "sample_weight")
+                else f"{name} was given beside a Dataset: hold rows out by the parameters instead"
+            )

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.external import KeepsModels, predicted_labels, refuse_missing
-from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
@@ -29,11 +29,12 @@ from aucrank._utils.params import (
 )
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
+from aucrank.data._stored import Rows
 from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import pruning_rule
 from aucrank.tree._ranking_tree import RankingTree, no_importances
 from aucrank.tree._split_rule import SplitRule
-from aucrank.tree._splits import split_rule
+from aucrank.tree._splits import LeafRank, OrthogonalSplit, split_rule
 
 
 class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker):
@@ -191,6 +192,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     _answer = staticmethod(predicted_labels)
 
     _family = "tree_rank"
+    _fits_rows = True
     _model: _core.TreeRankModel
     _classifiers: tuple[Any, ...]
 
@@ -350,6 +352,37 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             self._classifiers = fitter.kept
             if not self._classifiers:
                 self._check_unasked(sample.columns, sample.schema)
+        self._report(model, params["pruning"])
+        return model
+
+    def _check_rows(self) -> None:
+        split = split_rule(self.split)
+        if not isinstance(split, OrthogonalSplit | LeafRank):
+            raise ValueError(
+                f"split is {self.split!r}, which needs all rows in memory: fit to a data frame, or"
+                " split by 'orthogonal' or 'leafrank'"
+            )
+        if isinstance(split, LeafRank) and split.pruning is not None:
+            raise ValueError(
+                f"pruning of the LeafRank is {split.pruning!r}, which needs all rows in memory: fit"
+                " to a data frame, or leave it None"
+            )
+        if self.missing != "learn":
+            raise ValueError(
+                f"missing is {self.missing!r}, which needs all rows in memory: fit to a data frame,"
+                " or leave it 'learn'"
+            )
+
+    def _fit_rows(
+        self, rows: Rows, params: dict[str, Any], context: RowsContext
+    ) -> _core.TreeRankModel:
+        model = _core.fit_tree_rank_rows(
+            rows,
+            context.fit_number,
+            json.dumps(params),
+            context.n_threads,
+            context.progress.observer,
+        )
         self._report(model, params["pruning"])
         return model
 

@@ -1,0 +1,116 @@
+"""Rows as codes, in memory or in a file: what a fit asks again and again."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core
+from aucrank._data.facts import Facts
+from aucrank._data.schema import errors_by_name
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
+
+#: Bytes of coded rows up to which they stay in memory.
+_IN_MEMORY = 256 * 10**6
+
+#: Bytes that a row takes beside its codes: its class and the hash of its content.
+_BESIDE_CODES = 9
+
+
+class Engine(Protocol):
+    """What holds coded rows elsewhere and passes questions on to them.
+
+    Attributes
+    ----------
+    frame : bytes
+        What is known of all rows, as the core writes it.
+    """
+
+    frame: bytes
+
+    def round(self, ask: bytes) -> bytes:
+        """Return the merged answer of all rows to a question of the core."""
+
+
+#: Rows that a fit of the core asks.
+Rows = _core.StoredRows | Engine
+
+
+@contextmanager
+def stored_rows(
+    dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+) -> Iterator[_core.StoredRows]:
+    """Read a data set twice, choose its bins and code its rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is read.
+    facts : Facts
+        What was learned of it.
+    binning : dict
+        Parameters of the bins, as the core takes them.
+    n_threads : int
+        At least 1.
+
+    Yields
+    ------
+    _core.StoredRows
+        The rows; in a file where they are many, which is removed in the end.
+    """
+    survey = _core.Survey(facts.schema.n_levels, json.dumps(binning), weight_unit(dataset, facts))
+    with errors_by_name(facts.schema):
+        for batch in dataset.coded_batches(facts):
+            survey.add(batch, n_threads)
+        frame = survey.frame()
+    del survey
+    folder: str | None = None
+    try:
+        path: Path | None = None
+        if facts.n_rows * _row_bytes(facts) > _IN_MEMORY:
+            folder = tempfile.mkdtemp(prefix="aucrank-", dir=dataset.spill_dir)
+            path = Path(folder) / "codes"
+        rows = _core.StoredRows(frame, path)
+        with errors_by_name(facts.schema):
+            for batch in dataset.coded_batches(facts):
+                rows.add(batch, n_threads)
+        rows.finish()
+        yield rows
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def weight_unit(dataset: "Dataset", facts: Facts) -> tuple[_core.WeightRange, int] | None:
+    """Return what the unit of all weights is chosen by, None where every row counts once."""
+    if facts.target.largest_weights is None:
+        return None
+    found, n_rows = _core.WeightRange(), 0
+    for weights in _weights(dataset, facts):
+        found = found.with_part(weights, n_rows)
+        n_rows += len(weights)
+    if found.are_counts():
+        return found, 0
+    return found, sum(found.relative_sum(weights) for weights in _weights(dataset, facts))
+
+
+def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
+    for weights in dataset.weight_batches(facts):
+        assert weights is not None
+        yield weights
+
+
+def _row_bytes(facts: Facts) -> int:
+    """Bytes that a coded row takes at most."""
+    of_weight = 0 if facts.target.largest_weights is None else 8
+    # One byte for up to 256 codes; numbers have as many bins as asked for, which are rarely more.
+    codes = [1 if n is None or n < 256 else 2 if n < 65_536 else 4 for n in facts.schema.n_levels]
+    return _BESIDE_CODES + of_weight + sum(codes)
