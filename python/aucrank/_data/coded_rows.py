@@ -30,10 +30,34 @@ def coded_rows(
     """
     beside = [target] if weight is None else [target, weight]
     for batch in passes.batches(list(dict.fromkeys([*features, *beside]))):
-        columns = [_column(batch, facts, index) for index in range(len(features))]
-        positive = positive_rows(batch, target, facts.target.classes)
-        weights = None if weight is None else weights_of(batch, weight)
-        yield columns, positive, weigh_classes(facts.target.class_factors, positive, weights)
+        yield coded_batch(batch, facts, target, weight)
+
+
+def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> CodedBatch:
+    """Return the rows of a piece as the core borrows them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is not valid, which is said with its column and its place.
+    """
+    columns = [_column(batch, facts, index) for index in range(len(facts.schema.features))]
+    return columns, *labels_and_weights(batch, facts, target, weight)
+
+
+def labels_and_weights(
+    batch: Batch, facts: Facts, target: str, weight: str | None
+) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+    """Return which rows of a piece are positive, and their weights times those of their classes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is not valid, which is said with its place.
+    """
+    positive = positive_rows(batch, target, facts.target.classes)
+    weights = None if weight is None else weights_of(batch, weight)
+    return positive, weigh_classes(facts.target.class_factors, positive, weights)
 
 
 def weights_of_rows(
@@ -49,9 +73,7 @@ def weights_of_rows(
         If a value is not valid, which is said with its place.
     """
     for batch in passes.batches([target] if weight is None else [target, weight]):
-        positive = positive_rows(batch, target, facts.target.classes)
-        weights = None if weight is None else weights_of(batch, weight)
-        yield weigh_classes(facts.target.class_factors, positive, weights)
+        yield labels_and_weights(batch, facts, target, weight)[1]
 
 
 def _column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:

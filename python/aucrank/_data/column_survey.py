@@ -52,6 +52,11 @@ class ColumnSurvey:
             if not column.is_numeric:
                 column.look_at(batch.frame[column.name], batch.origin, kept)
 
+    def merge(self, other: "ColumnSurvey") -> None:
+        """Add what is known of the same columns in another part of the data."""
+        for own, more in zip(self._columns, other._columns, strict=True):
+            own.merge(more)
+
     def finish(self) -> tuple[Schema, tuple[np.dtype[Any], ...]]:
         """Return what the columns are; what is doubtful of them is warned of."""
         doubts = Doubts()
@@ -92,12 +97,7 @@ class _Column:
             return
         is_categorical = self._by_dtype and frames.is_categorical(series)
         self._kinds.setdefault(is_categorical, origin)
-        if len(self._kinds) == 2:
-            raise TypeError(
-                f"column {self.name!r} holds categories in {self._kinds[True]} and numbers in"
-                f" {self._kinds[False]}; name it in `categorical_features`, or convert it in one of"
-                " them"
-            )
+        self._check_kinds()
         if is_categorical:
             is_declared = series.dtype == nw.Enum
             self._is_declared = is_declared and self._is_declared is not False
@@ -106,6 +106,23 @@ class _Column:
                 self._floats.add(frames.to_numbers(series, repr(self.name)).dtype)
             except (TypeError, ValueError) as err:
                 raise type(err)(f"in {origin}: {err}") from err
+
+    def _check_kinds(self) -> None:
+        if len(self._kinds) == 2:
+            raise TypeError(
+                f"column {self.name!r} holds categories in {self._kinds[True]} and numbers in"
+                f" {self._kinds[False]}; name it in `categorical_features`, or convert it in one of"
+                " them"
+            )
+
+    def merge(self, other: "_Column") -> None:
+        self._levels.merge(other._levels)
+        self._kinds = other._kinds | self._kinds
+        self._check_kinds()
+        if other._is_declared is not None:
+            self._is_declared = other._is_declared and self._is_declared is not False
+        self._floats |= other._floats
+        self._exact = other._exact | self._exact
 
     def look_at(self, series: nw.Series[Any], origin: str, kept: NDArray[np.bool_] | None) -> None:
         self._levels.add(frames.to_factors(series, repr(self.name)), kept)

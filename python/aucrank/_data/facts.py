@@ -91,11 +91,33 @@ def learn_facts(
         with batch.named_in_errors():
             columns.look_at(batch, kept)
     assert passes.n_rows is not None
-    if passes.n_rows == 0:
+    return finish_facts(
+        estimator, columns, labels, positive, passes.n_rows, passes.source.description
+    )
+
+
+def finish_facts(
+    estimator: BaseEstimator,
+    columns: ColumnSurvey,
+    labels: TargetSurvey,
+    positive: Any,
+    n_rows: int,
+    description: str,
+) -> Facts:
+    """Return what is known once all rows were looked at.
+
+    Raises
+    ------
+    TypeError
+        If a column is neither numeric nor categorical.
+    ValueError
+        If there is no row, the labels are not two, or one has no weight.
+    """
+    if n_rows == 0:
         raise ValueError(
-            f"Found array with 0 sample(s) in {passes.source.description} while a minimum of 1 is"
-            f" required by {type(estimator).__name__}."
+            f"Found array with 0 sample(s) in {description} while a minimum of 1 is required by"
+            f" {type(estimator).__name__}."
         )
     of_target = labels.finish(positive)
     schema, dtypes = columns.finish()
-    return Facts(of_target, schema, dtypes, passes.n_rows)
+    return Facts(of_target, schema, dtypes, n_rows)

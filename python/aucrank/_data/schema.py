@@ -208,6 +208,11 @@ class LevelSet:
                 _as_level(values[index], self._label) for index in np.flatnonzero(used & is_known)
             )
 
+    def merge(self, other: "LevelSet") -> None:
+        """Add the rows of another part of the data."""
+        self._found |= other._found
+        self.n_known += other.n_known
+
     def levels(self) -> tuple[Level, ...]:
         """Return the sorted distinct values.
 

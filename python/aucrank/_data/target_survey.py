@@ -73,19 +73,14 @@ class TargetSurvey:
             Which rows weigh anything; None where all do.
         """
         labels = labels_of(batch, self._target)
-        self._note_kind(labels, batch)
+        kind = {"b": "booleans", "O": "text", "U": "text"}.get(labels.dtype.kind, "numbers")
+        self._note_kind(kind, batch.origin, labels.dtype)
         weight = None if self._weight is None else weights_of(batch, self._weight)
         for value, rows in _by_label(labels):
-            known = next((label for label in self._labels if label.value == value), None)
-            if known is None:
-                known = _Label(value)
-                self._labels.append(known)
+            known = self._label(value)
             known.n_rows += int(np.count_nonzero(rows))
             if weight is not None:
                 known.add_weights(weight[rows], is_summed=needs_sums(self._class_weight))
-            if len(self._labels) > _MOST_LABELS:
-                # Says that they are not two.
-                self._classes(None)
         return None if weight is None or weight.all() else weight > 0
 
     def finish(self, positive: Any) -> TargetFacts:
@@ -120,18 +115,36 @@ class TargetSurvey:
             any(label.has_zero for label in pair),
         )
 
-    def _note_kind(self, labels: NDArray[Any], batch: Batch) -> None:
-        kind = {"b": "booleans", "O": "text", "U": "text"}.get(labels.dtype.kind, "numbers")
+    def merge(self, other: "TargetSurvey") -> None:
+        """Add the labels and weights of another part of the data."""
+        if other._kind is None or other._dtype is None:
+            return
+        self._note_kind(*other._kind, other._dtype)
+        for label in other._labels:
+            self._label(label.value).merge(label)
+
+    def _note_kind(self, kind: str, origin: str, dtype: np.dtype[Any]) -> None:
         if self._kind is None:
-            self._kind = kind, batch.origin
-            self._dtype = labels.dtype
+            self._kind = kind, origin
+            self._dtype = dtype
         assert self._dtype is not None
         if kind != self._kind[0]:
             raise ValueError(
                 f"target column {self._target!r} holds {self._kind[0]} in {self._kind[1]} and"
-                f" {kind} in {batch.origin}"
+                f" {kind} in {origin}"
             )
-        self._dtype = np.result_type(self._dtype, labels.dtype)
+        self._dtype = np.result_type(self._dtype, dtype)
+
+    def _label(self, value: Any) -> "_Label":
+        """Return what is known of a label, which may be new."""
+        known = next((label for label in self._labels if label.value == value), None)
+        if known is None:
+            known = _Label(value)
+            self._labels.append(known)
+            if len(self._labels) > _MOST_LABELS:
+                # Says that they are not two.
+                self._classes(None)
+        return known
 
     def _classes(self, positive: Any) -> NDArray[Any]:
         values = [label.value for label in self._labels]
@@ -146,6 +159,12 @@ class _Label:
         self.largest = 0.0
         self.has_zero = False
         self.sum = ExactSum()
+
+    def merge(self, other: "_Label") -> None:
+        self.n_rows += other.n_rows
+        self.largest = max(self.largest, other.largest)
+        self.has_zero = self.has_zero or other.has_zero
+        self.sum.merge(other.sum)
 
     def add_weights(self, weight: NDArray[np.float64], *, is_summed: bool) -> None:
         self.largest = max(self.largest, float(weight.max()))

@@ -169,6 +169,10 @@ class ExactSum:
             self._parts.append(part)
             left.append(-part)
 
+    def merge(self, other: "ExactSum") -> None:
+        """Add the numbers of another sum."""
+        self.add(np.array(other._parts))
+
     @property
     def value(self) -> float:
         """The double that is nearest to the sum."""

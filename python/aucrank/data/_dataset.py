@@ -320,6 +320,69 @@ class Dataset(InPieces):
             spill_dir=spill_dir,
         )
 
+    @classmethod
+    def from_dask(
+        cls,
+        collection: Any,
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        client: Any = None,
+    ) -> "Dataset":
+        """Rows of a Dask data frame, which stay on the workers of its cluster.
+
+        A fit asks the workers for sums, and is the same as on one machine, however the rows are
+        divided and whichever workers are lost meanwhile, as long as the partitions can be computed
+        again.
+
+        Parameters
+        ----------
+        collection : dask.dataframe.DataFrame
+            The rows. A fit computes each partition three times (five times with weights): persist
+            the collection where the memory of the cluster allows.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight.
+        client : distributed.Client, default=None
+            Of the cluster; None for the current one.
+
+        Returns
+        -------
+        Dataset
+            The rows of all partitions, in order.
+
+        Raises
+        ------
+        ImportError
+            If dask and distributed are not installed.
+        TypeError
+            If ``collection`` is no data frame of Dask.
+        ValueError
+            If there is no current client, or a column is not there.
+
+        Notes
+        -----
+        On a worker, coded rows take a byte a value and some twelve bytes more, beside the partition
+        if that is persisted.
+        """
+        from aucrank.data._dask import open_collection
+
+        return open_collection(
+            collection,
+            client,
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
+        )
+
     def __repr__(self) -> str:
         said = [self._passes.source.description]
         if self._passes.n_rows is not None:

@@ -199,19 +199,31 @@ impl PyStoredRows {
     fn n_file_bytes(&self) -> u64 {
         self.read().n_file_bytes()
     }
+}
 
-    /// The answer of these rows to a question, both as bytes.
-    fn answer<'py>(
-        &self,
-        py: Python<'py>,
-        ask: &[u8],
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let ask = Ask::from_bytes(ask).map_err(to_py_err)?;
-        let answer = |interrupt: &Interrupt| Ok(self.read().pass(&ask, interrupt)?.to_bytes());
-        let bytes = on_pool_or(py, n_threads, answer, storage_err)?;
-        Ok(PyBytes::new(py, &bytes))
-    }
+/// The merged answer of the rows of several holders, at least one, to a question, both as bytes.
+#[pyfunction]
+pub fn answer_rows<'py>(
+    py: Python<'py>,
+    holders: Vec<PyRef<'py, PyStoredRows>>,
+    ask: &[u8],
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let holders: Vec<&PyStoredRows> = holders.iter().map(|holder| &**holder).collect();
+    let answer = |interrupt: &Interrupt| {
+        let ask = Ask::from_bytes(ask)?;
+        let mut sum: Option<Answer> = None;
+        for holder in &holders {
+            let more = holder.read().pass(&ask, interrupt)?;
+            match &mut sum {
+                Some(sum) => sum.merge(more)?,
+                None => sum = Some(more),
+            }
+        }
+        Ok(sum.map_or_else(Vec::new, |sum| sum.to_bytes()))
+    };
+    let bytes = on_pool_or(py, n_threads, answer, storage_err)?;
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// Merges the answers of several holders to one question.

@@ -43,7 +43,7 @@ pub struct Folds {
 
 impl Folds {
     /// Assigns the distinct rows (values and class) of each class to folds in the order of a seeded
-    /// hash of their content: in turn up to 2^17 of them, and by equal ranges of the hash above.
+    /// hash of their content: in turn up to 2^14 of them, and by equal ranges of the hash above.
     ///
     /// Hence a row of weight k is assigned as k copies of it are, the order of the rows does not
     /// matter, and duplicates are always in the same fold.

@@ -8,8 +8,9 @@ use super::row_hash::{least_hashes, seeded};
 use crate::{Interrupt, RankError};
 
 /// Distinct rows of a class up to which each has a rank. Of more rows, the place of a row is told by
-/// its hash alone, so that no list of all hashes is needed.
-pub(crate) const MOST_RANKED: usize = 1 << 17;
+/// its hash alone, so that no list of all hashes is needed, which would travel with each question about
+/// a fold. Folds of a tenth are then equal to within a few hundredths.
+pub(crate) const MOST_RANKED: usize = 1 << 14;
 
 /// The order of the distinct rows of one class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

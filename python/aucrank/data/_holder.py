@@ -1,0 +1,174 @@
+"""What workers of a cluster hold and do: parts of the rows, which are surveyed, coded and asked."""
+
+import json
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from aucrank import _core
+from aucrank._data.as_frame import as_frame
+from aucrank._data.coded_rows import coded_batch, labels_and_weights
+from aucrank._data.column_survey import ColumnSurvey
+from aucrank._data.facts import Facts
+from aucrank._data.passes import Batch, need_columns
+from aucrank._data.target_survey import TargetSurvey
+
+
+class Holder:
+    """Coded rows that a worker holds.
+
+    Parameters
+    ----------
+    frame : bytes
+        What is known of all rows.
+    rows : bytes, default=b""
+        Coded rows to begin with.
+    """
+
+    def __init__(self, frame: bytes, rows: bytes = b"") -> None:
+        self.frame = frame
+        self.rows = _core.StoredRows(frame, None)
+        self.rows.add_bytes(rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Holder, (self.frame, self.rows.to_bytes())
+
+    def __sizeof__(self) -> int:
+        return self.rows.n_bytes
+
+
+def piece_of(part: Any, columns: Sequence[str], number: int) -> Batch:
+    """Return some columns of a partition."""
+    frame = nw.from_native(as_frame(part), eager_only=True)
+    origin = f"partition {number}"
+    need_columns(columns, frame.columns, origin)
+    return Batch(frame.select(list(columns)), 0, origin)
+
+
+def survey_facts(
+    part: Any, number: int, columns: ColumnSurvey, labels: TargetSurvey, names: Sequence[str]
+) -> tuple[ColumnSurvey, TargetSurvey, int]:
+    """Look at the columns, labels and weights of a partition, given surveys of no rows."""
+    # Other tasks of this worker are given the same surveys.
+    columns, labels = deepcopy((columns, labels))
+    batch = piece_of(part, names, number)
+    if len(batch.frame):
+        columns.look_at_dtypes(batch.frame, batch.origin)
+        kept = labels.look_at(batch)
+        with batch.named_in_errors():
+            columns.look_at(batch, kept)
+    return columns, labels, len(batch.frame)
+
+
+def merge_facts(
+    found: Sequence[tuple[ColumnSurvey, TargetSurvey, int]],
+) -> tuple[ColumnSurvey, TargetSurvey, int]:
+    """Merge what was found in several partitions, in their order."""
+    # What was found stays as it is: it may be merged again if a worker is lost.
+    (columns, labels, n_rows), *others = deepcopy(list(found))
+    for more_columns, more_labels, more_rows in others:
+        columns.merge(more_columns)
+        labels.merge(more_labels)
+        n_rows += more_rows
+    return columns, labels, n_rows
+
+
+def weight_range(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None
+) -> tuple[str, int]:
+    """Return the range of the weights of a partition, and its number of rows."""
+    batch = piece_of(part, [target] if weight is None else [target, weight], number)
+    _, weights = labels_and_weights(batch, facts, target, weight)
+    assert weights is not None
+    return _core.WeightRange().with_part(weights, 0).to_json(), len(weights)
+
+
+def relative_sum(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None, whole: str
+) -> int:
+    """Return the sum of the weights of a partition, relative to the largest of all."""
+    batch = piece_of(part, [target] if weight is None else [target, weight], number)
+    _, weights = labels_and_weights(batch, facts, target, weight)
+    assert weights is not None
+    return _core.WeightRange.from_json(whole).relative_sum(weights)
+
+
+def survey_rows(
+    part: Any,
+    number: int,
+    facts: Facts,
+    target: str,
+    weight: str | None,
+    binning: dict[str, Any],
+    unit: tuple[str, int] | None,
+    n_threads: int,
+) -> bytes:
+    """Survey the values of a partition for its bins."""
+    survey = new_survey(facts, binning, unit)
+    if batch := _coded(part, number, facts, target, weight):
+        survey.add(batch, n_threads)
+    return survey.to_bytes()
+
+
+def new_survey(
+    facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None
+) -> _core.Survey:
+    """Return a survey of no rows."""
+    weights = None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])
+    return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights)
+
+
+def merge_surveys(
+    surveys: Sequence[bytes],
+    facts: Facts,
+    binning: dict[str, Any],
+    unit: tuple[str, int] | None,
+) -> bytes:
+    """Merge surveys of several partitions."""
+    whole = new_survey(facts, binning, unit)
+    for survey in surveys:
+        whole.merge_bytes(survey)
+    return whole.to_bytes()
+
+
+def hold(
+    part: Any,
+    number: int,
+    facts: Facts,
+    target: str,
+    weight: str | None,
+    frame: bytes,
+    n_threads: int,
+) -> Holder:
+    """Code the rows of a partition."""
+    holder = Holder(frame)
+    if batch := _coded(part, number, facts, target, weight):
+        holder.rows.add(batch, n_threads)
+        holder.rows.finish()
+    return holder
+
+
+def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> Any:
+    """Return the rows of a partition as the core borrows them; None where there are none."""
+    names = facts.schema.names
+    assert names is not None
+    beside = [target] if weight is None else [target, weight]
+    batch = piece_of(part, [*names, *beside], number)
+    return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
+
+
+def n_rows(holder: Holder) -> int:
+    """Return the number of rows of a holder."""
+    return holder.rows.n_rows
+
+
+def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:
+    """Answer a question about the rows of several holders."""
+    return _core.answer_rows([holder.rows for holder in holders], ask, n_threads)
+
+
+def merge(answers: Sequence[bytes], ask: bytes, frame: bytes) -> bytes:
+    """Merge answers to one question."""
+    return _core.merge_answers(frame, ask, list(answers))
