@@ -8,6 +8,7 @@ use super::grow::{GrowParams, Splitter, grow};
 use super::model::{NO_CUBE, RankingTree, Router, TILE_ROWS, TreeFrame};
 use crate::data::{
     Binned, ClassSums, Columns, FeatureBins, Labels, MemorySource, RowTally, SumSource, Tally,
+    binds,
 };
 use crate::{Interrupt, RankError};
 
@@ -41,13 +42,12 @@ impl<'a> Sample<'a, ()> {
             FeatureBins::Categorical { n_levels, .. } => Some(*n_levels),
         });
         // Where nothing is bound, a list of zeros is as good as none.
-        let is_bound = monotonic.iter().any(|&direction| direction != 0);
         let frame = Arc::new(TreeFrame {
             n_levels: n_levels.collect(),
             has_missing: binned.has_missing(&labels.rows()),
             exponent: labels.exponent(),
             leaf_order: params.leaf_order,
-            monotonic: if is_bound { monotonic.to_vec() } else { Vec::new() },
+            monotonic: if binds(monotonic) { monotonic.to_vec() } else { Vec::new() },
             grid: None,
         });
         let spare = Mutex::default();
