@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
+use super::columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
@@ -569,7 +569,7 @@ impl Coder<'_> {
 
     fn code_numbers<T: Value, P: Place>(
         &self,
-        column: Strided<'_, T>,
+        column: Numbers<'_, T>,
         cuts: &[f64],
         feature: usize,
         rows: Range<usize>,

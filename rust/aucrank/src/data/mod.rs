@@ -31,7 +31,7 @@ pub use binary::{Label, positive_rows};
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use bins::Bins;
 pub(crate) use bins::{are_distinct, place_among};
-pub use columns::{Column, Columns, MISSING_CODE, Strided, Value};
+pub use columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 pub(crate) use cuts::{midpoint, quantile_cuts};
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, of_units, snap, to_units};
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};

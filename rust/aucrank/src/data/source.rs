@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::parallel::prelude::*;
 
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
-use super::columns::{Column, Columns, Strided, Value};
+use super::columns::{Column, Columns, Numbers, Value};
 use super::histogram::{Histogram, Layout, WideBins};
 use super::level_set::LevelSet;
 use super::sums::{RowTally, Tally};
@@ -451,7 +451,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         })
     }
 
-    fn value_sum<V: Value>(&self, rows: &[u32], column: Strided<'_, V>, scale: ValueScale) -> i128 {
+    fn value_sum<V: Value>(&self, rows: &[u32], column: Numbers<'_, V>, scale: ValueScale) -> i128 {
         let units = |&row: &u32| {
             let value = column.get(row as usize);
             if value.is_nan() {
