@@ -93,7 +93,7 @@ def test_a_dictionary_names_columns_and_categories_cannot_be_bound():
     frame["e"] = pd.Categorical(np.where(y, "x", "y"))
     with pytest.raises(ValueError, match="column 'e' is categorical, so monotonic_cst"):
         RankBoost(monotonic_cst={"e": 1}).fit(frame, y)
-    with pytest.raises(ValueError, match="monotonic_cst names 'z'|'z'"):
+    with pytest.raises(ValueError, match="'z'"):
         RankBoost(monotonic_cst={"z": 1}).fit(frame, y)
     with pytest.raises(ValueError, match="must be -1, 0 or 1"):
         AUCBoost(monotonic_cst=[2, 0, 0, 0]).fit(X, y)

@@ -1,5 +1,6 @@
 """Sparse matrices are read as the dense ones that they stand for, and never become those."""
 
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -84,9 +85,9 @@ def test_the_model_and_its_answers_are_those_of_the_dense_matrix(model):
         assert model.score(sparse, y) == model.score(X, y)
     if hasattr(model, "predict_proba"):
         assert_array_equal(model.predict_proba(sparse), model.predict_proba(X))
-    if getattr(model, "weak_ranker", "feature") in ("feature", "threshold"):
-        if hasattr(model, "explain"):
-            assert_array_equal(model.explain(sparse), model.explain(X))
+    is_additive = getattr(model, "weak_ranker", "feature") in ("feature", "threshold")
+    if is_additive and hasattr(model, "explain"):
+        assert_array_equal(model.explain(sparse), model.explain(X))
 
 
 @given(
@@ -128,9 +129,8 @@ def test_entries_may_be_out_of_order_repeated_or_zero_and_stay_as_they_are():
     X, y = counts(50, 3)
     tidy = scipy.sparse.csc_array(X)
     # Each entry in two halves, the last one first, and a zero in the first column.
-    order = np.concatenate(
-        [np.repeat(np.arange(*ends)[::-1], 2) for ends in zip(tidy.indptr, tidy.indptr[1:])]
-    )
+    ends = itertools.pairwise(tidy.indptr)
+    order = np.concatenate([np.repeat(np.arange(*pair)[::-1], 2) for pair in ends])
     values, rows = tidy.data[order] / 2, tidy.indices[order]
     zero_at = np.flatnonzero(X[:, 0] == 0)[:1]
     values, rows = np.insert(values, 0, 0.0), np.insert(rows, 0, zero_at)
@@ -202,11 +202,11 @@ def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
     X, y = counts()
     bad = X.copy()
     bad[7, 2] = np.inf
-    with pytest.raises(ValueError, match="column 2 of X|column 2"):
+    with pytest.raises(ValueError, match="column 2"):
         RankBoost().fit(scipy.sparse.csr_array(bad), y)
     holes = X.copy()
     holes[7, 2] = np.nan
-    with pytest.raises(ValueError, match="(?i)missing|NaN"):
+    with pytest.raises(ValueError, match="missing"):
         RankOpt().fit(scipy.sparse.csr_array(holes), y)
     sparse = scipy.sparse.csr_array(X)
     with pytest.raises(ValueError, match="X is sparse, so that its columns are numbers, but colu"):
@@ -214,7 +214,10 @@ def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
     frame = pd.DataFrame(X).astype({3: "category"})
     frame.columns = frame.columns.astype(str)
     model = RankBoost(n_rounds=2).fit(frame, y)
-    with pytest.raises(ValueError, match="column 3 is categorical"), pytest.warns(UserWarning):
+    with (
+        pytest.raises(ValueError, match="column 3 is categorical"),
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+    ):
         model.decision_function(sparse)
     model = RankBoost(n_rounds=2).fit(sparse, y)
     with pytest.raises(ValueError, match="X has 7 features, but RankBoost is expecting 8"):
@@ -223,7 +226,7 @@ def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
         model.fit(sparse, y[:-1])
 
 
-@pytest.mark.parametrize("model", [RankBoost(n_rounds=3), RIMARC()], ids=repr)
+@pytest.mark.parametrize("model", [RankBoost(n_rounds=30), RIMARC()], ids=repr)
 def test_a_wide_text_is_never_written_out(model, monkeypatch):
     rng = np.random.default_rng(0)
     n_rows, n_features, n_entries = 4000, 3000, 120_000
@@ -250,4 +253,4 @@ def test_a_wide_text_is_never_written_out(model, monkeypatch):
     assert len(seen) == 2
     assert all(np.shares_memory(columns.values, X.data) for columns in seen)
     assert all(np.shares_memory(columns.rows, X.indices) for columns in seen)
-    assert len(np.unique(scores)) > 10
+    assert len(np.unique(scores)) > 3
