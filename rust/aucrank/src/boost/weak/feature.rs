@@ -311,6 +311,8 @@ impl Bins {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::boost::weak::tests::Draws;
 
@@ -330,69 +332,65 @@ mod tests {
         area
     }
 
+    /// Rankings of codes that keep to a direction: in two groups, or in one for each code.
+    fn orders(n_known: u32, direction: i8, in_two: bool) -> Vec<Vec<Vec<u32>>> {
+        let codes = |range: Range<u32>| range.collect::<Vec<u32>>();
+        let ascending: Vec<Vec<Vec<u32>>> = if in_two {
+            (1..n_known).map(|first| vec![codes(0..first), codes(first..n_known)]).collect()
+        } else {
+            vec![(0..n_known).map(|code| vec![code]).collect()]
+        };
+        let descending = ascending.iter().map(|groups| groups.iter().rev().cloned().collect());
+        let mut all = vec![vec![codes(0..n_known)]];
+        all.extend(descending.filter(|_| direction <= 0));
+        all.extend(ascending.into_iter().filter(|_| direction >= 0));
+        all
+    }
+
+    /// A ranking with missing values wherever they may be: in a group of their own at an end, or,
+    /// where there are two groups at most, in one of two.
+    fn with_missing(groups: &[Vec<u32>], missing: u32, in_two: bool) -> Vec<Vec<Vec<u32>>> {
+        let [mut low, mut high] = [groups.to_vec(), groups.to_vec()];
+        if in_two && groups.len() == 2 {
+            low[0].push(missing);
+            high[1].push(missing);
+        } else {
+            low.insert(0, vec![missing]);
+            high.push(vec![missing]);
+        }
+        vec![low, high]
+    }
+
     #[test]
     fn no_ranking_in_an_allowed_direction_is_better() {
         let (mut draws, mut n_tied) = (Draws(3), 0);
         for _ in 0..2000 {
-            let n_known = 1 + draws.below(4) as usize;
+            let n_known = 1 + draws.below(4) as u32;
+            let (has_missing, direction) = (draws.below(3) > 0, draws.below(3) as i8 - 1);
             let mut masses = || ClassMasses { pos: draws.below(6) + 1, neg: draws.below(6) + 1 };
             let known: Vec<(u32, ClassMasses)> =
-                (0..n_known as u32).map(|code| (code, masses())).collect();
-            let mut missing = Some((n_known as u32, masses()));
-            missing = missing.filter(|_| draws.below(3) > 0);
-            let direction = draws.below(3) as i8 - 1;
+                (0..n_known).map(|code| (code, masses())).collect();
+            let missing = has_missing.then(|| (n_known, masses()));
             let mass =
                 |code: u32| known.iter().chain(&missing).find(|bin| bin.0 == code).unwrap().1;
-            // All orders of the known values in two groups, and in one for each value.
-            let codes: Vec<u32> = (0..n_known as u32).collect();
-            let mut cuts = vec![vec![codes.clone()]];
-            let mut orders = vec![vec![codes.clone()]];
-            for ascending in [true, false] {
-                let against = if ascending { -1 } else { 1 };
-                if direction == against {
-                    continue;
-                }
-                let turned = |mut groups: Vec<Vec<u32>>| {
-                    if !ascending {
-                        groups.reverse();
-                    }
-                    groups
-                };
-                let cut = |first: usize| vec![codes[..first].to_vec(), codes[first..].to_vec()];
-                cuts.extend((1..n_known).map(|first| turned(cut(first))));
-                orders.push(turned(codes.iter().map(|&code| vec![code]).collect()));
-            }
-            // Missing values in a group of their own, or in either group of a cut.
-            let with_missing = |groups: Vec<Vec<u32>>, joins: bool| {
-                let Some((code, _)) = missing else { return vec![groups] };
-                let last = groups.len() - 1;
-                let mut all = if joins && last > 0 {
-                    let [mut low, mut high] = [groups.clone(), groups.clone()];
-                    (low[0].push(code), high[last].push(code));
-                    vec![low, high]
-                } else {
-                    let [mut low, mut high] = [groups.clone(), groups.clone()];
-                    (low.insert(0, vec![code]), high.push(vec![code]));
-                    vec![low, high]
-                };
-                all.push(vec![groups.concat()]);
-                all
-            };
             let bins = Bins { known: known.clone(), missing, is_categorical: false, direction };
-            type Asked = (fn(&Bins) -> Option<Order>, Vec<Vec<Vec<u32>>>, bool);
-            let asked: [Asked; 2] =
-                [(Bins::best_cut, cuts, true), (Bins::best_order, orders, false)];
-            for (rule, rankings, joins) in asked {
-                let all = rankings.into_iter().flat_map(|groups| with_missing(groups, joins));
-                let best = all.map(|groups| area_by_pairs(&groups, mass)).max().unwrap();
-                let Some(found) = rule(&bins) else {
+            for in_two in [true, false] {
+                let mut rankings = orders(n_known, direction, in_two);
+                if let Some((code, _)) = missing {
+                    let placed = |groups: &Vec<Vec<u32>>| with_missing(groups, code, in_two);
+                    rankings = rankings.iter().flat_map(placed).collect();
+                }
+                let area = |groups: &Vec<Vec<u32>>| area_by_pairs(groups, mass);
+                let best = rankings.iter().map(area).max().unwrap();
+                let found = if in_two { bins.best_cut() } else { bins.best_order() };
+                let Some(found) = found else {
                     assert!(best <= 0);
                     continue;
                 };
                 let groups = bins.groups(found.grouping);
-                assert_eq!(area_by_pairs(&groups, mass), best, "{bins:?}");
+                assert_eq!(area(&groups), best, "{bins:?}");
                 let place = |code: u32| groups.iter().position(|group| group.contains(&code));
-                let places: Vec<usize> = codes.iter().filter_map(|&code| place(code)).collect();
+                let places: Vec<usize> = (0..n_known).filter_map(place).collect();
                 assert!(direction < 1 || places.is_sorted());
                 assert!(direction > -1 || places.is_sorted_by(|a, b| a >= b));
                 n_tied += u32::from(places.first() == places.last() && n_known > 1);
