@@ -65,6 +65,7 @@ _ROUNDS: dict[str, Values] = {
     "learning_rate": [1.0, 0.1],
     "subsample": [1.0, 0.5],
     "max_features": [None, "sqrt", 1],
+    "monotonic_cst": [None],
     "early_stopping": [False, False, True],
     "validation_fraction": [0.1, 0.5],
     "n_iter_no_change": [1, 10],
@@ -198,6 +199,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "validation_fraction": [0.25, 0.5],
         "n_folds": [2, 4],
         "min_gain": [1e-6, 0.1],
+        "monotonic_cst": [None],
         "tol": [None, 1e-3],
     },
     "RankOpt": _CALIBRATED

@@ -6,7 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-_Columns = NDArray[np.float64] | NDArray[np.float32] | list[NDArray[Any]]
+# A sparse matrix by columns.
+class _Sparse(Protocol):
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+    @property
+    def rows(self) -> NDArray[np.uint32]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def n_rows(self) -> int: ...
+
+_Columns = NDArray[np.float64] | NDArray[np.float32] | _Sparse | list[NDArray[Any]]
 _Sample = tuple[
     _Columns, Sequence[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None
 ]

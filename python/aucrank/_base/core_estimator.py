@@ -84,6 +84,9 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     #: without ``y``, ``positive`` is None and there is no ``classes_``.
     _needs_y: ClassVar[bool] = True
 
+    #: Whether ``X`` may be a sparse matrix, of which no column is written out but to be read.
+    _takes_sparse: ClassVar[bool] = False
+
     _model: _core.Model
     _schema: Schema
     classes_: NDArray[Any]
@@ -433,6 +436,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
         # Also of an estimator that is no classifier: its target has two classes all the same.
         tags.target_tags.required = self._needs_y
         tags.classifier_tags = ClassifierTags(multi_class=False)

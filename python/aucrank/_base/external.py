@@ -16,13 +16,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from aucrank import _core
 from aucrank._base.scoring import score_rows, scoring_method
-from aucrank._data.input import Columns
+from aucrank._data.input import Columns, each_column
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 
@@ -78,7 +79,7 @@ def check_takes_weights(estimator: Any, name: str) -> None:
 
 def refuse_missing(columns: Columns, schema: Schema, whose: str) -> None:
     """Raise ValueError if a value is missing, which estimators of the user's do not accept."""
-    for index, values in enumerate(columns if isinstance(columns, list) else columns.T):
+    for index, values in enumerate(each_column(columns)):
         missing = values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
         if missing.any():
             raise ValueError(
@@ -354,14 +355,19 @@ class KeepsModels:
         # The tags of a pipeline do not tell of an imputer in it.
         if isinstance(estimator, BaseEstimator) and not isinstance(estimator, Pipeline):
             tags.input_tags.allow_nan = get_tags(estimator).input_tags.allow_nan
+        if isinstance(estimator, BaseEstimator):
+            tags.input_tags.sparse &= get_tags(estimator).input_tags.sparse
         return tags
 
 
 def row_taker(X: Any) -> Callable[[NDArray[np.integer[Any]]], Any]:
-    """Return a function that takes rows of a data frame as such, and of all else as an array."""
+    """Return a function that takes rows of a frame or sparse matrix as such, else as an array."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return lambda rows: frame[rows.astype(np.intp)].to_native()
+    if issparse(X):
+        by_row = X.tocsr()
+        return lambda rows: by_row[rows]
     if isinstance(X, np.ma.MaskedArray):
         # As the columns of the core have it: what is masked is missing.
         X = np.ma.filled(X.astype(np.promote_types(X.dtype, np.float32)), np.nan)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
+from aucrank._data.input import each_column
 from aucrank._data.sample import Sample
 
 #: Most rows that whole weights are written out as, where copies of a row are dealt apart.
@@ -116,10 +117,8 @@ def _are_all_copies(
 
 def _hash(sample: Sample, seed: int) -> NDArray[np.uint64]:
     """Return a number for each row that depends on its values alone."""
-    columns = sample.columns
-    listed = columns if isinstance(columns, list) else list(columns.T)
     found = np.full(sample.n_rows, seed, dtype=np.uint64)
-    for column in listed:
+    for column in each_column(sample.columns):
         if column.dtype.kind == "f":
             # Adding 0.0 makes -0.0 the same as 0.0, and all NaN are one missing value.
             values = column.astype(np.float64) + 0.0

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from aucrank._base.external import row_taker
 from aucrank._core import MISSING_CODE
 from aucrank._data.as_frame import as_frame
-from aucrank._data.input import Columns, learn_columns
+from aucrank._data.input import Columns, each_column, learn_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import Schema
 from aucrank._data.vectors import vector
@@ -156,7 +156,7 @@ def _as_matrix(columns: Columns, schema: Schema, kept: NDArray[np.intp]) -> Matr
     is_coded = [feature.levels is not None for feature in schema.features]
     # Of a stable sort, so that columns of a kind keep their order.
     order = sorted(range(len(is_coded)), key=is_coded.__getitem__)
-    listed = columns if isinstance(columns, list) else list(columns.T)
+    listed = list(each_column(columns))
     values = np.empty((len(kept), len(order)))
     for place, index in enumerate(order):
         column = listed[index][kept]

@@ -1,10 +1,11 @@
 """From what users have (arrays, lists, data frames) to the columns that the core borrows.
 
-A matrix of one float dtype goes through as it is. Anything else becomes one contiguous vector a
-column: floats with NaN for missing, or uint32 codes of categories.
+A matrix of one float dtype goes through as it is, and a sparse one by columns where the estimator
+takes it. Anything else becomes one contiguous vector a column: floats with NaN for missing, or
+uint32 codes of categories.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, cast
 
 import narwhals.stable.v2 as nw
@@ -12,7 +13,9 @@ import numpy as np
 import sklearn
 from narwhals.stable.v2.dependencies import is_pandas_dataframe
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from aucrank._data import frames
@@ -20,11 +23,12 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.column_warnings import Doubts
 from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
+from aucrank._data.sparse import SparseColumns
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
 
-#: One 2-D array, or one vector a column: what the core takes.
-Columns = Matrix | list[NDArray[Any]]
+#: One 2-D array, dense or sparse, or one vector a column: what the core takes.
+Columns = Matrix | SparseColumns | list[NDArray[Any]]
 
 #: Up to so many rows of a frame are copied into a matrix.
 _FEW_ROWS = 100
@@ -64,7 +68,7 @@ def learn_columns(
 
     Returns
     -------
-    columns : ndarray of shape (n_rows, n_features), or list of ndarray of shape (n_rows,)
+    columns : ndarray of shape (n_rows, n_features), SparseColumns or list of ndarray
         Data for the core; shares memory with ``X`` where it can.
     schema : Schema
         Names, kinds and levels.
@@ -168,7 +172,32 @@ def _few_rows_of_numbers(X: Any, schema: Schema) -> Matrix | None:
 
 def count_rows(columns: Columns) -> int:
     """Return the number of rows of columns that were read."""
+    if isinstance(columns, SparseColumns):
+        return columns.n_rows
     return len(columns[0]) if isinstance(columns, list) else columns.shape[0]
+
+
+def take_rows(columns: Columns, rows: NDArray[np.intp]) -> Columns:
+    """Return some rows of columns that were read."""
+    if isinstance(columns, SparseColumns):
+        return columns.take(rows)
+    return [column[rows] for column in columns] if isinstance(columns, list) else columns[rows]
+
+
+def one_column(columns: Columns, index: int) -> NDArray[Any]:
+    """Return one of the columns that were read; that of a sparse matrix is written out."""
+    if isinstance(columns, SparseColumns):
+        return columns.column(index)
+    return columns[index] if isinstance(columns, list) else columns[:, index]
+
+
+def each_column(columns: Columns) -> Iterator[NDArray[Any]]:
+    """Return the columns that were read, one after another."""
+    if isinstance(columns, SparseColumns):
+        n_features = columns.n_features
+    else:
+        n_features = len(columns) if isinstance(columns, list) else columns.shape[1]
+    return (one_column(columns, index) for index in range(n_features))
 
 
 class _Table(Protocol):
@@ -187,7 +216,7 @@ class _Table(Protocol):
 
     def factors(self, index: int) -> list[Factor]: ...
 
-    def matrix(self) -> Matrix | None:
+    def matrix(self) -> Matrix | SparseColumns | None:
         """All columns as one array of float32 or float64, if that costs no more than a list."""
 
 
@@ -260,6 +289,8 @@ def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _FrameTable(estimator, frame, reset=reset)
+    if issparse(X) and get_tags(estimator).input_tags.sparse:
+        return _SparseTable(estimator, X, reset=reset)
     return _ArrayTable(estimator, X, reset=reset, as_it_is=as_it_is)
 
 
@@ -307,6 +338,42 @@ class _FrameTable:
         if self.columns[0].to_native().to_numpy().flags.c_contiguous:
             return None
         return _contiguous(self.frame.to_native().to_numpy())
+
+
+class _SparseTable:
+    """Numbers alone: a sparse matrix of anything else would be a category at nearly every place."""
+
+    names: list[str] | None = None
+
+    def __init__(self, estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
+        matrix = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csc",
+            dtype=np.float64,
+            ensure_all_finite=False,
+        )
+        self.n_rows, self.n_features = matrix.shape
+        self.columns = SparseColumns.of(matrix)
+
+    def is_categorical(self, index: int) -> bool:
+        return False
+
+    def is_declared(self, index: int) -> bool:
+        return False
+
+    def numbers(self, index: int) -> NDArray[Any]:
+        return self.columns.column(index)
+
+    def factors(self, index: int) -> list[Factor]:
+        raise ValueError(
+            f"X is sparse, so that its columns are numbers, but column {index} is categorical: pass"
+            " a data frame, or X.toarray()"
+        )
+
+    def matrix(self) -> SparseColumns:
+        return self.columns
 
 
 class _ArrayTable:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from aucrank._data.input import Columns, count_rows, read_columns
+from aucrank._data.input import Columns, count_rows, read_columns, take_rows
 from aucrank._data.labels import match_labels
 from aucrank._data.schema import Schema
 from aucrank._data.weights import check_weight
@@ -19,7 +19,7 @@ class Sample:
 
     Attributes
     ----------
-    columns : ndarray of shape (n, n_features), or list of ndarray of shape (n,)
+    columns : ndarray of shape (n, n_features), SparseColumns or list of ndarray
         The data as the core takes it.
     schema : Schema
         Names and levels of the columns.
@@ -51,9 +51,8 @@ class Sample:
 
     def take(self, rows: NDArray[np.intp]) -> "Sample":
         """Return some of the rows, without those as the user passed them."""
-        columns = self.columns
         return Sample(
-            [column[rows] for column in columns] if isinstance(columns, list) else columns[rows],
+            take_rows(self.columns, rows),
             self.schema,
             None if self.positive is None else self.positive[rows],
             None if self.weight is None else self.weight[rows],

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._data.column_lookup import ONE_FEATURE, find_column
+from aucrank._data.input import one_column
 from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
@@ -272,8 +273,7 @@ class BinsMixin:
         kept = np.isfinite(scores) & np.array([b.kind != "special" for b in feature.bins])[places]
         if feature.cuts is not None:
             # In place of the number of the bin, the value itself.
-            one = columns if isinstance(columns, list) else columns.T
-            scores = feature.direction * one[feature.place].astype(np.float64)
+            scores = feature.direction * one_column(columns, feature.place).astype(np.float64)
         there = kept if weight is None else kept & (weight > 0)
         if not positive[there].any() or positive[there].all():
             raise ValueError(

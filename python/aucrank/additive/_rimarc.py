@@ -231,6 +231,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     """
 
     _family = "rimarc"
+    _takes_sparse = True
     _model: _core.Rimarc
 
     def __init__(

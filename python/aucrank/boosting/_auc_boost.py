@@ -40,6 +40,12 @@ class AUCBoost(BoostedRanker):
         Features drawn at random for each round: a number, a share of all, their square root or
         logarithm, or None for all. Where the rows and features drawn tell nothing, the round learns
         from all of them.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        Direction of each feature: 1 if the score may only rise with it, -1 if it may only fall, 0
+        if it is free. A dict gives them by column name; features that it leaves out are free. Only
+        numeric features can be bound. Where their missing values rank is free. Each round
+        takes the best ranker of those that keep to the directions; linear rankers and estimators
+        of scikit-learn cannot.
     criterion : {"sum", "error"}, default="sum"
         What a ranking is cut by: the least sum of both error rates, as in the proof of Theorem 2,
         or the least error that both classes end with.
@@ -178,6 +184,7 @@ class AUCBoost(BoostedRanker):
         learning_rate: float = 1.0,
         subsample: float = 1.0,
         max_features: Any = None,
+        monotonic_cst: Any = None,
         criterion: str = "sum",
         output: str = "real",
         early_stopping: bool = False,
@@ -200,6 +207,7 @@ class AUCBoost(BoostedRanker):
         self.learning_rate = learning_rate
         self.subsample = subsample
         self.max_features = max_features
+        self.monotonic_cst = monotonic_cst
         self.criterion = criterion
         self.output = output
         self.early_stopping = early_stopping

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.summary import Section, less
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.as_frame import as_frame
@@ -45,6 +46,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     """Base of rankers that are sums of terms, one for each round."""
 
     _family: ClassVar[str] = "boosted"
+    _takes_sparse: ClassVar[bool] = True
     _model: _core.BoostedModel
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
@@ -53,6 +55,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     learning_rate: float
     subsample: float
     max_features: Any
+    monotonic_cst: Any
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -119,6 +122,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
             ),
             "subsample": check_real(self.subsample, "subsample", low=0.0, high=1.0, low_open=True),
             "max_features": check_max_features(self.max_features, scope.n_features),
+            "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
             "held_out": self._held_out_params(),
             "seed": scope.seed,
         }

@@ -22,6 +22,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
     """Base of rankers that are branching programs."""
 
     _family: ClassVar[str] = "branching_program"
+    _takes_sparse: ClassVar[bool] = True
     _model: _core.BranchingProgram
 
     n_rounds: int

@@ -38,6 +38,12 @@ class RankBoost(BoostedRanker):
         Features drawn at random for each round: a number, a share of all, their square root or
         logarithm, or None for all. Where the rows and features drawn tell nothing, the round learns
         from all of them.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        Direction of each feature: 1 if the score may only rise with it, -1 if it may only fall, 0
+        if it is free. A dict gives them by column name; features that it leaves out are free. Only
+        numeric features can be bound. Where their missing values rank is free. Each round
+        takes the best ranker of those that keep to the directions; linear rankers and estimators
+        of scikit-learn cannot.
     alpha : {"third", "exact"}, default="third"
         How much a round adds. "third": ``1/2 ln((1 + r) / (1 - r))`` (the third method of [1]_),
         ``r`` being the mean by which the grade of a positive row is above that of a negative one;
@@ -189,6 +195,7 @@ class RankBoost(BoostedRanker):
         learning_rate: float = 1.0,
         subsample: float = 1.0,
         max_features: Any = None,
+        monotonic_cst: Any = None,
         alpha: str = "third",
         selection: str | None = None,
         early_stopping: bool = False,
@@ -211,6 +218,7 @@ class RankBoost(BoostedRanker):
         self.learning_rate = learning_rate
         self.subsample = subsample
         self.max_features = max_features
+        self.monotonic_cst = monotonic_cst
         self.alpha = alpha
         self.selection = selection
         self.early_stopping = early_stopping

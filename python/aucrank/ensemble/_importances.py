@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._data.input import Columns
+from aucrank._data.input import Columns, each_column
 from aucrank._data.sample import Sample
 from aucrank._data.scores import of_two_classes
 from aucrank.ensemble._cross_fit import CrossFit
@@ -91,7 +91,7 @@ def _share(n_rows: int, n_asked: int, n_all: int) -> int:
 
 def _with_each_shuffled(columns: Columns, order: NDArray[np.intp]) -> Columns:
     """Return rows as they are, and then once with each feature in another order."""
-    listed = columns if isinstance(columns, list) else list(columns.T)
+    listed = list(each_column(columns))
     shuffled = []
     for feature, column in enumerate(listed):
         blocks = [column] * (1 + len(listed))

@@ -11,6 +11,7 @@ from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.fit_progress import Figures
+from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.summary import Section
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
@@ -97,6 +98,12 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
     tol : float or None, default=None
         A search ends with a term that raises the AUC of the training rows by less than this. None
         for no such end: the ramp statistic may rise where the AUC does not.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        Direction of each feature: 1 if the score may only rise with it, -1 if it may only fall, 0
+        if it is free. A dict gives them by column name; features that it leaves out are free. Only
+        numeric features can be bound. Where their missing values rank is free. A term that
+        asks whether a bound number reaches a threshold, alone or with another, has a coefficient
+        of the sign of the direction, or none where it would have to be both.
     max_levels : int, default=22
         A number with at most so many distinct values is discrete: it has a threshold between each
         two neighbours. One with more is continuous: it has thresholds at its percentiles.
@@ -237,6 +244,7 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
         n_iter_no_change: int | None = 80,
         min_gain: float = 1e-6,
         tol: float | None = None,
+        monotonic_cst: Any = None,
         max_levels: int = 22,
         percentiles: Any = 5,
         min_level_share: float = 0.001,
@@ -262,6 +270,7 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
         self.n_iter_no_change = n_iter_no_change
         self.min_gain = min_gain
         self.tol = tol
+        self.monotonic_cst = monotonic_cst
         self.max_levels = max_levels
         self.percentiles = percentiles
         self.min_level_share = min_level_share
@@ -300,6 +309,7 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
             "tol": check_real(self.tol, "tol", low=0.0, high_open=True, optional=True),
             "radius_terms": check_int(self.radius_terms, "radius_terms", low=1, optional=True),
             "patience": check_int(self.n_iter_no_change, "n_iter_no_change", low=1, optional=True),
+            "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
             "selection": selection,
             "criterion": check_choice(self.criterion, "criterion", ("auc", "ramp")),
             "seed": scope.seed,

@@ -140,6 +140,7 @@ class RankOpt(CalibratedRanker):
     """
 
     _family: ClassVar[str] = "rank_opt"
+    _takes_sparse: ClassVar[bool] = True
     _model: _core.RankOpt
 
     def __init__(

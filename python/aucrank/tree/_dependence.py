@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._data.column_lookup import Wording, find_column
-from aucrank._data.input import Columns, count_rows, read_columns
+from aucrank._data.input import Columns, count_rows, one_column, read_columns
 from aucrank._data.schema import Factor, Schema, errors_by_name, is_missing
 from aucrank._data.weights import check_weight
 from aucrank._utils.params import check_choice, check_int, check_real
@@ -161,7 +161,7 @@ class PartialDependenceMixin:
             elif schema.features[position].levels is not None:
                 values, codes = _levels_axis(schema, position)
             else:
-                numbers = _column(columns, position)
+                numbers = one_column(columns, position)
                 values = codes = _numeric_axis(numbers, resolution, bounds, schema.label(position))
             grid_values.append(values)
             coded.append(codes)
@@ -271,7 +271,7 @@ class PartialDependenceMixin:
             for position in entry
             if schema.features[position].levels is None
         }
-        known = {position: _known(_column(columns, position)) for position in sorted(numeric)}
+        known = {position: _known(one_column(columns, position)) for position in sorted(numeric)}
         deciles = {
             position: mquantiles(values, prob=np.arange(0.1, 1.0, 0.1))
             for position, values in known.items()
@@ -324,10 +324,6 @@ def _check_percentiles(percentiles: Any) -> tuple[float, float]:
     if not low < high:
         raise ValueError(f"the first of percentiles must be below the second, got {percentiles!r}")
     return bounds[0] or 0.0, bounds[1] or 0.0
-
-
-def _column(columns: Columns, position: int) -> NDArray[Any]:
-    return columns[position] if isinstance(columns, list) else columns[:, position]
 
 
 def _known(numbers: NDArray[Any]) -> NDArray[np.float64]:

@@ -22,11 +22,22 @@ pub enum ColumnArg<'py> {
     Codes(PyReadonlyArray1<'py, u32>),
 }
 
-/// All features: a matrix of numbers, contiguous by rows or by columns, or a list of columns.
+/// A sparse matrix by columns, as an object with these attributes.
+#[derive(FromPyObject)]
+pub struct SparseArg<'py> {
+    starts: PyReadonlyArray1<'py, i64>,
+    rows: PyReadonlyArray1<'py, u32>,
+    values: PyReadonlyArray1<'py, f64>,
+    n_rows: usize,
+}
+
+/// All features: a matrix of numbers, contiguous by rows or by columns, a sparse one, or a list of
+/// columns.
 #[derive(FromPyObject)]
 pub enum ColumnsArg<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
+    Sparse(SparseArg<'py>),
     List(Vec<ColumnArg<'py>>),
 }
 
@@ -68,6 +79,12 @@ impl ColumnsArg<'_> {
         match self {
             Self::F64(matrix) => borrow_matrix(matrix),
             Self::F32(matrix) => borrow_matrix(matrix),
+            Self::Sparse(matrix) => {
+                let starts = matrix.starts.as_slice()?.iter().map(|&start| start as usize);
+                let (rows, values) = (matrix.rows.as_slice()?, matrix.values.as_slice()?);
+                Columns::from_sparse(&starts.collect::<Vec<_>>(), rows, values, matrix.n_rows)
+                    .map_err(to_py_err)
+            }
             Self::List(columns) => {
                 let n_rows = columns.first().map_or(0, ColumnArg::len);
                 let columns: PyResult<Vec<Column<'_>>> = columns
@@ -106,7 +123,7 @@ impl ColumnArg<'_> {
 fn borrow_matrix<'a, T>(matrix: &'a PyReadonlyArray2<'_, T>) -> PyResult<Columns<'a>>
 where
     T: numpy::Element + aucrank::data::Value,
-    Column<'a>: From<aucrank::data::Strided<'a, T>>,
+    Column<'a>: From<aucrank::data::Numbers<'a, T>>,
 {
     let view = matrix.as_array();
     let (n_rows, n_features) = view.dim();

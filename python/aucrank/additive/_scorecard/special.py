@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucrank._data.input import Columns
+from aucrank._data.input import Columns, each_column
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Feature, Schema
 
@@ -94,6 +94,4 @@ def _joined(
 
 
 def _listed(columns: Columns) -> list[Any]:
-    if isinstance(columns, list):
-        return list(columns)
-    return [np.ascontiguousarray(column) for column in columns.T]
+    return [np.ascontiguousarray(column) for column in each_column(columns)]

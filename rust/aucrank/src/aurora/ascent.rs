@@ -5,6 +5,7 @@ use super::exact_ramp::ExactRamp;
 use super::grid_ramp::{Circle, GridRamp, RampOnCircle};
 use super::observations::Observations;
 use super::packed::PackedTerms;
+use super::signs::{Sign, angles_to_bounds, hold_back};
 use crate::{Interrupt, RankError};
 
 /// Initial angle along a great circle.
@@ -115,11 +116,11 @@ impl Climber {
         observations: &Observations<'_>,
         value: f64,
         slope: f64,
-        start: f64,
+        (start, end): (f64, f64),
     ) -> (f64, f64) {
         let circle = Circle::new(&self.here, &self.across);
         let at = |angle: f64| self.ramp.at(observations, circle, angle);
-        line_search(at, value, slope, start, f64::INFINITY)
+        line_search(at, value, slope, start, end)
     }
 
     /// Moves `self.here` along the circle.
@@ -133,11 +134,12 @@ impl Climber {
     /// Climbs from `weights`, whose scores are `self.here`; returns the statistic reached.
     ///
     /// Each great circle starts in the direction of the tangent gradient, conjugate to the circle
-    /// before (Polak and Ribière).
+    /// before (Polak and Ribière). It ends where a weight comes to the bound of its sign; from then
+    /// on the weight stays at zero until the gradient leads it back.
     pub fn climb(
         &mut self,
         observations: &Observations<'_>,
-        terms: &PackedTerms,
+        (terms, signs): (&PackedTerms, &[Sign]),
         weights: &mut [f64],
         limits: Limits,
         interrupt: &Interrupt,
@@ -153,6 +155,7 @@ impl Climber {
         for circle in 0..limits.circles {
             interrupt.check()?;
             let mut tangent = terms.gradient(&self.slopes);
+            hold_back(&mut tangent, weights, radius, signs);
             project(&mut tangent, weights);
             let steepness = norm(&tangent);
             if steepness == 0.0 || steepness * radius < limits.least_gain && !limits.walks {
@@ -163,8 +166,9 @@ impl Climber {
                 let change: f64 =
                     tangent.iter().zip(then).map(|(now, then)| now * (now - then)).sum();
                 let share = (change / dot(then, then)).max(0.0);
-                let turned: Vec<f64> =
+                let mut turned: Vec<f64> =
                     tangent.iter().zip(carried).map(|(t, c)| t + share * c).collect();
+                hold_back(&mut turned, weights, radius, signs);
                 if dot(&turned, &tangent) > 0.0 {
                     direction = turned;
                 }
@@ -177,11 +181,14 @@ impl Climber {
             }
             self.across.resize(observations.len(), 0.0);
             terms.scores(&direction, &mut self.across);
-            let (mut found, mut angle) = self.search(observations, value, slope, first_angle);
+            let bounds = angles_to_bounds(weights, &direction, signs);
+            let end = bounds.iter().copied().fold(f64::INFINITY, f64::min);
+            let range = (first_angle.min(end), end);
+            let (mut found, mut angle) = self.search(observations, value, slope, range);
             if limits.walks
                 && found - value < limits.least_gain
                 && let Some(few) = FewScores::of(observations, &self.here, &self.across)
-                && let (gain, beyond) = few.highest()
+                && let (gain, beyond) = few.highest(end)
                 && gain >= limits.least_gain
                 && gain > found - value
             {
@@ -191,17 +198,24 @@ impl Climber {
             if gain <= 0.0 {
                 break;
             }
-            // An angle from the exhaustive search is no guide for the next circle.
-            first_angle = if (0.0..=LARGEST_STEP).contains(&angle) { angle } else { FIRST_ANGLE };
+            // An angle from the exhaustive search, or up to a bound, is no guide for the next circle.
+            let at_bound = angle >= end;
+            let is_guide = (0.0..=LARGEST_STEP).contains(&angle) && !at_bound;
+            first_angle = if is_guide { angle } else { FIRST_ANGLE };
             let (sin, cos) = angle.sin_cos();
             // The direction transported to the end of the circle, with its original length.
             let carried = weights.iter().zip(&direction);
             let carried = carried.map(|(w, d)| (cos * d - sin * w) * length / radius).collect();
             before = Some((tangent, carried));
             turn_weights(weights, &direction, angle, radius);
+            for ((weight, bound), sign) in weights.iter_mut().zip(bounds).zip(signs) {
+                if angle >= bound || !sign.allows(*weight) {
+                    *weight = 0.0;
+                }
+            }
             self.turn(angle);
             value = found;
-            if gain < limits.least_gain || circle + 1 == limits.circles {
+            if gain < limits.least_gain && !at_bound || circle + 1 == limits.circles {
                 break;
             }
             value = self.value_here(observations);
@@ -315,7 +329,7 @@ mod tests {
                 let mut climber = Climber::new(observations);
                 climber.stand(observations, &terms, &weights);
                 let value = climber
-                    .climb(observations, &terms, &mut weights, LIMITS, &Interrupt::default())
+                    .climb(observations, (&terms, &[]), &mut weights, LIMITS, &Interrupt::default())
                     .unwrap();
                 let after = exact_value(observations, &terms, &weights);
                 assert!(after > before + 0.05, "{before} {after}");
@@ -339,7 +353,7 @@ mod tests {
                 climber.stand(observations, &terms, &weights);
                 let limits = Limits { circles: 1, least_gain: 0.0, walks: false };
                 climber
-                    .climb(observations, &terms, &mut weights, limits, &Interrupt::default())
+                    .climb(observations, (&terms, &[]), &mut weights, limits, &Interrupt::default())
                     .unwrap();
                 let value = exact_value(observations, &terms, &weights);
                 assert!(value >= last - 1e-13, "{last} {value}");
@@ -370,7 +384,7 @@ mod tests {
             let mut climber = Climber::exact(observations);
             climber.stand(observations, &terms, &weights);
             let value = climber
-                .climb(observations, &terms, &mut weights, LIMITS, &Interrupt::default())
+                .climb(observations, (&terms, &[]), &mut weights, LIMITS, &Interrupt::default())
                 .unwrap();
             assert!(value > highest - 1e-4, "{value} {highest}");
         });
@@ -384,7 +398,8 @@ mod tests {
             interrupt.stop();
             let mut climber = Climber::new(observations);
             climber.stand(observations, &terms, &weights);
-            let found = climber.climb(observations, &terms, &mut weights, LIMITS, &interrupt);
+            let found =
+                climber.climb(observations, (&terms, &[]), &mut weights, LIMITS, &interrupt);
             assert_eq!(found, Err(RankError::Interrupted));
         });
     }

@@ -133,8 +133,9 @@ impl FewScores {
         Some(Self(pairs))
     }
 
-    /// The maximum: its height above the start of the circle, and its angle, from -pi to pi.
-    pub(super) fn highest(&self) -> (f64, f64) {
+    /// The maximum up to the angle `end`, which is infinite for the whole circle: its height above the
+    /// start of the circle, and its angle, from -pi to pi.
+    pub(super) fn highest(&self, end: f64) -> (f64, f64) {
         let mut wave = Wave::default();
         let mut events: Vec<(f64, usize, Piece)> = Vec::new();
         for (number, pair) in self.0.iter().enumerate() {
@@ -172,7 +173,9 @@ impl FewScores {
                 best = (value, angle);
             }
         };
-        for (angle, number, piece) in events.into_iter().chain([(TAU, usize::MAX, Piece::Central)])
+        let end = end.min(TAU);
+        events.retain(|event| event.0 <= end);
+        for (angle, number, piece) in events.into_iter().chain([(end, usize::MAX, Piece::Central)])
         {
             let at = angle.sin_cos();
             // Over less than half a turn a sinusoid has at most one maximum, between a rise and a
@@ -276,7 +279,7 @@ mod tests {
                     })
                     .fold(0.0, f64::max);
                 let Some(few) = FewScores::of(observations, &here, &across) else { return };
-                let (gain, angle) = few.highest();
+                let (gain, angle) = few.highest(f64::INFINITY);
                 assert!(angle.abs() <= PI && gain >= 0.0);
                 let value = exact.at(observations, angle).value;
                 assert!((value - (start + gain)).abs() < 1e-12, "{value} {start} {gain}");
@@ -286,6 +289,19 @@ mod tests {
                 assert!(value < highest + missed, "{value} {highest}");
                 n_walked += 1;
                 most_gained = most_gained.max(gain);
+
+                // And none of a part of the circle.
+                let part = 1 + (mix(seed) % 200) as u32;
+                let end = f64::from(part) / f64::from(N_ANGLES) * TAU;
+                let highest = (0..=part)
+                    .map(|step| end * f64::from(step) / f64::from(part))
+                    .map(|angle| exact.at(observations, angle).value)
+                    .fold(0.0, f64::max);
+                let (gain, angle) = few.highest(end);
+                assert!((0.0..=end + 2.0 * INSIDE).contains(&angle));
+                let value = exact.at(observations, angle).value;
+                assert!((value - (start + gain)).abs() < 1e-12, "{value} {start} {gain}");
+                assert!(value > highest - 1e-8, "{value} {highest} of seed {seed} up to {end}");
             });
         }
         assert!(n_walked > 40 && most_gained > 0.1, "{n_walked} {most_gained}");
@@ -295,7 +311,10 @@ mod tests {
     fn equal_scores_leave_nothing_to_gain() {
         Rows::new(40, 1).observe(None, |observations| {
             let same = vec![0.5; observations.len()];
-            assert_eq!(FewScores::of(observations, &same, &same).unwrap().highest(), (0.0, 0.0));
+            assert_eq!(
+                FewScores::of(observations, &same, &same).unwrap().highest(f64::INFINITY),
+                (0.0, 0.0)
+            );
             let distinct: Vec<f64> = (0..observations.len()).map(|row| row as f64).collect();
             assert!(FewScores::of(observations, &distinct, &same).is_none());
         });

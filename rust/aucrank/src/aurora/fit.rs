@@ -6,7 +6,9 @@ use super::model::{Aurora, Parts, PathStep, TriedRadius};
 use super::observations::Observations;
 use super::params::{AuroraParams, Radius, Selection};
 use super::search::{Path, Search, Step, best_number, climb_to_the_end, scores_of};
-use crate::data::{Column, Columns, Folds, Labels, hold_out};
+use super::signs::Sign;
+use super::term::BinaryTerm;
+use crate::data::{Column, Columns, Folds, Labels, check_monotonic, hold_out};
 use crate::roc::{DeLong, smoothed};
 use crate::{Interrupt, Part, RankError};
 
@@ -35,11 +37,26 @@ pub fn fit_aurora(
     params.validate(&n_levels)?;
     let columns = &columns.until(interrupt);
     columns.infinite_value().map_or(Ok(()), Err)?;
+    check_monotonic(&params.monotonic, &columns.n_levels())?;
     if let (Radius::Fixed(radius), Some(earlier)) = (params.radius, earlier)
         && radius.to_bits() != earlier.radius().to_bits()
     {
         let rule = "that of the model whose search goes on";
         return Err(RankError::BadParameter { name: "radius", value: radius.to_string(), rule });
+    }
+    if let Some(earlier) = earlier {
+        let features = &earlier.binarizer().features;
+        let sign = |term: &BinaryTerm| Sign::of(*term, features, &params.monotonic);
+        let mut weights = earlier.terms().iter().zip(earlier.values());
+        if !weights.all(|(term, &weight)| sign(term).allows(weight))
+            || earlier.all_terms().iter().any(|term| sign(term) == Sign::Neither)
+        {
+            return Err(RankError::BadParameter {
+                name: "monotonic_cst",
+                value: "given".to_owned(),
+                rule: "what the model keeps to whose search goes on",
+            });
+        }
     }
     let fit = Fit { columns, labels, params, earlier, interrupt };
     let (splits, all) = fit.splits()?;
@@ -346,7 +363,8 @@ impl Fit<'_, '_> {
             Some(last) => {
                 let mut weights = path.steps.swap_remove(last).weights;
                 let rows = self.observations(all, &binarizer)?;
-                climb_to_the_end(&rows, &path.terms[..n_terms], &mut weights, self.interrupt)?;
+                let (terms, monotonic) = (&path.terms[..n_terms], &self.params.monotonic);
+                climb_to_the_end(&rows, terms, monotonic, &mut weights, self.interrupt)?;
                 weights
             }
         };

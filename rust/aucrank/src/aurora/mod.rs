@@ -25,6 +25,7 @@ mod params;
 mod rank_opt;
 mod search;
 mod select;
+mod signs;
 mod term;
 mod threshold_binarizer;
 mod trial;

@@ -58,6 +58,11 @@ pub struct AuroraParams {
     /// A search ends once the smoothed `criterion` of the held-out rows was highest so many terms
     /// ago; at least 1. `None` disables this rule, as in the paper.
     pub patience: Option<usize>,
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty to leave all free. Only numeric features can be bound. A missing value may have
+    /// any score.
+    #[serde(default)]
+    pub monotonic: Vec<i8>,
     /// Random seed of the held-out rows.
     pub seed: u64,
 }
@@ -78,6 +83,7 @@ impl Default for AuroraParams {
             criterion: Criterion::Auc,
             radius_terms: Some(50),
             patience: Some(80),
+            monotonic: Vec::new(),
             seed: 0,
         }
     }
@@ -97,7 +103,7 @@ impl Default for AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
@@ -132,7 +138,7 @@ pub enum Radius {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
 /// # };
 /// // One ascent to the best candidate of each measure, and no midpoints: the fastest search.
 /// let depth = SearchDepth { shortlist: 1, midpoints: 0, ..SearchDepth::default() };
@@ -179,7 +185,7 @@ impl Default for SearchDepth {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
@@ -220,7 +226,7 @@ pub enum Selection {
 /// #     binarizer: BinarizerParams::default(), max_features: 1, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;

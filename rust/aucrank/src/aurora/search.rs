@@ -6,6 +6,7 @@ use super::observations::Observations;
 use super::packed::PackedTerms;
 use super::params::AuroraParams;
 use super::select::{Climbed, Position};
+use super::signs::Sign;
 use super::term::{BinaryTerm, Literal};
 use super::trial::TrialGrid;
 use crate::roc::smoothed;
@@ -48,24 +49,25 @@ impl Path {
 #[derive(Debug)]
 struct Scored<'a, 'b> {
     observations: &'a Observations<'b>,
+    /// As [`AuroraParams::monotonic`].
+    monotonic: &'a [i8],
     terms: PackedTerms,
+    /// The signs that the weights of the terms may have.
+    signs: Vec<Sign>,
     scores: Vec<f64>,
     ramp: ExactRamp,
 }
 
 impl<'a, 'b> Scored<'a, 'b> {
-    fn new(observations: &'a Observations<'b>) -> Self {
-        let scores = vec![0.0; observations.len()];
-        Self {
+    fn of(observations: &'a Observations<'b>, terms: &[BinaryTerm], monotonic: &'a [i8]) -> Self {
+        let mut scored = Self {
             observations,
+            monotonic,
             terms: PackedTerms::default(),
-            scores,
+            signs: Vec::new(),
+            scores: vec![0.0; observations.len()],
             ramp: ExactRamp::new(observations),
-        }
-    }
-
-    fn of(observations: &'a Observations<'b>, terms: &[BinaryTerm]) -> Self {
-        let mut scored = Self::new(observations);
+        };
         for &term in terms {
             scored.push(term);
         }
@@ -74,6 +76,8 @@ impl<'a, 'b> Scored<'a, 'b> {
 
     fn push(&mut self, term: BinaryTerm) {
         self.terms.push(&self.observations.on(term));
+        let features = &self.observations.binarizer.features;
+        self.signs.push(Sign::of(term, features, self.monotonic));
     }
 
     fn statistics(&mut self, weights: &[f64]) -> Statistics {
@@ -97,7 +101,8 @@ impl<'a, 'b> Scored<'a, 'b> {
         let mut ascend = |climber: &mut Climber| -> Result<Option<Statistics>, RankError> {
             weights.clone_from(&start);
             climber.stand(observations, &self.terms, weights);
-            climber.climb(observations, &self.terms, weights, limits, interrupt)?;
+            let terms = (&self.terms, &self.signs[..]);
+            climber.climb(observations, terms, weights, limits, interrupt)?;
             let after = self.statistics(weights);
             Ok((after.ramp >= before.ramp).then_some(after))
         };
@@ -116,10 +121,11 @@ impl<'a, 'b> Scored<'a, 'b> {
 pub(super) fn climb_to_the_end(
     observations: &Observations<'_>,
     terms: &[BinaryTerm],
+    monotonic: &[i8],
     weights: &mut Vec<f64>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
-    let mut scored = Scored::of(observations, terms);
+    let mut scored = Scored::of(observations, terms, monotonic);
     let mut climber = Climber::new(observations);
     scored.climb(&mut climber, weights, LEAST_LAST_GAIN, interrupt).map(drop)
 }
@@ -138,7 +144,7 @@ pub(super) fn scores_of(
     terms: &[BinaryTerm],
     weights: &[f64],
 ) -> Vec<f64> {
-    let mut scored = Scored::of(observations, terms);
+    let mut scored = Scored::of(observations, terms, &[]);
     scored.terms.scores(weights, &mut scored.scores);
     scored.scores
 }
@@ -163,8 +169,9 @@ impl Search<'_, '_> {
         given: &[BinaryTerm],
         chosen: &mut dyn FnMut(&Step) -> Result<bool, RankError>,
     ) -> Result<Path, RankError> {
-        let mut rows = Scored::of(self.observations, &path.terms);
-        let mut held_out = self.held_out.map(|rows| Scored::of(rows, &path.terms));
+        let monotonic = &self.params.monotonic;
+        let mut rows = Scored::of(self.observations, &path.terms, monotonic);
+        let mut held_out = self.held_out.map(|rows| Scored::of(rows, &path.terms, monotonic));
         let mut here = Climber::new(self.observations);
         while path.terms.len() < self.max_features && !path.ended {
             self.interrupt.check()?;
@@ -185,6 +192,8 @@ impl Search<'_, '_> {
                         observations: self.observations,
                         chosen: &path.terms,
                         terms: &rows.terms,
+                        signs: &rows.signs,
+                        monotonic,
                         weights: &step.weights,
                         radius: self.radius,
                         scores: &here.here,
@@ -247,15 +256,23 @@ impl Search<'_, '_> {
             let excesses = observations.sums_by_term(feature, &shares);
             for (slot, excess) in excesses.into_iter().enumerate() {
                 let term = BinaryTerm::First(Literal { feature, slot });
-                let is_asked = given.is_none_or(|given| given == term);
+                let is_asked = match given {
+                    None => self.sign(term).allows(excess),
+                    Some(given) => given == term,
+                };
                 if is_asked && best.is_none_or(|best| excess.abs() > best.1.abs()) {
                     best = Some((term, excess));
                 }
             }
         }
         let (term, excess) = best?;
-        let weight = if excess < 0.0 { -self.radius } else { self.radius };
+        let weight = self.radius * self.sign(term).toward(excess + 0.0);
         Some(Climbed { term, weights: vec![weight], value: 0.0 })
+    }
+
+    /// The sign that the weight of a term may have.
+    fn sign(&self, term: BinaryTerm) -> Sign {
+        Sign::of(term, &self.observations.binarizer.features, &self.params.monotonic)
     }
 
     /// The next term: the best of one feature if its gain suffices, else the best of two, else the

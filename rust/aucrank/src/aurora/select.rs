@@ -9,8 +9,10 @@ use super::grid_ramp::RampOnCircle;
 use super::observations::Observations;
 use super::packed::PackedTerms;
 use super::params::SearchDepth;
+use super::signs::Sign;
 use super::term::{BinaryTerm, Literal};
 use super::trial::{LAST_ANGLE, Trial, TrialGrid};
+use crate::data::binds;
 use crate::{Interrupt, RankError};
 
 /// Angle of the contour midpoint.
@@ -21,6 +23,10 @@ pub(super) struct Position<'a, 'b> {
     pub observations: &'a Observations<'b>,
     pub chosen: &'a [BinaryTerm],
     pub terms: &'a PackedTerms,
+    /// The signs that their weights may have.
+    pub signs: &'a [Sign],
+    /// As [`AuroraParams::monotonic`](super::AuroraParams::monotonic).
+    pub monotonic: &'a [i8],
     pub weights: &'a [f64],
     pub radius: f64,
     /// Scores, and the slopes of the statistic in them.
@@ -63,7 +69,10 @@ pub(super) struct Climbed {
 impl Position<'_, '_> {
     /// The candidate that climbs highest, among those not yet in the score.
     pub fn best(&self, candidates: &mut [Candidate]) -> Result<Option<Climbed>, RankError> {
-        let is_new = |candidate: &Candidate| !self.chosen.contains(&candidate.term);
+        let is_new = |candidate: &Candidate| {
+            !self.chosen.contains(&candidate.term)
+                && self.sign(candidate.term).allows(candidate.gradient)
+        };
         let climbed: Vec<Climbed> = self
             .short_list(candidates, is_new, self.depth.shortlist)?
             .into_par_iter()
@@ -142,7 +151,7 @@ impl Position<'_, '_> {
             || Bench::new(self.observations),
             |bench, candidate| {
                 let bits = self.observations.bits_of(candidate.term);
-                self.aim(bench, &bits, candidate.gradient);
+                self.aim(bench, &bits, self.pole(candidate.term, candidate.gradient));
                 candidate.midpoint = Some(self.at(bench, MIDPOINT).value);
             },
         );
@@ -158,9 +167,18 @@ impl Position<'_, '_> {
         Ok(short)
     }
 
+    /// The sign that the weight of a term may have.
+    fn sign(&self, term: BinaryTerm) -> Sign {
+        Sign::of(term, &self.observations.binarizer.features, self.monotonic)
+    }
+
+    /// The weight of a term at its pole, towards which the statistic rises if its sign allows that.
+    fn pole(&self, term: BinaryTerm, gradient: f64) -> f64 {
+        self.radius * self.sign(term).toward(gradient)
+    }
+
     /// Takes the circle from here to the pole of a term.
-    fn aim(&self, bench: &mut Bench, bits: &[u64], gradient: f64) {
-        let pole = self.radius * gradient.signum();
+    fn aim(&self, bench: &mut Bench, bits: &[u64], pole: f64) {
         match self.grid {
             Some(grid) => bench.trial.set(grid, bits, pole),
             None => self.stand(&mut bench.climber, bits, pole),
@@ -196,17 +214,23 @@ impl Position<'_, '_> {
         let bits = self.observations.bits_of(candidate.term);
         // Summed anew, so that it does not depend on the other candidates to the last bit.
         let gradient = sum_where(&bits, self.slopes);
-        self.aim(bench, &bits, gradient);
-        let pole = self.radius * gradient.signum();
+        let pole = self.pole(candidate.term, gradient);
+        self.aim(bench, &bits, pole);
         let start =
             if self.at(bench, MIDPOINT).value > self.value { MIDPOINT } else { FIRST_ANGLE };
-        let slope = self.radius * gradient.abs();
-        let end = if self.grid.is_some() { LAST_ANGLE } else { f64::INFINITY };
+        let slope = pole * gradient;
+        let end = match self.grid {
+            Some(_) => LAST_ANGLE,
+            // Beyond a right angle the weights so far change their signs.
+            None if binds(self.monotonic) => 0.5 * PI,
+            None => f64::INFINITY,
+        };
         let at = |angle: f64| self.at(bench, angle);
         let (value, angle) = line_search(at, self.value, slope, start, end);
         let (sin, cos) = angle.sin_cos();
         let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
-        weights.push(sin * pole);
+        // 0 where nothing is gained, not -0.
+        weights.push(sin * pole + 0.0);
         let mut climbed = Climbed { term: candidate.term, weights, value };
         if self.depth.circles > 1 && value > self.value {
             let climber = &mut bench.climber;
@@ -216,9 +240,11 @@ impl Position<'_, '_> {
             terms.push(&bytes_of(&bits, self.scores.len()).collect::<Vec<u8>>());
             let (circles, least_gain) = (self.depth.circles - 1, self.least_gain);
             let limits = Limits { circles, least_gain, walks: false };
+            let mut signs = self.signs.to_vec();
+            signs.push(self.sign(candidate.term));
             climbed.value = climber.climb(
                 self.observations,
-                &terms,
+                (&terms, &signs),
                 &mut climbed.weights,
                 limits,
                 self.interrupt,

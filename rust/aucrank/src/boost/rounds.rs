@@ -10,7 +10,9 @@ use super::subsampling::Subsampling;
 use super::term::{LevelBudget, Term};
 use super::validation_set::{HeldOutParams, ValidationSet};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
-use crate::data::{Binned, BinningParams, ClassMasses, Column, Columns, Labels, mix, snap};
+use crate::data::{
+    Binned, BinningParams, ClassMasses, Column, Columns, Labels, check_monotonic, mix, snap,
+};
 use crate::external::{ExternalFitter, keep_asked};
 use crate::prepared::Prepared;
 use crate::roc::largest_gap;
@@ -53,6 +55,11 @@ pub struct RoundParams {
     pub subsample: f64,
     /// Number of features that each round learns from, at least 1; `None` for all.
     pub max_features: Option<usize>,
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty to leave all free. Only numeric features can be bound, and linear and external
+    /// rankers cannot keep to it. A missing value may have any score.
+    #[serde(default)]
+    pub monotonic: Vec<i8>,
     /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<HeldOutParams>,
     /// Random seed.
@@ -68,6 +75,7 @@ impl Default for RoundParams {
             learning_rate: 1.0,
             subsample: 1.0,
             max_features: None,
+            monotonic: Vec::new(),
             held_out: None,
             seed: 0,
         }
@@ -166,7 +174,9 @@ pub(super) fn boost(
 ) -> Result<BoostedModel, RankError> {
     params.validate()?;
     let columns = &columns.until(interrupt);
+    check_monotonic(&params.monotonic, &columns.n_levels())?;
     let mut params = params.clone();
+    params.weak_ranker.bind(&params.monotonic)?;
     params.seed = given.earlier.map_or(params.seed, BoostedModel::seed);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
@@ -175,7 +185,7 @@ pub(super) fn boost(
     }
     let external = given.external;
     let sample = WeakSample { columns, binned: &binned, labels, external, interrupt };
-    let weak = params.weak_ranker.ranker(&sample)?;
+    let weak = params.weak_ranker.ranker(&sample, &params.monotonic)?;
     let all = labels.rows();
     let (mut held_out, mut kept) = (None, None);
     if let Some(asked) = &params.held_out {
@@ -280,6 +290,13 @@ impl<'a> Fit<'a> {
         let Some(earlier) = earlier else { return Ok(()) };
         for (term, &advantage) in earlier.terms().iter().zip(earlier.advantages()) {
             self.sample.interrupt.check()?;
+            if !term.keeps_to(&self.params.monotonic) {
+                return Err(RankError::BadParameter {
+                    name: "monotonic_cst",
+                    value: "given".to_owned(),
+                    rule: "what the rounds of the last fit keep to",
+                });
+            }
             let values = RowValues::of_term(term, self.sample)?;
             let is_last = self.terms.len() + 1 == earlier.terms().len();
             // A fit ends when a ranker makes no mistakes.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
 use crate::RankError;
-use crate::data::{FeatureTerm, Steps};
+use crate::data::{FeatureTerm, Steps, binds, direction};
 use crate::tree::RankingTree;
 
 /// Maximum number of values of categories in all terms of a model, a gigabyte.
@@ -101,6 +101,27 @@ impl Term {
             Self::Feature(term) => term.check(n_levels),
             Self::Tree(term) => term.check(n_levels),
             Self::Scored(term) => term.check(n_levels),
+        }
+    }
+
+    /// Whether the term never runs against the direction of a feature, as far as its form tells.
+    pub(super) fn keeps_to(&self, monotonic: &[i8]) -> bool {
+        match self {
+            Self::Feature(FeatureTerm { feature, steps, .. }) => {
+                let values = steps.values();
+                match direction(monotonic, *feature) {
+                    0 => true,
+                    1 => values.is_sorted(),
+                    _ => values.is_sorted_by(|low, high| low >= high),
+                }
+            }
+            Self::Tree(TreeTerm { tree, .. }) => {
+                let is_kept = |(feature, &bound): (usize, &i8)| {
+                    bound == 0 || direction(tree.monotonic(), feature) == bound
+                };
+                monotonic.iter().enumerate().all(is_kept)
+            }
+            Self::Scored(_) => !binds(monotonic),
         }
     }
 

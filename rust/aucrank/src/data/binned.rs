@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Column, Columns, MISSING_CODE, Strided, Value};
+use super::columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
@@ -654,7 +654,7 @@ impl Coder<'_> {
 
     fn code_numbers<T: Value, P: Place>(
         &self,
-        column: Strided<'_, T>,
+        column: Numbers<'_, T>,
         cuts: &[f64],
         feature: usize,
         rows: Range<usize>,

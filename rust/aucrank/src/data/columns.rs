@@ -1,4 +1,5 @@
-//! Borrowed features: `f32` or `f64` numbers in either memory layout, and category codes.
+//! Borrowed features: `f32` or `f64` numbers in either memory layout or of a sparse matrix, and
+//! category codes.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -8,6 +9,9 @@ use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while they are processed.
 const TILE_ROWS: usize = 1024;
+
+/// Maximum number of values read at a time, 8 MiB: of a wide matrix fewer rows are.
+const TILE_VALUES: usize = 1 << 20;
 
 /// Minimum number of tiles per thread.
 const LEAST_TILES: usize = 4;
@@ -21,11 +25,11 @@ pub const MISSING_CODE: u32 = u32::MAX;
 ///
 /// ```
 /// use aucrank::RankError;
-/// use aucrank::data::{Column, Columns, Strided, Value};
+/// use aucrank::data::{Column, Columns, Numbers, Value};
 ///
 /// fn n_rows<'a, T: Value>(matrix: &'a [T], n_features: usize) -> Result<usize, RankError>
 /// where
-///     Column<'a>: From<Strided<'a, T>>,
+///     Column<'a>: From<Numbers<'a, T>>,
 /// {
 ///     Ok(Columns::from_row_major(matrix, n_features)?.n_rows())
 /// }
@@ -38,7 +42,8 @@ pub trait Value: Copy + Into<f64> + Send + Sync {}
 impl Value for f32 {}
 impl Value for f64 {}
 
-/// Every `step`-th number of a slice, from its first: one column of a matrix in either layout.
+/// The numbers of one column: every `step`-th of a slice from its first, as in a matrix of either
+/// layout; or those of a sparse column, which is 0 in all other rows.
 ///
 /// # Examples
 ///
@@ -49,39 +54,94 @@ impl Value for f64 {}
 /// let columns = Columns::from_row_major(&matrix, 2)?;
 /// let Column::F64(second) = columns[1] else { unreachable!("these are doubles") };
 /// assert_eq!((second.get(0), second.get(1)), (10.0, 20.0));
+///
+/// let columns = Columns::from_sparse(&[0, 1], &[1], &[10.0], 3)?;
+/// let Column::F64(sparse) = columns[0] else { unreachable!("these are doubles") };
+/// assert_eq!([0, 1, 2].map(|row| sparse.get(row)), [0.0, 10.0, 0.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Strided<'a, T> {
+pub struct Numbers<'a, T> {
     values: &'a [T],
-    step: usize,
+    layout: Layout<'a>,
 }
 
-impl<'a, T: Value> Strided<'a, T> {
+/// The rows that the values of a column belong to.
+#[derive(Debug, Clone, Copy)]
+enum Layout<'a> {
+    /// Every so many values is the next row.
+    Step(usize),
+    /// The values are those of these rows, ascending; of other rows they are 0.
+    Rows { rows: &'a [u32], n_rows: usize },
+}
+
+impl<'a, T: Value> Numbers<'a, T> {
     /// The values of all rows, if they are contiguous.
     pub(crate) fn contiguous(&self) -> Option<&'a [T]> {
-        (self.step == 1).then_some(self.values)
+        matches!(self.layout, Layout::Step(1)).then_some(self.values)
     }
 
     /// Value of a row, in double precision.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize) -> f64 {
-        self.values[row * self.step].into()
+        match self.layout {
+            Layout::Step(step) => self.values[row * step].into(),
+            Layout::Rows { rows, .. } => {
+                let place = rows.binary_search(&(row as u32));
+                place.map_or(0.0, |place| self.values[place].into())
+            }
+        }
     }
 
     /// Copies the values of some rows; returns whether one of them is infinite.
     pub(super) fn read<'b>(
         &self,
-        rows: Range<usize>,
+        range: Range<usize>,
         places: impl Iterator<Item = &'b mut f64>,
     ) -> bool {
-        // A separate loop for contiguous values, which the compiler vectorises.
-        if let Some(values) = self.contiguous() {
-            return copy(&values[rows], places);
+        match self.layout {
+            // A separate loop for contiguous values, which the compiler vectorises.
+            Layout::Step(1) => copy(&self.values[range], places),
+            Layout::Step(step) => {
+                let start = (range.start * step).min(self.values.len());
+                copy(self.values[start..].iter().step_by(step).take(range.len()), places)
+            }
+            Layout::Rows { rows, .. } => {
+                let first = rows.partition_point(|&row| (row as usize) < range.start);
+                let mut known = rows[first..].iter().zip(&self.values[first..]).peekable();
+                let mut any_infinite = false;
+                for (row, place) in range.zip(places) {
+                    let value = known.next_if(|(known, _)| **known as usize == row);
+                    *place = value.map_or(0.0, |(_, &value)| value.into());
+                    any_infinite |= place.is_infinite();
+                }
+                any_infinite
+            }
         }
-        let start = (rows.start * self.step).min(self.values.len());
-        copy(self.values[start..].iter().step_by(self.step).take(rows.len()), places)
+    }
+
+    fn n_rows(&self) -> usize {
+        match self.layout {
+            Layout::Step(step) => self.values.len().div_ceil(step),
+            Layout::Rows { n_rows, .. } => n_rows,
+        }
+    }
+
+    fn is_sparse(&self) -> bool {
+        matches!(self.layout, Layout::Rows { .. })
+    }
+
+    /// Rows and their values: all, or those that are stored of a sparse column.
+    fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
+        let (step, rows) = match self.layout {
+            Layout::Step(step) => (step, None),
+            Layout::Rows { rows, .. } => (1, Some(rows)),
+        };
+        let values = self.values.iter().step_by(step).enumerate();
+        values.map(move |(place, &value)| {
+            (rows.map_or(place, |rows| rows[place] as usize), value.into())
+        })
     }
 }
 
@@ -114,9 +174,9 @@ fn copy<'a, 'b, T: Value + 'a>(
 #[derive(Debug, Clone, Copy)]
 pub enum Column<'a> {
     /// Double precision.
-    F64(Strided<'a, f64>),
+    F64(Numbers<'a, f64>),
     /// Single precision; compared in double precision.
-    F32(Strided<'a, f32>),
+    F32(Numbers<'a, f32>),
     /// Category codes below `n_levels`, or [`MISSING_CODE`].
     Codes {
         /// Code of each row.
@@ -145,6 +205,47 @@ impl Column<'_> {
         }
     }
 
+    /// Whether the column is that of a sparse matrix.
+    pub(crate) fn is_sparse(&self) -> bool {
+        match self {
+            Self::F64(values) => values.is_sparse(),
+            Self::F32(values) => values.is_sparse(),
+            Self::Codes { .. } => false,
+        }
+    }
+
+    /// Visits the numbers of all rows, of a sparse column those that are stored, in ascending order
+    /// of the rows.
+    ///
+    /// # Panics
+    ///
+    /// If the column is categorical.
+    pub(crate) fn for_entries(&self, visit: &mut dyn FnMut(usize, f64)) {
+        match self {
+            Self::F64(values) => values.entries().for_each(|(row, value)| visit(row, value)),
+            Self::F32(values) => values.entries().for_each(|(row, value)| visit(row, value)),
+            Self::Codes { .. } => unreachable!("categories have no numbers"),
+        }
+    }
+
+    /// Copies the numbers of rows in any order.
+    ///
+    /// # Panics
+    ///
+    /// If the column is categorical.
+    pub(crate) fn read_each(&self, rows: &[u32], places: &mut [f64]) {
+        let each = |value: &dyn Fn(usize) -> f64, places: &mut [f64]| {
+            for (place, &row) in places.iter_mut().zip(rows) {
+                *place = value(row as usize);
+            }
+        };
+        match self {
+            Self::F64(values) => each(&|row| values.get(row), places),
+            Self::F32(values) => each(&|row| values.get(row), places),
+            Self::Codes { .. } => unreachable!("categories have no numbers"),
+        }
+    }
+
     /// Copies some rows in the form of [`Columns::read_rows`]. Returns whether a number is
     /// infinite.
     pub(crate) fn read<'b>(
@@ -166,8 +267,8 @@ impl Column<'_> {
 
     fn n_rows(&self) -> usize {
         match self {
-            Self::F64(values) => values.values.len().div_ceil(values.step),
-            Self::F32(values) => values.values.len().div_ceil(values.step),
+            Self::F64(values) => values.n_rows(),
+            Self::F32(values) => values.n_rows(),
             Self::Codes { codes, .. } => codes.len(),
         }
     }
@@ -223,10 +324,11 @@ impl<'a> Columns<'a> {
     /// As [`Columns::new`].
     pub fn from_row_major<T: Value>(values: &'a [T], n_features: usize) -> Result<Self, RankError>
     where
-        Column<'a>: From<Strided<'a, T>>,
+        Column<'a>: From<Numbers<'a, T>>,
     {
         let n_rows = values.len().checked_div(n_features).unwrap_or(0);
-        let column = |j| Strided { values: values.get(j..).unwrap_or(&[]), step: n_features };
+        let layout = Layout::Step(n_features);
+        let column = |j| Numbers { values: values.get(j..).unwrap_or(&[]), layout };
         Self::new((0..n_features).map(|j| column(j).into()).collect(), n_rows)
     }
 
@@ -237,11 +339,71 @@ impl<'a> Columns<'a> {
     /// As [`Columns::new`].
     pub fn from_column_major<T: Value>(values: &'a [T], n_rows: usize) -> Result<Self, RankError>
     where
-        Column<'a>: From<Strided<'a, T>>,
+        Column<'a>: From<Numbers<'a, T>>,
     {
-        let columns =
-            values.chunks_exact(n_rows.max(1)).map(|values| Strided { values, step: 1 }.into());
-        Self::new(columns.collect(), n_rows)
+        let layout = Layout::Step(1);
+        let columns = values.chunks_exact(n_rows.max(1));
+        Self::new(columns.map(|values| Numbers { values, layout }.into()).collect(), n_rows)
+    }
+
+    /// A sparse matrix by columns (CSC). Values `starts[j]` to `starts[j + 1]` belong to column `j`,
+    /// in the rows of the same places of `rows`, which ascend in each column. All other values are
+    /// 0; one that is missing is NaN, as elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the parts do not fit together, or there are 2^32 rows or more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::Interrupt;
+    /// use aucrank::boost::{FitExtras, RankBoostParams, fit_rank_boost};
+    /// use aucrank::data::{Columns, Labels};
+    ///
+    /// let dense = [0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 3.0, 0.0];
+    /// let dense = Columns::from_column_major(&dense, 4)?;
+    /// let sparse = Columns::from_sparse(&[0, 2, 3], &[1, 3, 2], &[2.0, 1.0, 3.0], 4)?;
+    /// let labels = Labels::new(&[false, true, false, true], None)?;
+    /// let (params, extras) = (RankBoostParams::default(), FitExtras::default());
+    /// let fit = |x| fit_rank_boost(x, &labels, &params, &extras, &Interrupt::default());
+    /// assert_eq!(fit(&sparse)?, fit(&dense)?);
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    pub fn from_sparse<T: Value>(
+        starts: &[usize],
+        rows: &'a [u32],
+        values: &'a [T],
+        n_rows: usize,
+    ) -> Result<Self, RankError>
+    where
+        Column<'a>: From<Numbers<'a, T>>,
+    {
+        let bad = |value: String, rule| {
+            Err(RankError::BadParameter { name: "the sparse matrix", value, rule })
+        };
+        let ends = (starts.first(), starts.last());
+        if ends != (Some(&0), Some(&rows.len())) || !starts.is_sorted() {
+            return bad(
+                "malformed".to_owned(),
+                "cut into columns by numbers from 0 to that of rows",
+            );
+        }
+        if rows.len() != values.len() {
+            let value = format!("of {} rows and {} values", rows.len(), values.len());
+            return bad(value, "as many");
+        }
+        let column = |bounds: &[usize]| {
+            let (rows, values) = (&rows[bounds[0]..bounds[1]], &values[bounds[0]..bounds[1]]);
+            let ascend = rows.is_sorted_by(|row, next| row < next);
+            let is_within = rows.last().is_none_or(|&last| (last as usize) < n_rows);
+            (ascend && is_within)
+                .then(|| Numbers { values, layout: Layout::Rows { rows, n_rows } }.into())
+        };
+        match starts.windows(2).map(column).collect() {
+            Some(columns) => Self::new(columns, n_rows),
+            None => bad("malformed".to_owned(), "of ascending rows in each column"),
+        }
     }
 
     /// The same columns with an interrupt: a model that scores them returns
@@ -382,8 +544,9 @@ impl<'a> Columns<'a> {
         width: usize,
         work: impl Fn(&mut M, Range<usize>, &[f64], &mut [f64]) + Sync,
     ) -> Result<(), RankError> {
+        let n_tile = (TILE_VALUES / self.n_features().max(1)).clamp(1, TILE_ROWS);
         let of_tile = |(memory, values): &mut (M, Vec<f64>), (tile, out): (usize, &mut [f64])| {
-            let start = tile * TILE_ROWS;
+            let start = tile * n_tile;
             let rows = start..start + out.len() / width;
             values.resize(rows.len() * self.n_features(), 0.0);
             let is_refused = self.read_rows(rows.clone(), values);
@@ -392,7 +555,7 @@ impl<'a> Columns<'a> {
             }
             is_refused
         };
-        let tiles = out.chunks_mut(TILE_ROWS * width.max(1)).enumerate().collect();
+        let tiles = out.chunks_mut(n_tile * width.max(1)).enumerate().collect();
         if parallel::map_with(tiles, LEAST_TILES, Default::default, of_tile).contains(&true) {
             return Err(self.refusal());
         }
@@ -413,16 +576,15 @@ impl<'a> Columns<'a> {
         Some(RankError::MissingValue { column, row })
     }
 
-    /// Column, row and value of the first number that matches, column by column.
+    /// Column, row and value of the first number that matches, column by column; 0 must not.
     fn first_number(&self, is_sought: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         self.iter().enumerate().find_map(|(column, values)| {
-            let value = |row| match values {
-                Column::F64(values) => values.get(row),
-                Column::F32(values) => values.get(row),
-                Column::Codes { .. } => 0.0,
+            let (row, value) = match values {
+                Column::F64(values) => values.entries().find(|(_, value)| is_sought(*value))?,
+                Column::F32(values) => values.entries().find(|(_, value)| is_sought(*value))?,
+                Column::Codes { .. } => return None,
             };
-            let row = (0..self.n_rows).find(|&row| is_sought(value(row)))?;
-            Some((column, row, value(row)))
+            Some((column, row, value))
         })
     }
 
@@ -449,24 +611,24 @@ impl<'a> std::ops::Index<usize> for Columns<'a> {
     }
 }
 
-impl<'a> From<Strided<'a, f64>> for Column<'a> {
-    fn from(values: Strided<'a, f64>) -> Self {
+impl<'a> From<Numbers<'a, f64>> for Column<'a> {
+    fn from(values: Numbers<'a, f64>) -> Self {
         Self::F64(values)
     }
 }
 
-impl<'a> From<Strided<'a, f32>> for Column<'a> {
-    fn from(values: Strided<'a, f32>) -> Self {
+impl<'a> From<Numbers<'a, f32>> for Column<'a> {
+    fn from(values: Numbers<'a, f32>) -> Self {
         Self::F32(values)
     }
 }
 
 impl<'a, T: Value> From<&'a [T]> for Column<'a>
 where
-    Self: From<Strided<'a, T>>,
+    Self: From<Numbers<'a, T>>,
 {
     fn from(values: &'a [T]) -> Self {
-        Strided { values, step: 1 }.into()
+        Numbers { values, layout: Layout::Step(1) }.into()
     }
 }
 
@@ -479,6 +641,77 @@ mod tests {
             Column::F64(values) => values.get(row),
             Column::F32(values) => values.get(row),
             Column::Codes { .. } => panic!("numeric"),
+        }
+    }
+
+    #[test]
+    fn a_sparse_matrix_reads_as_the_dense_one() {
+        let (n_rows, n_features) = (2500, 4);
+        let value = |row: usize, feature: usize| match (row * 7 + feature) % (11 * (feature + 1)) {
+            0 => row as f64 - 9.0,
+            1 => f64::NAN,
+            // An entry may be 0, too.
+            2 if feature == 1 => -0.0,
+            _ => 0.0,
+        };
+        let at = |place: usize| value(place % n_rows, place / n_rows);
+        let dense: Vec<f64> = (0..n_rows * n_features).map(at).collect();
+        let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        for feature in 0..n_features {
+            for row in 0..n_rows {
+                if value(row, feature).to_bits() != 0 {
+                    rows.push(row as u32);
+                    values.push(value(row, feature));
+                }
+            }
+            starts.push(rows.len());
+        }
+        let sparse = Columns::from_sparse(&starts, &rows, &values, n_rows).unwrap();
+        let dense = Columns::from_column_major(&dense, n_rows).unwrap();
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        for rows in [0..n_rows, 3..4, 7..2000, 2499..2500, 5..5] {
+            let read = |columns: &Columns<'_>| {
+                let mut out = vec![1.0; rows.len() * n_features];
+                assert!(!columns.read_rows(rows.clone(), &mut out));
+                bits(&out)
+            };
+            assert_eq!(read(&sparse), read(&dense));
+        }
+        for row in 0..n_rows {
+            for feature in 0..n_features {
+                let [found, expected] = [&sparse, &dense].map(|x| number(x, row, feature));
+                assert_eq!(found.to_bits(), expected.to_bits());
+            }
+        }
+        assert_eq!(sparse.missing_value(), dense.missing_value());
+        assert_eq!((sparse.infinite_value(), sparse.n_rows()), (None, n_rows));
+        assert!(sparse[0].is_strided());
+        values[9] = f64::INFINITY;
+        let sparse = Columns::from_sparse(&starts, &rows, &values, n_rows).unwrap();
+        let row = rows[9] as usize;
+        let err = RankError::InfiniteValue { column: 0, row, value: f64::INFINITY };
+        assert_eq!(sparse.infinite_value(), Some(err));
+    }
+
+    #[test]
+    fn a_malformed_sparse_matrix_is_refused() {
+        let of = |starts: &[usize], rows: &[u32], values: &[f64]| {
+            Columns::from_sparse(starts, rows, values, 3).map(|_| ()).map_err(|err| err.to_string())
+        };
+        assert_eq!(of(&[0, 1, 2], &[2, 0], &[1.0, 1.0]), Ok(()));
+        assert_eq!(of(&[0], &[], &[]), Ok(()));
+        for (starts, rows, values, words) in [
+            (&[][..], &[][..], &[][..], "cut into columns"),
+            (&[0, 1], &[0, 1], &[1.0, 1.0], "cut into columns"),
+            (&[1, 2], &[0, 1], &[1.0, 1.0], "cut into columns"),
+            (&[0, 2, 1, 2], &[0, 1], &[1.0, 1.0], "cut into columns"),
+            (&[0, 2], &[0, 1], &[1.0], "of 2 rows and 1 values"),
+            (&[0, 2], &[1, 1], &[1.0, 1.0], "ascending rows"),
+            (&[0, 2], &[2, 1], &[1.0, 1.0], "ascending rows"),
+            (&[0, 2], &[2, 3], &[1.0, 1.0], "ascending rows"),
+        ] {
+            let err = of(starts, rows, values).unwrap_err();
+            assert!(err.contains(words), "{err}");
         }
     }
 

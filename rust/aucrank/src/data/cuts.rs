@@ -1,6 +1,6 @@
 //! Choice of the cuts of a numeric feature.
 
-use super::columns::{Strided, Value};
+use super::columns::{Numbers, Value};
 use super::labels::Labels;
 
 /// Midpoint of `low < high`, clamped so that `low < midpoint <= high` (DECISIONS G8): `low` is
@@ -29,7 +29,7 @@ struct Distinct {
 impl Distinct {
     /// Missing and infinite values are left out; infinite ones are reported when the rows are
     /// binned.
-    fn of<T: Value>(column: Strided<'_, T>, labels: &Labels<'_>, rows: &[u32]) -> Self {
+    fn of<T: Value>(column: Numbers<'_, T>, labels: &Labels<'_>, rows: &[u32]) -> Self {
         let finite = |&row: &u32| {
             let value = column.get(row as usize);
             // Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bits.
@@ -126,7 +126,7 @@ pub(crate) fn cuts_of_sample(
 /// Cuts of one feature: between all distinct values if there are at most `max_bins` of them (or no
 /// bound), else at weighted quantiles of the rows in `sample`.
 pub(super) fn choose<T: Value>(
-    column: Strided<'_, T>,
+    column: Numbers<'_, T>,
     labels: &Labels<'_>,
     rows: &[u32],
     sample: &[u32],
@@ -149,7 +149,7 @@ pub(super) fn choose<T: Value>(
 /// rows turn out to hold more than `max_bins` values, those of the sample are kept.
 fn add_values_beyond_the_sample<T: Value>(
     values: &mut Vec<f64>,
-    column: Strided<'_, T>,
+    column: Numbers<'_, T>,
     rows: &[u32],
     max_bins: usize,
 ) {
@@ -166,7 +166,7 @@ const FEW_VALUES: usize = 1 << 12;
 /// are no more than `most`; if not, some are left out.
 pub(crate) fn add_distinct<T: Value>(
     found: &mut Vec<f64>,
-    column: Strided<'_, T>,
+    column: Numbers<'_, T>,
     rows: &[u32],
     most: usize,
 ) -> bool {

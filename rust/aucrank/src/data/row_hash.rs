@@ -1,7 +1,7 @@
 //! Hashes of the content of rows: what a fit draws, deals or samples by, so that neither the order of
 //! the rows nor how they are divided into parts matters.
 
-use super::columns::{Column, Columns, Strided, Value};
+use super::columns::{Column, Columns};
 use super::random::mix;
 use crate::{Interrupt, RankError, parallel};
 
@@ -19,26 +19,23 @@ pub(super) fn hash_rows(
         interrupt.check()?;
         let first = tile * TILE_ROWS;
         for column in columns {
-            match column {
-                Column::F64(values) => add_numbers(*values, first, hashes),
-                Column::F32(values) => add_numbers(*values, first, hashes),
-                Column::Codes { codes, .. } => {
-                    for (hash, &code) in hashes.iter_mut().zip(&codes[first..]) {
-                        *hash = combine(*hash, u64::from(code));
-                    }
+            if let Column::Codes { codes, .. } = column {
+                for (hash, &code) in hashes.iter_mut().zip(&codes[first..]) {
+                    *hash = combine(*hash, u64::from(code));
                 }
+                continue;
+            }
+            // Infinity is reported where rows are coded.
+            let values = &mut [0.0; TILE_ROWS][..hashes.len()];
+            let _ = column.read(first..first + hashes.len(), &mut *values);
+            for (hash, &value) in hashes.iter_mut().zip(&*values) {
+                *hash = combine(*hash, number_word(value));
             }
         }
         Ok(())
     };
     parallel::try_map(hashes.chunks_mut(TILE_ROWS).enumerate().collect(), of_tile)?;
     Ok(hashes)
-}
-
-fn add_numbers<T: Value>(values: Strided<'_, T>, first: usize, hashes: &mut [u64]) {
-    for (row, hash) in (first..).zip(hashes) {
-        *hash = combine(*hash, number_word(values.get(row)));
-    }
 }
 
 /// The hash of what came before and a further word: both halves of a product, since the upper one

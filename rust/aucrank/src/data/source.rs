@@ -10,7 +10,7 @@ use crate::parallel::prelude::*;
 
 use super::binned::{Binned, FeatureBins, Slot, WideCodes};
 use super::cells::Cells;
-use super::columns::{Column, Columns, Strided, Value};
+use super::columns::{Column, Columns, Numbers, Value};
 use super::histogram::{Histogram, Layout, WideBins, add_up_codes};
 use super::level_set::LevelSet;
 use super::sums::{RowTally, Tally};
@@ -532,7 +532,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         })
     }
 
-    fn value_sum<V: Value>(&self, rows: &[u32], column: Strided<'_, V>, scale: ValueScale) -> i128 {
+    fn value_sum<V: Value>(&self, rows: &[u32], column: Numbers<'_, V>, scale: ValueScale) -> i128 {
         let units = |&row: &u32| {
             let value = column.get(row as usize);
             if value.is_nan() {

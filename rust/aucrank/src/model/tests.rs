@@ -204,6 +204,7 @@ fn aurora_document() -> Document {
         tol: None,
         selection: Selection::Keep,
         criterion: PathCriterion::Auc,
+        monotonic: Vec::new(),
         seed: 0,
     };
     let model = fit_aurora(&columns(), &labels, &params, None, &Interrupt::default());

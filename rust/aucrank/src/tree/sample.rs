@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::parallel::prelude::*;
 
 use super::grow::{GrowParams, Splitter, grow};
-use super::model::{NO_CUBE, RankingTree, Router, TILE_ROWS, TreeFrame, monotone};
-use crate::data::{Binned, ClassSums, Columns, Labels, MemorySource, RowTally, SumSource, Tally};
+use super::model::{NO_CUBE, RankingTree, Router, TILE_ROWS, TreeFrame};
+use crate::data::{
+    Binned, ClassSums, Columns, Labels, MemorySource, RowTally, SumSource, Tally, binding,
+};
 use crate::{Interrupt, RankError};
 
 /// What the trees of a fit share: that of the whole sample, and those of its folds.
@@ -39,7 +41,7 @@ impl<'a> Sample<'a, ()> {
             has_missing: binned.has_missing(&labels.rows()),
             exponent: labels.exponent(),
             leaf_order: params.leaf_order,
-            monotonic: monotone::binding(monotonic),
+            monotonic: binding(monotonic),
             grid: None,
         });
         let spare = Mutex::default();

@@ -7,6 +7,7 @@
 //! are on a sphere, whose radius determines how steep that is; the radius is increased step by
 //! step, each ascent starting where the last ended (DECISIONS O1-O3, O5-O7).
 
+mod blocks;
 mod climb;
 mod model;
 mod pairs;

@@ -1,16 +1,14 @@
 //! Training rows prepared for the ascent: standardised, equal rows merged, in blocks.
 //!
-//! A block stores its features one after the other, so that scores and gradients are sums over
+//! A block has its features one after the other, so that scores and gradients are sums over
 //! contiguous columns. Rows are in the order of their content, which makes every floating-point sum
 //! the same for any order of the input, any number of copies and any number of threads.
 
 use crate::parallel::prelude::*;
 
-use crate::data::{Column, Columns, Labels, Moments, content_hashes};
-use crate::{Interrupt, RankError};
-
-/// Rows of a block.
-const BLOCK_ROWS: usize = 1024;
+use super::blocks::{BLOCK_ROWS, Block};
+use crate::data::{Columns, Labels, Moments, content_hashes};
+use crate::{Interrupt, RankError, parallel};
 
 /// Number of partial sums of a dot product.
 const LANES: usize = 8;
@@ -18,8 +16,8 @@ const LANES: usize = 8;
 /// Distinct rows, the negative ones first.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// Concatenated blocks; the last one may be shorter.
-    values: Vec<f64>,
+    /// Of equal size; the last one may be shorter.
+    blocks: Vec<Block>,
     n_features: usize,
     n_neg: usize,
     positive: Vec<bool>,
@@ -49,7 +47,7 @@ impl Rows {
                 let sums = labels.sums(row as usize);
                 sums.pos + sums.neg
             };
-            first_rows.push(copies[0].2 as usize);
+            first_rows.push(copies[0].2);
             positive.push(copies[0].0);
             weights.push(copies.iter().map(weight).sum::<u64>());
         }
@@ -58,26 +56,9 @@ impl Rows {
         let share = |(&units, &positive): (&f64, &bool)| {
             units / if positive { total.pos } else { total.neg } as f64
         };
-        let n_features = columns.n_features();
-        let mut values = vec![0.0; first_rows.len() * n_features];
-        if n_features > 0 {
-            let blocks = values.par_chunks_mut(BLOCK_ROWS * n_features);
-            blocks.zip(first_rows.par_chunks(BLOCK_ROWS)).try_for_each(|(block, rows)| {
-                interrupt.check()?;
-                for (places, column) in block.chunks_exact_mut(rows.len()).zip(columns) {
-                    copy(column, rows, places);
-                }
-                // They were checked before.
-                if block.iter().all(|value| value.is_finite()) {
-                    Ok(())
-                } else {
-                    Err(RankError::Changed)
-                }
-            })?;
-        }
         Ok(Self {
-            values,
-            n_features,
+            blocks: Block::copied(columns, &first_rows, interrupt)?,
+            n_features: columns.n_features(),
             n_neg: positive.iter().filter(|&&positive| !positive).count(),
             shares: units.iter().zip(&positive).map(share).collect(),
             positive,
@@ -90,12 +71,10 @@ impl Rows {
     pub(super) fn moments(&self, interrupt: &Interrupt) -> Result<Vec<Moments>, RankError> {
         let of_feature = |feature: usize| {
             interrupt.check()?;
+            let columns: Vec<_> = self.blocks.iter().map(|block| block.column(feature)).collect();
             let rows = || {
-                let blocks = self.values.chunks(BLOCK_ROWS * self.n_features);
-                blocks.zip(self.weights.chunks(BLOCK_ROWS)).flat_map(|(block, weights)| {
-                    let values = &block[feature * weights.len()..];
-                    values.iter().copied().zip(weights.iter().copied())
-                })
+                let values = columns.iter().flat_map(|column| column.iter().copied());
+                values.zip(self.weights.iter().copied())
             };
             Ok(Moments::of_weighted(rows))
         };
@@ -104,26 +83,13 @@ impl Rows {
 
     /// The same rows restricted to the given features, each standardised by its mean and deviation.
     pub(super) fn standardised(mut self, features: &[usize], moments: &[Moments]) -> Self {
-        if features.len() < self.n_features {
-            let blocks = self.values.chunks(BLOCK_ROWS * self.n_features);
-            let blocks = blocks.zip(self.units.chunks(BLOCK_ROWS));
-            let of_block = |(block, units): (&[f64], &[f64])| -> Vec<f64> {
-                let n_rows = units.len();
-                let columns = features.iter().map(|feature| feature * n_rows);
-                columns.flat_map(|start| block[start..start + n_rows].to_vec()).collect()
-            };
-            self.values = blocks.flat_map(of_block).collect();
-            self.n_features = features.len();
-        }
-        if !features.is_empty() {
-            let blocks = self.values.par_chunks_mut(BLOCK_ROWS * features.len());
-            blocks.for_each(|block| {
-                let n_rows = block.len() / features.len();
-                for (column, &feature) in block.chunks_exact_mut(n_rows).zip(features) {
-                    standardise(column, moments[feature]);
-                }
-            });
-        }
+        let of_block = |block: Block| {
+            block.restricted(features, |place, values| {
+                values.for_each(|value| standardise(value, moments[features[place]]));
+            })
+        };
+        self.blocks = parallel::map(self.blocks, of_block);
+        self.n_features = features.len();
         self
     }
 
@@ -150,12 +116,6 @@ impl Rows {
         &self.shares
     }
 
-    /// The blocks, each with its number of rows.
-    fn blocks(&self) -> impl IndexedParallelIterator<Item = (&[f64], usize)> {
-        let size = (BLOCK_ROWS * self.n_features).max(1);
-        self.values.par_chunks(size).map(|block| (block, block.len() / self.n_features.max(1)))
-    }
-
     /// Weighted sum of the features of each row.
     pub(super) fn scores(
         &self,
@@ -163,18 +123,17 @@ impl Rows {
         scores: &mut [f64],
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        scores.par_chunks_mut(BLOCK_ROWS).for_each(|scores| scores.fill(0.0));
-        self.blocks().zip(scores.par_chunks_mut(BLOCK_ROWS)).try_for_each(
-            |((block, n_rows), scores)| {
-                interrupt.check()?;
-                for (column, weight) in block.chunks_exact(n_rows).zip(weights) {
-                    for (score, value) in scores.iter_mut().zip(column) {
-                        *score += weight * value;
-                    }
+        let blocks = self.blocks.par_iter().zip(scores.par_chunks_mut(BLOCK_ROWS));
+        blocks.try_for_each(|(block, scores)| {
+            interrupt.check()?;
+            scores.fill(0.0);
+            for (feature, weight) in weights.iter().enumerate() {
+                for (score, value) in scores.iter_mut().zip(&*block.column(feature)) {
+                    *score += weight * value;
                 }
-                Ok(())
-            },
-        )
+            }
+            Ok(())
+        })
     }
 
     /// Slope in the weight of each feature, from those in the score of each row.
@@ -183,11 +142,12 @@ impl Rows {
         slopes: &[f64],
         interrupt: &Interrupt,
     ) -> Result<Vec<f64>, RankError> {
-        let parts =
-            self.blocks().zip(slopes.par_chunks(BLOCK_ROWS)).map(|((block, n_rows), slopes)| {
-                interrupt.check()?;
-                Ok(block.chunks_exact(n_rows).map(|column| dot(column, slopes)).collect())
-            });
+        let blocks = self.blocks.par_iter().zip(slopes.par_chunks(BLOCK_ROWS));
+        let parts = blocks.map(|(block, slopes)| {
+            interrupt.check()?;
+            let slope = |feature: usize| dot(&block.column(feature), slopes);
+            Ok((0..self.n_features).map(slope).collect())
+        });
         let parts: Vec<Vec<f64>> = parts.collect::<Result<_, RankError>>()?;
         let mut gradient = vec![0.0; self.n_features];
         for part in parts {
@@ -201,10 +161,9 @@ impl Rows {
     /// The scores with one feature replaced by its mean.
     pub(super) fn without(&self, feature: usize, weight: f64, scores: &[f64]) -> Vec<f64> {
         let mut without = scores.to_vec();
-        let blocks = self.blocks().zip(without.par_chunks_mut(BLOCK_ROWS));
-        blocks.for_each(|((block, n_rows), scores)| {
-            let column = &block[feature * n_rows..(feature + 1) * n_rows];
-            for (score, value) in scores.iter_mut().zip(column) {
+        let blocks = self.blocks.par_iter().zip(without.par_chunks_mut(BLOCK_ROWS));
+        blocks.for_each(|(block, scores)| {
+            for (score, value) in scores.iter_mut().zip(&*block.column(feature)) {
                 *score -= weight * value;
             }
         });
@@ -212,29 +171,14 @@ impl Rows {
     }
 }
 
-fn copy(column: &Column<'_>, rows: &[usize], places: &mut [f64]) {
-    let each = |values: &dyn Fn(usize) -> f64, places: &mut [f64]| {
-        for (place, &row) in places.iter_mut().zip(rows) {
-            *place = values(row);
-        }
+fn standardise(value: &mut f64, Moments { mean, deviation }: Moments) {
+    let from_mean = *value - mean;
+    // The difference of large numbers of opposite signs may overflow.
+    *value = if from_mean.is_finite() {
+        from_mean / deviation
+    } else {
+        *value / deviation - mean / deviation
     };
-    match column {
-        Column::F64(values) => each(&|row| values.get(row), places),
-        Column::F32(values) => each(&|row| values.get(row), places),
-        Column::Codes { .. } => unreachable!("refused"),
-    }
-}
-
-fn standardise(values: &mut [f64], Moments { mean, deviation }: Moments) {
-    for value in values {
-        let from_mean = *value - mean;
-        // The difference of large numbers of opposite signs may overflow.
-        *value = if from_mean.is_finite() {
-            from_mean / deviation
-        } else {
-            *value / deviation - mean / deviation
-        };
-    }
 }
 
 /// Dot product, summed in an order that depends on the length only.
@@ -264,7 +208,7 @@ impl Rows {
             units.iter().map(|units| units / total).collect()
         };
         Self {
-            values: Vec::new(),
+            blocks: Vec::new(),
             n_features: 0,
             n_neg,
             shares: [share(neg), share(pos)].concat(),
@@ -350,7 +294,8 @@ mod tests {
             scores
         };
         assert_eq!(scores(&all, &[0.0, 1.0]), scores(&second, &[1.0]));
-        assert!(rows().standardised(&[], &moments).values.is_empty());
+        let none = rows().standardised(&[], &moments);
+        assert_eq!(scores(&none, &[]), vec![0.0; none.len()]);
     }
 
     #[test]
@@ -378,7 +323,7 @@ mod tests {
             }
         }
         let of_copies = rows_of(&repeated, &labels, None);
-        assert_eq!(of_copies.values, of_weights.values);
+        assert_eq!(of_copies.blocks, of_weights.blocks);
         assert_eq!(of_copies.units, of_weights.units);
         assert_eq!(of_copies.shares, of_weights.shares);
         assert_eq!(of_copies.positive, of_weights.positive);

@@ -18,7 +18,7 @@ use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};
 use crate::data::{
     Binned, BinningParams, CodeRule, CodeTest, Column, Columns, LARGEST_SUM, Labels, LevelRates,
-    LevelSet, hold_out, mix,
+    LevelSet, binds, check_monotonic, hold_out, mix,
 };
 use crate::formula::{Rule, Test};
 use crate::interrupt::PartCounter;
@@ -100,7 +100,7 @@ pub fn fit_gradient_boosting(
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
     params.validate(columns.n_features())?;
-    check_monotonic(&params.monotonic, columns)?;
+    check_monotonic(&params.monotonic, &columns.n_levels())?;
     let columns = &columns.until(interrupt);
     let mut params = params.clone();
     params.seed = given.earlier.map_or(params.seed, GradientBoosted::seed);
@@ -354,30 +354,11 @@ pub(super) fn criterion(params: &GradientParams, rows: &FitRows<'_>) -> Criterio
         monotonic: params.monotonic.clone(),
         mass_unit: rows.mass_unit(),
     };
-    if criterion.monotonic.iter().all(|&direction| direction == 0) {
+    if !binds(&criterion.monotonic) {
         criterion.monotonic.clear();
     }
     criterion.min_gain = criterion.gain_in_units(params.min_gain);
     criterion
-}
-
-fn check_monotonic(monotonic: &[i8], columns: &Columns<'_>) -> Result<(), RankError> {
-    let bad =
-        |value: String, rule| Err(RankError::BadParameter { name: "monotonic_cst", value, rule });
-    if monotonic.is_empty() {
-        return Ok(());
-    }
-    if monotonic.len() != columns.n_features() {
-        return bad(format!("of length {}", monotonic.len()), "as long as X has columns");
-    }
-    if let Some(value) = monotonic.iter().find(|value| !(-1..=1).contains(*value)) {
-        return bad(format!("{value} somewhere"), "-1, 0 or 1");
-    }
-    let is_bound = |(value, column): (&i8, &Column<'_>)| *value != 0 && column.n_levels().is_some();
-    match monotonic.iter().zip(columns).position(is_bound) {
-        Some(column) => Err(RankError::CategoricalConstraint { column }),
-        None => Ok(()),
-    }
 }
 
 /// What all parts of a fit read.

@@ -59,7 +59,7 @@ pub fn fit_marti_rank(
     }
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     let sample = WeakSample { columns, binned: &binned, labels, external, interrupt };
-    let weak = params.weak_ranker.ranker(&sample)?;
+    let weak = params.weak_ranker.ranker(&sample, &[])?;
     let is_sampled = params.sample_size.is_some();
     let learner = RankLearner {
         sample,

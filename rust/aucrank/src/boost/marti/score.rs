@@ -11,7 +11,7 @@ use super::chance::{Chance, split_mass};
 use super::params::{ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, coin_at, place};
 use crate::boost::term::Term;
-use crate::data::{Column, Columns, FeatureTerm, MISSING_CODE, Steps, coin};
+use crate::data::{Columns, FeatureTerm, Steps, coin};
 use crate::external::ExternalModels;
 use crate::{RankError, parallel};
 
@@ -279,15 +279,7 @@ impl Tile {
         self.values.resize(features.len() * rows.len(), 0.0);
         self.has_missing.clear();
         for (values, &feature) in self.values.chunks_mut(rows.len()).zip(features) {
-            let places = values.iter_mut().zip(rows.clone());
-            match columns[feature] {
-                Column::F64(column) => places.for_each(|(value, row)| *value = column.get(row)),
-                Column::F32(column) => places.for_each(|(value, row)| *value = column.get(row)),
-                Column::Codes { codes, .. } => places.for_each(|(value, row)| {
-                    let code = codes[row];
-                    *value = if code == MISSING_CODE { f64::NAN } else { f64::from(code) };
-                }),
-            }
+            columns[feature].read(rows.clone(), &mut *values);
             self.has_missing.push(values.iter().any(|value| value.is_nan()));
         }
     }

@@ -6,7 +6,7 @@ use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
 use crate::data::{
     Binned, ClassMasses, FeatureBins, Histogram, HistogramRequest, MassRows, MemorySource,
-    ReweightedRows, RowTally, RowUnits, Shrinkage, SumSource, Tally,
+    ReweightedRows, RowTally, RowUnits, Shrinkage, SumSource, Tally, direction,
 };
 
 /// The feature of the highest AUC, in either direction; categories in the order of their shares of
@@ -14,20 +14,26 @@ use crate::data::{
 /// others, whichever gives the higher AUC. Of equal features the first, ascending before
 /// descending.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::boost) struct BestFeature;
+pub(in crate::boost) struct BestFeature<'a> {
+    /// The direction of each feature; empty where all are free.
+    pub(in crate::boost) monotonic: &'a [i8],
+}
 
 /// The threshold, or set of categories, of the largest TPR - FPR; missing values on the side where
 /// they increase it. Of equal ones the first feature and the highest threshold (DECISIONS K2).
 #[derive(Debug, Clone, Copy)]
-pub(in crate::boost) struct BestThreshold;
+pub(in crate::boost) struct BestThreshold<'a> {
+    /// As for [`BestFeature`].
+    pub(in crate::boost) monotonic: &'a [i8],
+}
 
-impl WeakRanker for BestFeature {
+impl WeakRanker for BestFeature<'_> {
     fn rank(
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError> {
-        best_ranking(sample, task, Bins::best_order)
+        best_ranking(sample, task, self.monotonic, Bins::best_order)
     }
 
     fn bin_rule(&self) -> Option<BinRule> {
@@ -35,13 +41,13 @@ impl WeakRanker for BestFeature {
     }
 }
 
-impl WeakRanker for BestThreshold {
+impl WeakRanker for BestThreshold<'_> {
     fn rank(
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<Ranking>, RankError> {
-        best_ranking(sample, task, Bins::best_cut)
+        best_ranking(sample, task, self.monotonic, Bins::best_cut)
     }
 
     fn bin_rule(&self) -> Option<BinRule> {
@@ -101,7 +107,20 @@ impl Best {
         level_units: Option<&RowUnits>,
         rule: BinRule,
     ) {
+        self.ask_bound(binned, (feature, 0), occupied, level_units, rule);
+    }
+
+    /// As [`Best::ask`], of a feature with the direction that its rankings have to keep to, if any.
+    fn ask_bound(
+        &mut self,
+        binned: &Binned,
+        (feature, direction): (usize, i8),
+        occupied: impl Iterator<Item = (u32, ClassMasses)>,
+        level_units: Option<&RowUnits>,
+        rule: BinRule,
+    ) {
         self.asked.fill(&binned.features()[feature], occupied, level_units);
+        self.asked.direction = direction;
         let Some(order) = rule(&self.asked) else { return };
         if key(Some((feature, order))) > key(self.found) {
             self.found = Some((feature, order));
@@ -131,6 +150,7 @@ fn key(found: Option<(usize, Order)>) -> Option<(i128, Reverse<usize>)> {
 fn best_ranking(
     sample: &WeakSample<'_>,
     task: &WeakTask<'_>,
+    monotonic: &[i8],
     rule: BinRule,
 ) -> Result<Option<Ranking>, RankError> {
     let histogram = histogram(sample, task)?;
@@ -142,7 +162,8 @@ fn best_ranking(
         let occupied = sums.occupied();
         let masses =
             occupied.map(|(code, sums)| (code, ClassMasses { pos: sums.pos, neg: sums.neg }));
-        best.ask(sample.binned, feature, masses, level_units.as_ref(), rule);
+        let bound = (feature, direction(monotonic, feature));
+        best.ask_bound(sample.binned, bound, masses, level_units.as_ref(), rule);
     }
     Ok(best.into_ranking(sample.binned))
 }
@@ -155,6 +176,9 @@ pub(in crate::boost) struct Bins {
     known: Vec<(u32, ClassMasses)>,
     missing: Option<(u32, ClassMasses)>,
     is_categorical: bool,
+    /// 1 if higher values may not rank lower, -1 if they may not rank higher, 0 if all orders are
+    /// free. Missing values always are.
+    direction: i8,
 }
 
 impl Bins {
@@ -244,9 +268,18 @@ impl Bins {
             let below: ClassMasses = self.known.iter().map(|&(_, bin)| bin).sum();
             below.gain(missing)
         });
-        let ascending = self.is_categorical || known >= 0;
-        let grouping = Grouping::Each { ascending, missing_last: missing >= 0 };
-        let merit = known.abs() + missing.abs();
+        let (merit, grouping) = if known.signum() * i128::from(self.direction) < 0 {
+            // Known values may not be ranked as they rank best: they tie.
+            let ascending = missing < 0;
+            (missing.abs(), Grouping::Two { first: 0, missing_joins: false, ascending })
+        } else {
+            let ascending = match self.direction {
+                0 => self.is_categorical || known >= 0,
+                direction => direction > 0,
+            };
+            let grouping = Grouping::Each { ascending, missing_last: missing >= 0 };
+            (known.abs() + missing.abs(), grouping)
+        };
         (merit > 0).then_some(Order { merit, grouping })
     }
 
@@ -261,8 +294,11 @@ impl Bins {
             let of_above = total.gain(above);
             // If both sides are equally good, missing values join the upper one (DECISIONS K3).
             for (missing_joins, more) in [(true, of_missing), (false, 0)] {
-                if (of_above + more).abs() > best.0.abs() {
-                    best = (of_above + more, first, missing_joins);
+                let signed = of_above + more;
+                // Only where known values are parted have they an order.
+                let is_allowed = first == 0 || signed.signum() * i128::from(self.direction) >= 0;
+                if is_allowed && signed.abs() > best.0.abs() {
+                    best = (signed, first, missing_joins);
                 }
             }
         }
@@ -270,5 +306,96 @@ impl Bins {
         // A rule ranks as well as its reverse.
         let grouping = Grouping::Two { first, missing_joins, ascending: signed > 0 };
         (signed != 0).then_some(Order { merit: signed.abs(), grouping })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+    use crate::boost::weak::tests::Draws;
+
+    /// Twice the sum over pairs of the mass that is ranked right less the mass that is ranked wrong.
+    fn area_by_pairs(groups: &[Vec<u32>], mass: impl Fn(u32) -> ClassMasses) -> i128 {
+        let mut area = 0;
+        for (low, low_codes) in groups.iter().enumerate() {
+            for (high, high_codes) in groups.iter().enumerate() {
+                let order = (high as i128 - low as i128).signum();
+                for (&a, &b) in
+                    low_codes.iter().flat_map(|a| high_codes.iter().map(move |b| (a, b)))
+                {
+                    area += order * i128::from(mass(b).pos) * i128::from(mass(a).neg);
+                }
+            }
+        }
+        area
+    }
+
+    /// Rankings of codes that keep to a direction: in two groups, or in one for each code.
+    fn orders(n_known: u32, direction: i8, in_two: bool) -> Vec<Vec<Vec<u32>>> {
+        let codes = |range: Range<u32>| range.collect::<Vec<u32>>();
+        let ascending: Vec<Vec<Vec<u32>>> = if in_two {
+            (1..n_known).map(|first| vec![codes(0..first), codes(first..n_known)]).collect()
+        } else {
+            vec![(0..n_known).map(|code| vec![code]).collect()]
+        };
+        let descending = ascending.iter().map(|groups| groups.iter().rev().cloned().collect());
+        let mut all = vec![vec![codes(0..n_known)]];
+        all.extend(descending.filter(|_| direction <= 0));
+        all.extend(ascending.into_iter().filter(|_| direction >= 0));
+        all
+    }
+
+    /// A ranking with missing values wherever they may be: in a group of their own at an end, or,
+    /// where there are two groups at most, in one of two.
+    fn with_missing(groups: &[Vec<u32>], missing: u32, in_two: bool) -> Vec<Vec<Vec<u32>>> {
+        let [mut low, mut high] = [groups.to_vec(), groups.to_vec()];
+        if in_two && groups.len() == 2 {
+            low[0].push(missing);
+            high[1].push(missing);
+        } else {
+            low.insert(0, vec![missing]);
+            high.push(vec![missing]);
+        }
+        vec![low, high]
+    }
+
+    #[test]
+    fn no_ranking_in_an_allowed_direction_is_better() {
+        let (mut draws, mut n_tied) = (Draws(3), 0);
+        for _ in 0..2000 {
+            let n_known = 1 + draws.below(4) as u32;
+            let (has_missing, direction) = (draws.below(3) > 0, draws.below(3) as i8 - 1);
+            let mut masses = || ClassMasses { pos: draws.below(6) + 1, neg: draws.below(6) + 1 };
+            let known: Vec<(u32, ClassMasses)> =
+                (0..n_known).map(|code| (code, masses())).collect();
+            let missing = has_missing.then(|| (n_known, masses()));
+            let mass =
+                |code: u32| known.iter().chain(&missing).find(|bin| bin.0 == code).unwrap().1;
+            let bins = Bins { known: known.clone(), missing, is_categorical: false, direction };
+            for in_two in [true, false] {
+                let mut rankings = orders(n_known, direction, in_two);
+                if let Some((code, _)) = missing {
+                    let placed = |groups: &Vec<Vec<u32>>| with_missing(groups, code, in_two);
+                    rankings = rankings.iter().flat_map(placed).collect();
+                }
+                let area = |groups: &Vec<Vec<u32>>| area_by_pairs(groups, mass);
+                let best = rankings.iter().map(area).max().unwrap();
+                let found = if in_two { bins.best_cut() } else { bins.best_order() };
+                let Some(found) = found else {
+                    assert!(best <= 0);
+                    continue;
+                };
+                let groups = bins.groups(found.grouping);
+                assert_eq!(area(&groups), best, "{bins:?}");
+                let place = |code: u32| groups.iter().position(|group| group.contains(&code));
+                let places: Vec<usize> = (0..n_known).filter_map(place).collect();
+                assert!(direction < 1 || places.is_sorted());
+                assert!(direction > -1 || places.is_sorted_by(|a, b| a >= b));
+                n_tied += u32::from(places.first() == places.last() && n_known > 1);
+            }
+        }
+        assert!(n_tied > 200, "{n_tied}");
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::{Term, TreeTerm};
-use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels};
+use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels, binds};
 use crate::external::ExternalFitter;
 use crate::tree::{RankingTree, TreeRankParams};
 use crate::{Interrupt, RankError};
@@ -64,18 +64,43 @@ pub enum WeakRankerParams {
 }
 
 impl WeakRankerParams {
-    /// The learner of these rankers on a sample, after its one-time preparation.
+    /// The learner of these rankers on a sample, after its one-time preparation. Rankers of single
+    /// features keep to the directions in `monotonic`; others have to be [bound](Self::bind) to them.
     pub(super) fn ranker<'a>(
         &'a self,
         sample: &WeakSample<'a>,
+        monotonic: &'a [i8],
     ) -> Result<Box<dyn WeakRanker + 'a>, RankError> {
         Ok(match self {
-            Self::Feature => Box::new(BestFeature),
-            Self::Threshold => Box::new(BestThreshold),
+            Self::Feature => Box::new(BestFeature { monotonic }),
+            Self::Threshold => Box::new(BestThreshold { monotonic }),
             Self::Linear => Box::new(FisherRanker::new(sample)?),
             Self::Tree(params) => Box::new(ShallowTree::new(params, sample)?),
             Self::External => Box::new(ExternalRanker),
         })
+    }
+
+    /// Has the trees keep to directions of the features; an error for rankers that cannot.
+    pub(super) fn bind(&mut self, monotonic: &[i8]) -> Result<(), RankError> {
+        let refuse = |rule| {
+            let (name, value) = ("monotonic_cst", "given".to_owned());
+            Err(RankError::BadParameter { name, value, rule })
+        };
+        if !binds(monotonic) {
+            return Ok(());
+        }
+        match self {
+            Self::Feature | Self::Threshold => Ok(()),
+            Self::Tree(params) if binds(&params.monotonic) => {
+                refuse("left out of the booster or of its trees")
+            }
+            Self::Tree(params) => {
+                params.monotonic = monotonic.to_vec();
+                Ok(())
+            }
+            Self::Linear => refuse("left out for linear weak rankers"),
+            Self::External => refuse("left out for a weak ranker of your own"),
+        }
     }
 }
 
@@ -242,7 +267,7 @@ pub(super) mod tests {
         let sample = WeakSample { columns, binned, labels, external, interrupt };
         let rows = labels.rows();
         let task = WeakTask { masses, rows: &rows, features, seed: 7 };
-        weak.ranker(&sample)?.rank(&sample, &task)
+        weak.ranker(&sample, &[])?.rank(&sample, &task)
     }
 
     /// The ranking by the core.

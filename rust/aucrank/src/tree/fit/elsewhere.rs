@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::growth::{Growth, grow_and_prune};
 use super::params::TreeRankParams;
 use super::tree_rank_model::TreeRankModel;
-use crate::data::{ClassSums, Counts, MOST_RANKED, RowOrder};
+use crate::data::{ClassSums, Counts, MOST_RANKED, RowOrder, binding, check_monotonic};
 use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View, Want};
 use crate::tree::grow::{Missing, grow};
-use crate::tree::model::{RankingTree, TreeFrame, monotone};
+use crate::tree::model::{RankingTree, TreeFrame};
 use crate::tree::split::{LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms};
 use crate::{Interrupt, RankError};
 
@@ -30,7 +30,7 @@ pub fn fit_rows(
 ) -> Result<TreeRankModel, RankError> {
     params.validate()?;
     let frame = rows.frame();
-    monotone::check(&params.monotonic, &frame.n_levels())?;
+    check_monotonic(&params.monotonic, &frame.n_levels())?;
     let split = stumps_of(params)?;
     let fit = Fit::new(fit_number);
     let totals = fit.totals(rows, View::All, interrupt)?;
@@ -63,7 +63,7 @@ fn tree_frame(frame: &RowFrame, params: &TreeRankParams, totals: &Totals) -> Arc
         has_missing: totals.has_missing.clone(),
         exponent: frame.exponent(),
         leaf_order: params.grow.leaf_order,
-        monotonic: monotone::binding(&params.monotonic),
+        monotonic: binding(&params.monotonic),
         grid: None,
     })
 }

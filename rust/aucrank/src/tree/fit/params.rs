@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::data::{BinningParams, Columns};
+use crate::data::{BinningParams, Columns, binds, check_monotonic};
 use crate::tree::grow::{GrowParams, Missing};
-use crate::tree::model::monotone;
 use crate::tree::prune::{Complexity, PruningRule};
 use crate::tree::split::SplitRule;
 
@@ -72,7 +71,7 @@ impl TreeRankParams {
         let split = self.split.rule();
         split.validate()?;
         if !split.is_of_stumps() {
-            if self.monotonic.iter().any(|&direction| direction != 0) {
+            if binds(&self.monotonic) {
                 return refuse("monotonic_cst", "given");
             }
             if self.grow.missing == Missing::CellMean {
@@ -89,7 +88,7 @@ impl TreeRankParams {
     /// Checks the parameters, and that they suit the columns.
     pub(in crate::tree) fn check_for(&self, columns: &Columns<'_>) -> Result<(), RankError> {
         self.validate()?;
-        monotone::check(&self.monotonic, &columns.n_levels())
+        check_monotonic(&self.monotonic, &columns.n_levels())
     }
 
     pub(super) fn complexity(&self) -> Result<Complexity, RankError> {

@@ -7,41 +7,8 @@
 //! from below and the other from above, all the way down, and etas beyond their bounds are clipped.
 //! The same holds for the parts of a small tree of stumps, which are merged by their etas.
 
-use crate::RankError;
-use crate::data::ClassSums;
+use crate::data::{ClassSums, direction};
 use crate::formula::{Rule, Test};
-
-/// Checks one constraint for each feature: 1 where the score may only rise with it, -1 where it may
-/// only fall, 0 where it is free; or none at all.
-pub(in crate::tree) fn check(monotonic: &[i8], n_levels: &[Option<u32>]) -> Result<(), RankError> {
-    let bad =
-        |value: String, rule| Err(RankError::BadParameter { name: "monotonic_cst", value, rule });
-    if monotonic.is_empty() {
-        return Ok(());
-    }
-    if monotonic.len() != n_levels.len() {
-        return bad(format!("of length {}", monotonic.len()), "as long as X has columns");
-    }
-    if let Some(value) = monotonic.iter().find(|value| !(-1..=1).contains(*value)) {
-        return bad(format!("{value} somewhere"), "-1, 0 or 1");
-    }
-    let is_bound = |(value, n_levels): (&i8, &Option<u32>)| *value != 0 && n_levels.is_some();
-    match monotonic.iter().zip(n_levels).position(is_bound) {
-        Some(column) => Err(RankError::CategoricalConstraint { column }),
-        None => Ok(()),
-    }
-}
-
-/// The constraints, or none at all where they bind nothing: a list of zeros is as good as none.
-pub(in crate::tree) fn binding(monotonic: &[i8]) -> Vec<i8> {
-    let binds = monotonic.iter().any(|&direction| direction != 0);
-    if binds { monotonic.to_vec() } else { Vec::new() }
-}
-
-/// Direction of a feature.
-pub(in crate::tree) fn direction(monotonic: &[i8], feature: usize) -> i8 {
-    monotonic.get(feature).copied().unwrap_or(0)
-}
 
 /// Whether a question to a number keeps to the direction of its feature. Where the missing values go
 /// is free.

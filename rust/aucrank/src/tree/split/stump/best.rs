@@ -3,8 +3,7 @@
 use super::candidate::{Stump, StumpTerms};
 use super::level_sets::LevelSets;
 use super::threshold::Thresholds;
-use crate::data::{ClassSums, FeatureBins, Histogram, Tally, mix};
-use crate::tree::model::monotone::direction;
+use crate::data::{ClassSums, FeatureBins, Histogram, Tally, direction, mix};
 
 /// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
 pub(in crate::tree) fn best_stump<T: Tally>(

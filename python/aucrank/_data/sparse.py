@@ -1,0 +1,64 @@
+"""Sparse matrices as the core takes them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+
+@dataclass(frozen=True, slots=True)
+class SparseColumns:
+    """A matrix of numbers that are 0 where nothing is stored, column by column.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n_features + 1,)
+        Where the entries of each column start, and where the last ones end.
+    rows : ndarray of uint32, shape (n_entries,)
+        Row of each entry; ascending in each column.
+    values : ndarray of float64, shape (n_entries,)
+        Its value; NaN is missing.
+    n_rows : int
+        Number of rows.
+    """
+
+    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    values: NDArray[np.float64]
+    n_rows: int
+
+    @classmethod
+    def of(cls, matrix: Any) -> "SparseColumns":
+        """Return a sparse matrix or array of scipy, by columns and of float64, in this form.
+
+        Shares memory with it where it can.
+        """
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        starts = matrix.indptr.astype(np.int64, copy=False)
+        rows = matrix.indices
+        rows = rows.view(np.uint32) if rows.dtype == np.int32 else rows.astype(np.uint32)
+        return cls(starts, rows, matrix.data, matrix.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.starts) - 1
+
+    def column(self, index: int) -> NDArray[np.float64]:
+        """Write one column out."""
+        column = np.zeros(self.n_rows)
+        entries = slice(self.starts[index], self.starts[index + 1])
+        column[self.rows[entries]] = self.values[entries]
+        return column
+
+    def take(self, rows: NDArray[np.intp]) -> "SparseColumns":
+        """Return some of the rows, in the order given."""
+        parts = (self.values, self.rows.astype(np.int64), self.starts)
+        matrix = csc_array(parts, shape=(self.n_rows, self.n_features))
+        taken = matrix[rows].tocsc()
+        taken.sort_indices()
+        return SparseColumns.of(taken)

@@ -1,0 +1,256 @@
+"""Sparse matrices are read as the dense ones that they stand for, and never become those."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from aucrank import (
+    AURORA,
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    RankOpt,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+    TwoSidedClassifier,
+)
+from aucrank._base.registry import get_estimator, public_estimators
+from aucrank._data.sparse import SparseColumns
+from aucrank.tree import LeafRank
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import get_tags
+
+TAKERS = [
+    RankBoost(n_rounds=20, random_state=0),
+    RankBoost(n_rounds=5, weak_ranker="tree", random_state=0),
+    RankBoost(n_rounds=5, weak_ranker=LeafRank(max_depth=2), random_state=0),
+    RankBoost(n_rounds=5, weak_ranker="linear", random_state=0),
+    RankBoost(n_rounds=20, early_stopping=True, subsample=0.5, max_features=3, random_state=0),
+    RankBoost(n_rounds=10, calibration="sigmoid", random_state=0),
+    RankBoost(n_rounds=10, monotonic_cst=[1, 0, -1, 0, 0, 0, 0, 0], random_state=0),
+    AUCBoost(n_rounds=20, random_state=0),
+    AUCBoost(n_rounds=10, max_bins=None, random_state=0),
+    MartiRank(n_rounds=3, random_state=0),
+    SMartiRank(n_rounds=3, random_state=0),
+    RankOpt(radii=[1.0, 4.0]),
+    RankOpt(objective="ramp", radii=[1.0], calibration="sigmoid"),
+    RIMARC(),
+    RIMARC(weight_folds=3, shrinkage=1.0, random_state=0),
+]
+FORMS = [
+    scipy.sparse.csr_matrix,
+    scipy.sparse.csr_array,
+    scipy.sparse.csc_matrix,
+    scipy.sparse.csc_array,
+    scipy.sparse.coo_array,
+    scipy.sparse.lil_matrix,
+    scipy.sparse.dok_array,
+]
+
+
+def counts(n_rows=600, n_features=8, density=0.3, seed=0):
+    """Draw a matrix of counts, most of them 0, and classes that depend on some."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(1, 6, (n_rows, n_features)) * (rng.random((n_rows, n_features)) < density)
+    signal = X[:, 0] - X[:, 1] + 2.0 * (X[:, 2] > 0) + rng.normal(size=n_rows)
+    return X.astype(np.float64), signal > np.median(signal)
+
+
+@pytest.mark.parametrize("model", TAKERS, ids=repr)
+def test_the_model_and_its_answers_are_those_of_the_dense_matrix(model):
+    X, y = counts()
+    sparse = scipy.sparse.csr_array(X)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    for weights in (None, weight):
+        scores = model.fit(X, y, sample_weight=weights).decision_function(X)
+        document = model._to_document()
+        assert_array_equal(model.decision_function(sparse), scores)
+        assert model.fit(sparse, y, sample_weight=weights)._to_document() == document
+        assert_array_equal(model.decision_function(sparse), scores)
+        assert_array_equal(model.decision_function(X), scores)
+        assert_array_equal(model.predict(sparse), model.predict(X))
+        assert model.score(sparse, y) == model.score(X, y)
+    if hasattr(model, "predict_proba"):
+        assert_array_equal(model.predict_proba(sparse), model.predict_proba(X))
+    is_additive = getattr(model, "weak_ranker", "feature") in ("feature", "threshold")
+    if is_additive and hasattr(model, "explain"):
+        assert_array_equal(model.explain(sparse), model.explain(X))
+
+
+@given(
+    n_rows=st.integers(4, 80),
+    n_features=st.integers(1, 6),
+    density=st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    missing=st.booleans(),
+    seed=st.integers(0, 1000),
+    form=st.sampled_from(FORMS),
+)
+def test_any_form_and_any_pattern_of_zeros_is_the_dense_matrix(
+    n_rows, n_features, density, missing, seed, form
+):
+    X, _ = counts(n_rows, n_features + 3, density, seed)
+    X = X[:, :n_features]
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n_rows) % 2 == 0)
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    for model in (RankBoost(n_rounds=5, random_state=0), RIMARC()):
+        expected = model.fit(X, y).decision_function(X)
+        document = model._to_document()
+        sparse = form(X)
+        assert model.fit(sparse, y)._to_document() == document
+        assert_array_equal(model.decision_function(sparse), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
+def test_any_type_of_numbers_will_do(dtype):
+    X, y = counts()
+    X = X.astype(dtype)
+    sparse = scipy.sparse.csc_matrix(X)
+    model = RankBoost(n_rounds=10, random_state=0)
+    document = model.fit(X, y)._to_document()
+    assert model.fit(sparse, y)._to_document() == document
+
+
+def test_entries_may_be_out_of_order_repeated_or_zero_and_stay_as_they_are():
+    X, y = counts(50, 3)
+    tidy = scipy.sparse.csc_array(X)
+    # Each entry in two halves, the last one first, and a zero in the first column.
+    ends = itertools.pairwise(tidy.indptr)
+    order = np.concatenate([np.repeat(np.arange(*pair)[::-1], 2) for pair in ends])
+    values, rows = tidy.data[order] / 2, tidy.indices[order]
+    zero_at = np.flatnonzero(X[:, 0] == 0)[:1]
+    values, rows = np.insert(values, 0, 0.0), np.insert(rows, 0, zero_at)
+    starts = 2 * tidy.indptr + (np.arange(4) > 0)
+    untidy = scipy.sparse.csc_array((values, rows, starts), shape=X.shape)
+    model = RankBoost(n_rounds=10, random_state=0)
+    expected = model.fit(X, y).decision_function(X)
+    assert_array_equal(model.fit(untidy, y).decision_function(untidy), expected)
+    assert_array_equal(untidy.data, values)
+    assert_array_equal(untidy.indices, rows)
+
+
+def test_rows_to_validate_on_and_estimators_of_the_users_may_be_sparse():
+    X, y = counts()
+    params = {"n_rounds": 30, "early_stopping": True, "random_state": 0}
+    sparse = [scipy.sparse.csr_matrix(part) for part in (X[:400], X[400:])]
+    dense = RankBoost(**params).fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
+    model = RankBoost(**params).fit(sparse[0], y[:400], X_val=sparse[1], y_val=y[400:])
+    assert model._to_document() == dense._to_document()
+    stages = zip(
+        model.staged_decision_function(sparse[1]),
+        dense.staged_decision_function(X[400:]),
+        strict=True,
+    )
+    for found, expected in stages:
+        assert_array_equal(found, expected)
+
+    logistic = AUCBoost(n_rounds=3, weak_ranker=LogisticRegression(), random_state=0)
+    assert get_tags(logistic).input_tags.sparse
+    assert not get_tags(AUCBoost(weak_ranker=GaussianNB())).input_tags.sparse
+    guest = logistic.fit(sparse[0], y[:400])
+    assert guest.score(sparse[1], y[400:]) > 0.7
+    # One that takes a sparse matrix by its ranker.
+    two_sided = TwoSidedClassifier(RankBoost(n_rounds=5, random_state=0)).fit(sparse[0], y[:400])
+    assert two_sided.score(sparse[1], y[400:]) > 0.6
+
+
+def test_the_tags_say_which_estimators_take_sparse_matrices():
+    takers = {type(model).__name__ for model in TAKERS}
+    for name in public_estimators():
+        expected = name in takers
+        assert get_tags(get_estimator(name)()).input_tags.sparse == expected, name
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TreeRank(),
+        RankingForest(n_estimators=2),
+        GradientBoostingRanker(n_rounds=2),
+        AURORA(),
+        MAD2C(),
+        LinearRanker(),
+        Scorecard(),
+    ],
+    ids=repr,
+)
+def test_others_refuse_them_as_scikit_learn_does(model):
+    X, y = counts()
+    sparse = scipy.sparse.csr_array(X)
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+        model.fit(sparse, y)
+    model.fit(X, y)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        model.decision_function(sparse) if hasattr(model, "score") else model.transform(sparse)
+
+
+def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
+    X, y = counts()
+    bad = X.copy()
+    bad[7, 2] = np.inf
+    with pytest.raises(ValueError, match="column 2"):
+        RankBoost().fit(scipy.sparse.csr_array(bad), y)
+    holes = X.copy()
+    holes[7, 2] = np.nan
+    with pytest.raises(ValueError, match="missing"):
+        RankOpt().fit(scipy.sparse.csr_array(holes), y)
+    sparse = scipy.sparse.csr_array(X)
+    with pytest.raises(ValueError, match="X is sparse, so that its columns are numbers, but colu"):
+        RankBoost(categorical_features=[1]).fit(sparse, y)
+    frame = pd.DataFrame(X).astype({3: "category"})
+    frame.columns = frame.columns.astype(str)
+    model = RankBoost(n_rounds=2).fit(frame, y)
+    with (
+        pytest.raises(ValueError, match="column 3 is categorical"),
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+    ):
+        model.decision_function(sparse)
+    model = RankBoost(n_rounds=2).fit(sparse, y)
+    with pytest.raises(ValueError, match="X has 7 features, but RankBoost is expecting 8"):
+        model.decision_function(sparse[:, :7])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(sparse, y[:-1])
+
+
+@pytest.mark.parametrize("model", [RankBoost(n_rounds=30), RIMARC()], ids=repr)
+def test_a_wide_text_is_never_written_out(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    n_rows, n_features, n_entries = 4000, 3000, 120_000
+    words = [rng.integers(0, n, n_entries, dtype=np.int32) for n in (n_rows, n_features)]
+    X = scipy.sparse.csc_array((np.ones(n_entries), tuple(words)), shape=(n_rows, n_features))
+    X.sum_duplicates()
+    y = X[:, :20].sum(axis=1) + rng.normal(size=n_rows) > 0.3
+    seen = []
+    of = SparseColumns.of
+
+    def spy(matrix):
+        seen.append(of(matrix))
+        return seen[-1]
+
+    monkeypatch.setattr(SparseColumns, "of", spy)
+    tracemalloc.start()
+    try:
+        scores = model.fit(X, y).decision_function(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # As bytes, the matrix would have 12 MB; as doubles 96.
+    assert peak < 8e6
+    assert len(seen) == 2
+    assert all(np.shares_memory(columns.values, X.data) for columns in seen)
+    assert all(np.shares_memory(columns.rows, X.indices) for columns in seen)
+    assert len(np.unique(scores)) > 3
