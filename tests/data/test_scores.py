@@ -95,7 +95,11 @@ def test_columns_that_the_model_lacks_or_does_not_know(model):
 REFUSAL = "X is a Dataset, .*decision_function_batches or write_scores"
 
 
-@pytest.mark.parametrize("name", public_names())
+#: Estimators that are fitted to frames alone.
+OF_FRAMES = [name for name in public_names() if not getattr(get_estimator(name), "_fits_rows", 0)]
+
+
+@pytest.mark.parametrize("name", OF_FRAMES)
 def test_what_is_fitted_to_rows_in_memory_says_what_else_there_is(name):
     cls = get_estimator(name)
     estimator = cls(LogisticRegression()) if cls is TwoSidedClassifier else cls()
