@@ -15,6 +15,7 @@ import shutil
 import sqlite3
 import tokenize
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -86,6 +87,12 @@ def of_estimators(page):
         names["purpose"] = rows[["purpose"]].to_numpy(dtype=object)
         names["database"] = sqlite3.connect(":memory:")
         rows.to_sql("applicants", names["database"], index_label="id")
+    if page.endswith("larger_than_memory.md"):
+        names["model"] = GradientBoostingRanker(n_rounds=10, random_state=0).fit(X, y)
+        rows = X_new.assign(id=np.arange(len(X_new)), bad=y_new)[["id", *X_new.columns, "bad"]]
+        Path("applicants").mkdir()
+        for month, place in (("01", slice(200)), ("02", slice(200, 350)), ("03", slice(350, None))):
+            rows[place].to_parquet(f"applicants/2026-{month}.parquet")
     return names
 
 

@@ -1,12 +1,15 @@
 """Folders, patterns and large files on the command line: read a piece at a time, same answers."""
 
+import re
 import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from aucrank._data.csv_form import CsvOptions
 from aucrank.cli import _stream
+from aucrank.cli._model import load_ranker
 from aucrank.cli._options import n_bytes
 
 from tests.common.command_line import TREE, loans, ok, run
@@ -149,6 +152,18 @@ def test_targets_that_are_not_two_classes_are_refused(change, said, model, tmp_p
     write(rows, "all.csv", "csv")
     at_once = run(capsys, "evaluate", model, "all.csv", "--target", "bad")[2]
     assert err.replace("parts", "all.csv") == at_once
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_the_rows_done_and_the_time_left_are_told(kind, model, tmp_path):
+    split(tmp_path, kind)
+    said = []
+    dataset = _stream.dataset_for(load_ranker(model), "parts", CsvOptions(), said.append)
+    assert sum(map(len, dataset.batches())) == 600
+    assert said[0] == "reading"
+    done = [re.fullmatch(r"([\d,]+) rows of 600, .* left", line)[1] for line in said[1:]]
+    assert done == sorted(done)
+    assert done[-1] == "600"
 
 
 def test_pieces_need_pyarrow_and_say_so(model, tmp_path, capsys, monkeypatch):

@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from aucrank import GradientBoostingRanker, RankBoost, TreeRank, TwoSidedClassifier
-from aucrank._base.registry import public_estimators
+from aucrank import GradientBoostingRanker, TreeRank, TwoSidedClassifier
+from aucrank._base.registry import get_estimator, public_estimators, public_names
 from aucrank.data import DataChangedError, Dataset
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.ensemble import RandomForestClassifier
@@ -92,20 +92,27 @@ def test_columns_that_the_model_lacks_or_does_not_know(model):
 # Data sets where they are not taken
 
 
-def test_what_takes_rows_in_memory_says_what_to_call_for_a_data_set(model):
+REFUSAL = "X is a Dataset, .*decision_function_batches or write_scores"
+
+
+#: Estimators that are fitted to frames alone.
+OF_FRAMES = [name for name in public_names() if not getattr(get_estimator(name), "_fits_rows", 0)]
+
+
+@pytest.mark.parametrize("name", OF_FRAMES)
+def test_what_is_fitted_to_rows_in_memory_says_what_else_there_is(name):
+    cls = get_estimator(name)
+    estimator = cls(LogisticRegression()) if cls is TwoSidedClassifier else cls()
     dataset = Dataset.from_batches(ROWS, target="y")
-    said = "X is a Dataset, .*decision_function_batches or write_scores"
-    for call in (
-        model.decision_function,
-        model.predict,
-        model.predict_proba,
-        lambda X: model.score(X, ROWS["y"]),
-        lambda X: RankBoost().fit(X, ROWS["y"]),
-        lambda X: RankBoost().fit(X),
-        lambda X: TreeRank().fit(X),
-    ):
-        with pytest.raises(TypeError, match=said):
-            call(dataset)
+    for fit in (estimator.fit, lambda X: estimator.fit(X, ROWS["y"])):
+        with pytest.raises(TypeError, match=REFUSAL):
+            fit(dataset)
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict", "predict_proba"])
+def test_what_is_asked_of_rows_in_memory_says_what_to_call_for_a_data_set(method, model):
+    with pytest.raises(TypeError, match=REFUSAL):
+        getattr(model, method)(Dataset.from_batches(ROWS, target="y"))
 
 
 @pytest.mark.parametrize("method", ["decision_function_batches", "roc_state", "write_scores"])

@@ -124,12 +124,14 @@ class AucScoreMixin:
 
         Examples
         --------
+        >>> from tempfile import TemporaryDirectory
         >>> from aucrank import TreeRank
         >>> from aucrank.data import Dataset
         >>> from aucrank.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = TreeRank(random_state=0).fit(X, y)
-        >>> model.write_scores(Dataset.from_batches(X), "scores.parquet")  # doctest: +SKIP
+        >>> with TemporaryDirectory() as folder:
+        ...     model.write_scores(Dataset.from_batches(X), f"{folder}/scores.parquet")
         569
         """
         check_is_fitted(self)
