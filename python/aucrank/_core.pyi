@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Final, Literal, Protocol, TypeVar, final
+from typing import Any, Final, Literal, Protocol, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,16 @@ class _Sparse(Protocol):
     def n_rows(self) -> int: ...
 
 _Columns = NDArray[np.float64] | NDArray[np.float32] | _Sparse | list[NDArray[Any]]
-_Sample = tuple[
-    _Columns, Sequence[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None
-]
+
+@final
+class CodedMatrix:
+    @property
+    def n_weighted_rows(self) -> int: ...
+
+_Sample = (
+    tuple[_Columns, Sequence[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None]
+    | CodedMatrix
+)
 
 MISSING_CODE: int
 __version__: str

@@ -27,6 +27,7 @@ from aucrank._data.sample import Sample
 from aucrank._export.links import Curve, Link
 from aucrank._utils.params import check_choice
 from aucrank._utils.warn import warn_caller
+from aucrank.data._dataset import refuse_for_dataset
 
 #: What the parameter ``calibration`` may be.
 CALIBRATIONS = ("auto", "isotonic", "sigmoid", None)
@@ -98,9 +99,20 @@ class CalibratedRanker(BaseRanker):
         super()._check_all_params()
         check_choice(self.calibration, "calibration", CALIBRATIONS)
 
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()
+        if self._needs_calibration():
+            raise refuse_for_dataset("calibration", self.calibration, "None")
+        if self._needs_threshold():
+            raise refuse_for_dataset("class_weight", self.class_weight, "None")
+
     def _needs_calibration(self) -> bool:
         """Whether scores have to be calibrated, as the parameters ask for it."""
         return self.calibration is not None
+
+    def _needs_threshold(self) -> bool:
+        """Whether the threshold is found by the scores of the training rows."""
+        return self.class_weight is not None
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
         """Return the rows that the fit held out and never saw; None where there are none."""
@@ -117,7 +129,7 @@ class CalibratedRanker(BaseRanker):
             if method == "auto":
                 method = "isotonic" if _n_of_rarer(unseen) >= MANY_ROWS else "sigmoid"
             self._calibration, cut = _calibrate(unseen, scores, method, n_threads)
-        elif self.class_weight is not None:
+        elif self._needs_threshold():
             # Even odds as the training rows tell them: a cut, not good enough for probabilities.
             scores = self._score(context.sample, n_threads)
             _, cut = _calibrate(context.sample, scores, "sigmoid", n_threads)

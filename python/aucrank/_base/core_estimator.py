@@ -5,7 +5,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
-from aucrank._data.sample import Sample
+from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.weights import (
     check_class_sums,
@@ -44,7 +44,7 @@ from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 from aucrank.data import Dataset
-from aucrank.data._dataset import refuse_beside_dataset
+from aucrank.data._dataset import refuse_beside_dataset, refuse_for_dataset
 from aucrank.data._stored import Rows
 
 #: No rows to choose by.
@@ -130,8 +130,14 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
-    #: Whether there is a `_fit_rows`, so that ``fit`` takes a `Dataset`.
-    _fits_rows: ClassVar[bool] = False
+    #: How ``fit`` takes a `Dataset`: by asking its rows for sums (`_fit_rows`), with all rows as
+    #: codes in memory (`_fit_model`), or not at all.
+    _fits_dataset: ClassVar[Literal["rows", "codes"] | None] = None
+
+    def _dataset_binning(self, params: Any) -> dict[str, Any]:
+        """Return what the rows of a `Dataset` are coded by, of what `_core_params` gives."""
+        binning: dict[str, Any] = params["binning"]
+        return binning
 
     def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.Model:
         """Fit the core model to rows that are asked, wherever they are.
@@ -152,8 +158,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """
         raise NotImplementedError
 
-    def _check_rows(self) -> None:
-        """Raise ValueError for a parameter that needs all rows in memory."""
+    def _check_for_dataset(self) -> None:
+        """Raise ValueError for a parameter that needs a frame with all rows."""
+        if getattr(self, "warm_start", False):
+            raise refuse_for_dataset("warm_start", True, "False")
 
     def _finish_model(self, model: Any, context: FitContext) -> Any:
         """Return what becomes of the fitted core model before it is kept."""
@@ -228,7 +236,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         try:
             self._check_all_params()
             tasks = FitTasks(self, X, y, sample_weight)
-            if self._fits_rows and isinstance(X, Dataset):
+            if self._fits_dataset is not None and isinstance(X, Dataset):
                 refuse_beside_dataset(
                     y=y, sample_weight=sample_weight, X_val=validation.X, y_val=validation.y
                 )
@@ -266,7 +274,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _fit_dataset(self, dataset: Dataset, progress: FitProgress) -> None:
         """Learn from rows that are read in pieces."""
-        self._check_rows()
+        self._check_for_dataset()
         n_threads = effective_n_threads(getattr(self, "n_jobs", None))
         facts = dataset.facts(
             self,
@@ -277,11 +285,20 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         schema = facts.schema
         self.classes_ = facts.target.classes
         seed = check_seed(getattr(self, "random_state", None))
-        fit_number = secrets.randbits(63)
-        context = RowsContext(schema, facts.n_rows, seed, n_threads, progress, fit_number)
-        params = self._core_params(context.scope)
-        with dataset.rows(facts, params["binning"], n_threads) as rows, errors_by_name(schema):
-            model = self._fit_rows(rows, params, context)
+        scope = ParamScope(schema, facts.n_rows, seed)
+        binning = self._dataset_binning(self._core_params(scope))
+        model: Any
+        with errors_by_name(schema):
+            if self._fits_dataset == "rows":
+                number = secrets.randbits(63)
+                context = RowsContext(schema, facts.n_rows, seed, n_threads, progress, number)
+                with dataset.rows(facts, binning, n_threads) as rows:
+                    model = self._fit_rows(rows, self._core_params(scope), context)
+            else:
+                matrix = dataset.matrix(facts, {**binning, "level_rates": "raw"}, n_threads)
+                sample = CodedSample(matrix, schema)
+                fit_context = FitContext(sample, seed, n_threads, progress)
+                model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(self.classes_, schema, model)
 
     def _read_target(

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from aucrank._base.fit_progress import FitProgress
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
@@ -54,8 +52,9 @@ class FitContext:
 
     Attributes
     ----------
-    sample : Sample
-        The rows; ``sample.core`` goes to the core.
+    sample : Sample or CodedSample
+        The rows; ``sample.core`` goes to the core. Of coded ones nothing else is known: a fit
+        that asks for more refuses a `Dataset`.
     seed : int
         Drawn from ``random_state``, or that of the fit that goes on.
     n_threads : int
@@ -78,9 +77,7 @@ class FitContext:
     @property
     def scope(self) -> ParamScope:
         """What parameters are read by."""
-        weight = self.sample.weight
-        n_rows = self.sample.n_rows if weight is None else int(np.count_nonzero(weight))
-        return ParamScope(self.sample.schema, n_rows, self.seed)
+        return ParamScope(self.sample.schema, self.sample.n_weighted_rows, self.seed)
 
     def going_on(self, estimator: Any, parameter: str, n_parts: int, parts: str) -> "FitContext":
         """Return the context with the seed of the fit that goes on, as `WarmStart.check` allows.

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from aucrank import _core
 from aucrank._data.input import Columns, count_rows, read_columns, take_rows
 from aucrank._data.labels import match_labels
 from aucrank._data.schema import Schema
@@ -42,6 +43,11 @@ class Sample:
     def n_rows(self) -> int:
         """Number of rows, those of weight zero included."""
         return count_rows(self.columns)
+
+    @property
+    def n_weighted_rows(self) -> int:
+        """Number of rows of positive weight."""
+        return self.n_rows if self.weight is None else int(np.count_nonzero(self.weight))
 
     @property
     def labels(self) -> NDArray[np.bool_]:
@@ -93,3 +99,24 @@ def read_sample(
             f"Found input variables with inconsistent numbers of samples: {[n_rows, len(positive)]}"
         )
     return Sample(columns, schema, positive, weight)
+
+
+@dataclass(frozen=True, slots=True)
+class CodedSample:
+    """Rows of a fit as codes in memory: what the core needs of them, and no more.
+
+    Attributes
+    ----------
+    core : _core.CodedMatrix
+        The rows as the functions of the core take them.
+    schema : Schema
+        Names and levels of the columns.
+    """
+
+    core: _core.CodedMatrix
+    schema: Schema
+
+    @property
+    def n_weighted_rows(self) -> int:
+        """Number of rows of positive weight."""
+        return self.core.n_weighted_rows

@@ -110,6 +110,12 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         """
         return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
 
+    _fits_dataset = "codes"
+
+    def _dataset_binning(self, params: Any) -> dict[str, Any]:
+        binning: dict[str, Any] = params["rounds"]["binning"]
+        return binning
+
     def _round_params(self, scope: ParamScope) -> dict[str, Any]:
         """Return the parameters of the loop as the core takes them, each checked."""
         check_bool(self.warm_start, "warm_start")

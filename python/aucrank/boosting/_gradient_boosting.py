@@ -25,6 +25,7 @@ from aucrank._export.links import Link, LogOdds
 from aucrank._export.rules import Words, number
 from aucrank._export.shap import shap_model
 from aucrank._utils.params import (
+    binning_params,
     check_bool,
     check_choice,
     check_int,
@@ -41,6 +42,7 @@ from aucrank.boosting._held_out import (
     warn_of_rounds,
 )
 from aucrank.boosting._pairs import PairTermsMixin, names_of_pairs
+from aucrank.data._dataset import refuse_for_dataset
 
 #: Settings for sums of single features, as `benches.studies.additive_study` chose them.
 _ADDITIVE: dict[str, Any] = {
@@ -265,6 +267,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     """
 
     _family = "gradient_boosted"
+    _fits_dataset = "codes"
     _model: _core.GradientBoosted  # type: ignore[assignment]
 
     def __init__(
@@ -504,6 +507,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         check_refit(self)
         return params
 
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()
+        if self._chooses_pairs:
+            raise refuse_for_dataset("interactions", self.interactions, "0, None or lists of names")
+
+    def _dataset_binning(self, params: Any) -> dict[str, Any]:
+        return binning_params(params["max_bins"], "raw", params["seed"])
+
     @property
     def _chooses_pairs(self) -> bool:
         return isinstance(self.interactions, Integral) and self.interactions != 0
@@ -585,6 +596,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     def _needs_calibration(self) -> bool:
         return self.loss != "log" and super()._needs_calibration()
+
+    def _needs_threshold(self) -> bool:
+        # Weights of classes move the probabilities that are learned.
+        return self.loss != "log" and super()._needs_threshold()
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
         params = self._held_out_params()

@@ -16,6 +16,7 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting._branching_program import BranchingProgram
 from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
+from aucrank.data._dataset import refuse_for_dataset
 
 
 class ProgramRanker(WeakRankersMixin, CalibratedRanker):
@@ -85,6 +86,14 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         """Score above which a row is called positive, before it is subtracted."""
         check_is_fitted(self)
         return self._model.threshold
+
+    _fits_dataset = "codes"
+
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()
+        if self.routing == "sampled":
+            # Coins are thrown by the raw values of a row.
+            raise refuse_for_dataset("routing", self.routing, "'expected'")
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         return {

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from aucrank._base.external import KeepsModels, check_ranker, check_takes_weights, known_scores
 from aucrank._base.fit_context import ParamScope
 from aucrank._base.ranker import BaseRanker
+from aucrank.data._dataset import refuse_for_dataset
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
 
@@ -38,6 +39,11 @@ class WeakRankersMixin(KeepsModels):
     _rankers: tuple[Any, ...]
 
     weak_ranker: Any
+
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()  # type: ignore[misc]
+        if self.weak_ranker not in ("feature", "threshold"):
+            raise refuse_for_dataset("weak_ranker", self.weak_ranker, "'feature' or 'threshold'")
 
     def _external_estimator(self) -> Any:
         return self.weak_ranker if is_external(self.weak_ranker) else None

@@ -108,9 +108,7 @@ def open_collection(collection: Any, client: Any, **roles: Any) -> "DaskDataset"
     """
     distributed = import_extra("distributed", "dask", "Dataset.from_dask")
     if not (hasattr(collection, "to_delayed") and hasattr(collection, "columns")):
-        raise TypeError(
-            f"collection must be a data frame of Dask, got {type(collection).__name__}"
-        )
+        raise TypeError(f"collection must be a data frame of Dask, got {type(collection).__name__}")
     if client is None:
         try:
             client = distributed.get_client()
@@ -224,6 +222,11 @@ class DaskRows:
                 for first in groups
             ]
         return _holder.merge(self._client.gather(answers), ask, self.frame)
+
+    def coded_rows(self) -> Iterator[bytes]:
+        """Yield all coded rows, a partition at a time."""
+        for holder in self._holders:
+            yield self._client.submit(_holder.coded_rows, holder, retries=_RETRIES).result()
 
     def _by_worker(self) -> list[list[Any]]:
         """Return the holders that lie together; those that are lost are asked one by one."""

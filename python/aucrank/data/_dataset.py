@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
@@ -20,7 +21,7 @@ from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
-from aucrank.data._stored import Rows, stored_rows
+from aucrank.data._stored import Rows, gathered, stored_rows
 
 #: Rows of a piece: more are no faster to read, and take more memory.
 _CHUNK_ROWS = 65_536
@@ -576,6 +577,26 @@ class Dataset(InPieces):
         """
         return stored_rows(self, facts, binning, n_threads)
 
+    def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:
+        """Choose bins and hold all rows as codes in memory; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        binning : dict
+            Parameters of the bins, as the core takes them.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        _core.CodedMatrix
+            What fits of the core take in place of arrays.
+        """
+        with self.rows(facts, binning, n_threads) as rows:
+            return gathered(rows).matrix()
+
     def need_target(self) -> str:
         """Return the column of labels, where there has to be one.
 
@@ -613,3 +634,21 @@ def refuse_beside_dataset(**given: Any) -> None:
                 if name in ("y", "sample_weight")
                 else f"{name} was given beside a Dataset: hold rows out by the parameters instead"
             )
+
+
+def refuse_for_dataset(name: str, value: Any, instead: str) -> ValueError:
+    """Return the error of a parameter that needs a frame with all rows.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What it is.
+    instead : str
+        What it can be.
+    """
+    return ValueError(
+        f"{name} is {value!r}, which needs all rows in a frame: fit to a frame, or let {name} be"
+        f" {instead}"
+    )

@@ -112,9 +112,7 @@ def survey_rows(
     return survey.to_bytes()
 
 
-def new_survey(
-    facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None
-) -> _core.Survey:
+def new_survey(facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None) -> _core.Survey:
     """Return a survey of no rows."""
     weights = None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])
     return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights)
@@ -162,6 +160,11 @@ def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None
 def n_rows(holder: Holder) -> int:
     """Return the number of rows of a holder."""
     return holder.rows.n_rows
+
+
+def coded_rows(holder: Holder) -> bytes:
+    """Return the rows of a holder as bytes."""
+    return holder.rows.to_bytes()
 
 
 def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:

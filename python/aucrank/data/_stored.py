@@ -39,6 +39,9 @@ class Engine(Protocol):
     def round(self, ask: bytes) -> bytes:
         """Return the merged answer of all rows to a question of the core."""
 
+    def coded_rows(self) -> Iterator[bytes]:
+        """Yield all coded rows, in order, as the core writes them."""
+
 
 #: Rows that a fit of the core asks.
 Rows = _core.StoredRows | Engine
@@ -87,6 +90,16 @@ def stored_rows(
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def gathered(rows: Rows) -> _core.StoredRows:
+    """Return rows that are here; those elsewhere are brought."""
+    if isinstance(rows, _core.StoredRows):
+        return rows
+    here = _core.StoredRows(rows.frame, None)
+    for some in rows.coded_rows():
+        here.add_bytes(some)
+    return here
 
 
 def weight_unit(dataset: "Dataset", facts: Facts) -> tuple[_core.WeightRange, int] | None:

@@ -24,7 +24,7 @@ from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
 from aucrank.tree._ranking_tree import RankingTree
-from aucrank.tree._tree_rank import TreeRank
+from aucrank.tree._tree_rank import TreeRank, check_stumps_of_dataset
 
 #: Sizes of leaf that "auto" chooses among by the rows out of bag.
 _LEAF_SIZES = (1, 5, 20)
@@ -194,6 +194,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """
 
     _family = "ranking_forest"
+    _fits_dataset = "codes"
     _model: _core.RankingForest
 
     def __init__(
@@ -363,6 +364,14 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         share = check_real(self.max_samples, "max_samples", low=0.0, high=1.0, low_open=True)
         assert share is not None
         return share
+
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()
+        check_stumps_of_dataset(self)
+
+    def _dataset_binning(self, params: Any) -> dict[str, Any]:
+        binning: dict[str, Any] = params["tree"]["binning"]
+        return binning
 
     def _fit_model(self, context: FitContext) -> _core.RankingForest:
         earlier = context.earlier

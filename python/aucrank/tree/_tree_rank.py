@@ -29,6 +29,7 @@ from aucrank._utils.params import (
 )
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
+from aucrank.data._dataset import refuse_for_dataset
 from aucrank.data._stored import Rows
 from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import pruning_rule
@@ -192,7 +193,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     _answer = staticmethod(predicted_labels)
 
     _family = "tree_rank"
-    _fits_rows = True
+    _fits_dataset = "rows"
     _model: _core.TreeRankModel
     _classifiers: tuple[Any, ...]
 
@@ -355,23 +356,9 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         self._report(model, params["pruning"])
         return model
 
-    def _check_rows(self) -> None:
-        split = split_rule(self.split)
-        if not isinstance(split, OrthogonalSplit | LeafRank):
-            raise ValueError(
-                f"split is {self.split!r}, which needs all rows in memory: fit to a data frame, or"
-                " split by 'orthogonal' or 'leafrank'"
-            )
-        if isinstance(split, LeafRank) and split.pruning is not None:
-            raise ValueError(
-                f"pruning of the LeafRank is {split.pruning!r}, which needs all rows in memory: fit"
-                " to a data frame, or leave it None"
-            )
-        if self.missing != "learn":
-            raise ValueError(
-                f"missing is {self.missing!r}, which needs all rows in memory: fit to a data frame,"
-                " or leave it 'learn'"
-            )
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()
+        check_stumps_of_dataset(self)
 
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
@@ -491,6 +478,23 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             raise no_importances("feature_importances_")
         importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
         return importances
+
+
+def check_stumps_of_dataset(ranker: Any) -> None:
+    """Check that a tree or a forest asks no more of rows than which bins they are in.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that does.
+    """
+    split = split_rule(ranker.split)
+    if not isinstance(split, OrthogonalSplit | LeafRank):
+        raise refuse_for_dataset("split", ranker.split, "'orthogonal' or 'leafrank'")
+    if isinstance(split, LeafRank) and split.pruning is not None:
+        raise refuse_for_dataset("pruning of the LeafRank", split.pruning, "None")
+    if ranker.missing != "learn":
+        raise refuse_for_dataset("missing", ranker.missing, "'learn'")
 
 
 def _in_words(found: dict[str, Any], area: str) -> str:

@@ -67,7 +67,9 @@ mod _core {
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc};
     #[pymodule_export]
-    use super::rows::{PyStoredRows, PySurvey, PyWeightRange, answer_rows, merge_answers};
+    use super::rows::{
+        PyCodedMatrix, PyStoredRows, PySurvey, PyWeightRange, answer_rows, merge_answers,
+    };
     #[pymodule_export]
     use super::run::ColumnError;
     #[pymodule_export]

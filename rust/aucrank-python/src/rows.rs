@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aucrank::data::{BinningParams, Columns, WeightRange};
-use aucrank::rows::{Answer, Ask, RowFrame, Rows, StoredRows, Survey};
+use aucrank::rows::{Answer, Ask, CodedMatrix, RowFrame, Rows, StoredRows, Survey};
 use aucrank::{Interrupt, RankError};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOSError;
@@ -175,6 +175,11 @@ impl PyStoredRows {
         py.detach(|| self.write().finish()).map_err(storage_err)
     }
 
+    /// All rows in memory, for learners that need more than sums of cells.
+    fn matrix(&self, py: Python<'_>) -> PyResult<PyCodedMatrix> {
+        py.detach(|| CodedMatrix::of(&self.read())).map(PyCodedMatrix).map_err(storage_err)
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.read().to_bytes()).map_err(storage_err)?;
         Ok(PyBytes::new(py, &bytes))
@@ -198,6 +203,18 @@ impl PyStoredRows {
     #[getter]
     fn n_file_bytes(&self) -> u64 {
         self.read().n_file_bytes()
+    }
+}
+
+/// Coded rows in memory, which fits take in place of arrays.
+#[pyclass(name = "CodedMatrix", module = "aucrank._core", frozen)]
+pub struct PyCodedMatrix(pub CodedMatrix);
+
+#[pymethods]
+impl PyCodedMatrix {
+    #[getter]
+    fn n_weighted_rows(&self) -> PyResult<usize> {
+        Ok(self.0.labels().map_err(to_py_err)?.rows().len())
     }
 }
 

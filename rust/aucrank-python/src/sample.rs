@@ -2,14 +2,24 @@
 
 use aucrank::RankError;
 use aucrank::data::{Columns, Labels, NewRows};
+use aucrank::rows::CodedMatrix;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
+use crate::rows::PyCodedMatrix;
+use crate::run::to_py_err;
+
+/// Rows as arrays, or coded.
+#[derive(FromPyObject)]
+pub enum SampleArg<'py> {
+    Coded(PyRef<'py, PyCodedMatrix>),
+    Arrays(ArraysArg<'py>),
+}
 
 /// Columns, the number of categories of each, which rows are positive, and weights.
 #[derive(FromPyObject)]
-pub struct SampleArg<'py>(
+pub struct ArraysArg<'py>(
     ColumnsArg<'py>,
     Vec<Option<u32>>,
     Option<PyReadonlyArray1<'py, bool>>,
@@ -19,20 +29,32 @@ pub struct SampleArg<'py>(
 /// A borrowed [`SampleArg`].
 pub struct Sample<'a> {
     pub columns: Columns<'a>,
-    /// `None` without labels.
-    positive: Option<&'a [bool]>,
-    weight: Option<&'a [f64]>,
+    classes: Classes<'a>,
+}
+
+/// Where the classes and weights of rows are.
+enum Classes<'a> {
+    Coded(&'a CodedMatrix),
+    /// Classes, unless there are no labels, and weights.
+    Arrays(Option<&'a [bool]>, Option<&'a [f64]>),
 }
 
 impl SampleArg<'_> {
     /// Borrows the arrays.
     pub fn borrow(&self) -> PyResult<Sample<'_>> {
-        let Self(columns, n_levels, positive, weight) = self;
-        Ok(Sample {
-            columns: columns.borrow(n_levels)?,
-            positive: positive.as_ref().map(|positive| positive.as_slice()).transpose()?,
-            weight: weight.as_ref().map(|weight| weight.as_slice()).transpose()?,
-        })
+        match self {
+            Self::Coded(matrix) => {
+                let matrix: &PyCodedMatrix = matrix;
+                let columns = matrix.0.columns().map_err(to_py_err)?;
+                Ok(Sample { columns, classes: Classes::Coded(&matrix.0) })
+            }
+            Self::Arrays(ArraysArg(columns, n_levels, positive, weight)) => {
+                let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
+                let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+                let columns = columns.borrow(n_levels)?;
+                Ok(Sample { columns, classes: Classes::Arrays(positive, weight) })
+            }
+        }
     }
 }
 
@@ -40,11 +62,23 @@ impl Sample<'_> {
     /// The labels with their weights; without labels there is no row of either class, which is an
     /// error.
     pub fn labels(&self) -> Result<Labels<'_>, RankError> {
-        Labels::new(self.positive.unwrap_or_default(), self.weight)
+        match self.classes {
+            Classes::Coded(matrix) => matrix.labels(),
+            Classes::Arrays(positive, weight) => Labels::new(positive.unwrap_or_default(), weight),
+        }
     }
 
     /// Rows whose classes may be unknown.
     pub fn new_rows(&self) -> Result<NewRows<'_>, RankError> {
-        NewRows::new(self.columns.n_rows(), self.positive, self.weight)
+        match self.classes {
+            Classes::Coded(_) => Err(RankError::BadParameter {
+                name: "X",
+                value: "coded".to_owned(),
+                rule: "raw where rows are new",
+            }),
+            Classes::Arrays(positive, weight) => {
+                NewRows::new(self.columns.n_rows(), positive, weight)
+            }
+        }
     }
 }

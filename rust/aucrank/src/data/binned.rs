@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Column, Columns, MISSING_CODE, Numbers, Value};
+use super::columns::{CodeSlice, Column, Columns, MISSING_CODE, Numbers, Value};
 use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
@@ -245,9 +245,17 @@ impl Binned {
             });
         }
         let rows = labels.rows();
-        let sample = sample_rows(columns, &rows, params.seed, interrupt)?;
+        let sample = match columns.known_bins() {
+            Some(_) => Vec::new(),
+            None => sample_rows(columns, &rows, params.seed, interrupt)?,
+        };
         let of_feature = |feature: usize| {
             interrupt.check()?;
+            if let Some(bins @ FeatureBins::Numeric { .. }) =
+                columns.known_bins().map(|bins| &bins[feature])
+            {
+                return Ok(bins.clone());
+            }
             Ok(match columns[feature] {
                 Column::F64(column) => FeatureBins::Numeric {
                     cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
@@ -445,6 +453,19 @@ impl Binned {
         match self.slots[feature] {
             Slot::Narrow(j) => u32::from(self.narrow[row * self.n_narrow + j]),
             Slot::Wide(j) => self.wide[j].get(row),
+        }
+    }
+
+    /// The codes of all rows in a feature.
+    pub(crate) fn codes(&self, feature: usize) -> CodeSlice<'_> {
+        match self.slots[feature] {
+            Slot::Narrow(j) => {
+                CodeSlice::Bytes { codes: self.narrow.get(j..).unwrap_or(&[]), step: self.n_narrow }
+            }
+            Slot::Wide(j) => match &self.wide[j] {
+                WideCodes::U16(codes) => CodeSlice::Shorts(codes),
+                WideCodes::U32(codes) => CodeSlice::Words(codes),
+            },
         }
     }
 

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::binned::FeatureBins;
 use super::row_hash::hash_rows;
 use crate::{Interrupt, RankError, parallel};
 
@@ -73,9 +74,47 @@ enum Layout<'a> {
     Step(usize),
     /// The values are those of these rows, ascending; of other rows they are 0.
     Rows { rows: &'a [u32], n_rows: usize },
+    /// The values are those of codes.
+    Codes(CodeSlice<'a>),
+}
+
+/// Codes of rows, in the width that they are stored in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CodeSlice<'a> {
+    /// Every so many bytes is the next row.
+    Bytes {
+        codes: &'a [u8],
+        step: usize,
+    },
+    Shorts(&'a [u16]),
+    Words(&'a [u32]),
+}
+
+impl CodeSlice<'_> {
+    #[inline]
+    fn get(self, row: usize) -> usize {
+        match self {
+            Self::Bytes { codes, step } => codes[row * step].into(),
+            Self::Shorts(codes) => codes[row].into(),
+            Self::Words(codes) => codes[row] as usize,
+        }
+    }
+
+    fn n_rows(self) -> usize {
+        match self {
+            Self::Bytes { codes, step } => codes.len().div_ceil(step),
+            Self::Shorts(codes) => codes.len(),
+            Self::Words(codes) => codes.len(),
+        }
+    }
 }
 
 impl<'a, T: Value> Numbers<'a, T> {
+    /// Those that codes stand for.
+    pub(crate) fn of_codes(values: &'a [T], codes: CodeSlice<'a>) -> Self {
+        Self { values, layout: Layout::Codes(codes) }
+    }
+
     /// The values of all rows, if they are contiguous.
     pub(crate) fn contiguous(&self) -> Option<&'a [T]> {
         matches!(self.layout, Layout::Step(1)).then_some(self.values)
@@ -91,6 +130,7 @@ impl<'a, T: Value> Numbers<'a, T> {
                 let place = rows.binary_search(&(row as u32));
                 place.map_or(0.0, |place| self.values[place].into())
             }
+            Layout::Codes(codes) => self.values[codes.get(row)].into(),
         }
     }
 
@@ -118,6 +158,7 @@ impl<'a, T: Value> Numbers<'a, T> {
                 }
                 any_infinite
             }
+            Layout::Codes(codes) => copy(range.map(|row| &self.values[codes.get(row)]), places),
         }
     }
 
@@ -125,6 +166,7 @@ impl<'a, T: Value> Numbers<'a, T> {
         match self.layout {
             Layout::Step(step) => self.values.len().div_ceil(step),
             Layout::Rows { n_rows, .. } => n_rows,
+            Layout::Codes(codes) => codes.n_rows(),
         }
     }
 
@@ -134,13 +176,14 @@ impl<'a, T: Value> Numbers<'a, T> {
 
     /// Rows and their values: all, or those that are stored of a sparse column.
     fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
-        let (step, rows) = match self.layout {
-            Layout::Step(step) => (step, None),
-            Layout::Rows { rows, .. } => (1, Some(rows)),
+        let n_entries = match self.layout {
+            Layout::Rows { rows, .. } => rows.len(),
+            _ => self.n_rows(),
         };
-        let values = self.values.iter().step_by(step).enumerate();
-        values.map(move |(place, &value)| {
-            (rows.map_or(place, |rows| rows[place] as usize), value.into())
+        (0..n_entries).map(|place| match self.layout {
+            Layout::Step(step) => (place, self.values[place * step].into()),
+            Layout::Rows { rows, .. } => (rows[place] as usize, self.values[place].into()),
+            Layout::Codes(codes) => (place, self.values[codes.get(place)].into()),
         })
     }
 }
@@ -291,6 +334,8 @@ pub struct Columns<'a> {
     interrupt: Option<&'a Interrupt>,
     /// See [`Columns::hashes`]; shared by clones.
     hashes: Arc<OnceLock<Vec<u64>>>,
+    /// The bins that the columns were coded by, if they were.
+    known_bins: Option<Arc<[FeatureBins]>>,
 }
 
 impl<'a> Columns<'a> {
@@ -314,7 +359,13 @@ impl<'a> Columns<'a> {
                 rule: "below 2^32",
             });
         }
-        Ok(Self { n_rows, features: columns, interrupt: None, hashes: Arc::default() })
+        Ok(Self {
+            n_rows,
+            features: columns,
+            interrupt: None,
+            hashes: Arc::default(),
+            known_bins: None,
+        })
     }
 
     /// A matrix whose rows are contiguous.
@@ -449,6 +500,22 @@ impl<'a> Columns<'a> {
     #[must_use]
     pub fn n_features(&self) -> usize {
         self.features.len()
+    }
+
+    /// The same columns, of which the bins and the hash of each row are known.
+    pub(crate) fn known(self, bins: &Arc<[FeatureBins]>, hashes: &[u64]) -> Self {
+        let known_bins = Some(Arc::clone(bins));
+        Self { hashes: Arc::new(OnceLock::from(hashes.to_vec())), known_bins, ..self }
+    }
+
+    /// The bins that the numbers were coded by, if they were: no others can be found from them.
+    pub(crate) fn known_bins(&self) -> Option<&[FeatureBins]> {
+        self.known_bins.as_deref()
+    }
+
+    /// As many other columns of the same rows; numbers are as they were.
+    pub(crate) fn with_features(&self, features: Vec<Column<'a>>) -> Self {
+        Self { features, hashes: Arc::default(), ..self.clone() }
     }
 
     /// Checks that there are as many classes and weights as rows.

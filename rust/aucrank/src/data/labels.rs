@@ -51,7 +51,7 @@ impl<'a> Labels<'a> {
         if n_pos == 0 || n_neg == 0 {
             return Err(RankError::OneClass { n_pos, n_neg });
         }
-        Self::of(positive, weights.map(FixedWeights::new).transpose()?)
+        Self::of_fixed(positive, weights.map(FixedWeights::new).transpose()?)
     }
 
     /// Those of a part of the rows, which may have one class only.
@@ -71,10 +71,14 @@ impl<'a> Labels<'a> {
             Some(weights) => weights.among(kept),
             None => FixedWeights::counts((0..self.n_rows()).map(|row| kept(row).into()).collect()),
         };
-        Self::of(self.positive, Some(weights))
+        Self::of_fixed(self.positive, Some(weights))
     }
 
-    fn of(positive: &'a [bool], weights: Option<FixedWeights>) -> Result<Self, RankError> {
+    /// Checks that both classes have weight.
+    pub(crate) fn of_fixed(
+        positive: &'a [bool],
+        weights: Option<FixedWeights>,
+    ) -> Result<Self, RankError> {
         let labels = Self::of_part(positive, weights);
         labels.total.check_classes()?;
         Ok(labels)

@@ -35,6 +35,7 @@ pub(crate) use binned::CUT_SAMPLE;
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use bins::Bins;
 pub(crate) use bins::{are_distinct, place_among};
+pub(crate) use columns::CodeSlice;
 pub use columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 pub(crate) use cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, of_units, snap, to_units};

@@ -49,6 +49,11 @@ impl FixedWeights {
         Self { units, exponent: scale.exponent, is_whole: scale.whole }
     }
 
+    /// Weights that are in units already.
+    pub(crate) fn of_units(units: Vec<u64>, scale: FixedScale) -> Self {
+        Self { units, exponent: scale.exponent, is_whole: scale.whole }
+    }
+
     /// Weights that are counts of copies.
     pub(crate) fn counts(units: Vec<u64>) -> Self {
         Self { units, exponent: 0, is_whole: true }

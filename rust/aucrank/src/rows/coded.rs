@@ -54,10 +54,15 @@ impl CodedRows {
             *self = more;
             return;
         }
+        self.extend(&more);
+    }
+
+    /// Adds copies of rows.
+    pub(super) fn extend(&mut self, more: &Self) {
         self.binned.append(&more.binned);
-        self.positive.extend(more.positive);
-        self.units.extend(more.units);
-        self.hashes.extend(more.hashes);
+        self.positive.extend_from_slice(&more.positive);
+        self.units.extend_from_slice(&more.units);
+        self.hashes.extend_from_slice(&more.hashes);
     }
 
     /// Takes away the rows from one on.

@@ -8,6 +8,7 @@
 //! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: what it comes to;
 //! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
 //! - `ask`, `answer`: what travels; `words`: in which form; `fit_id`: which trees it is about;
+//! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `cells`: answers as the source of sums that learners grow trees from.
 
 mod answer;
@@ -16,6 +17,7 @@ mod cells;
 mod coded;
 mod fit_id;
 mod frame;
+mod matrix;
 mod part;
 mod spill;
 mod stored;
@@ -31,6 +33,7 @@ pub(crate) use ask::{View, Want};
 pub(crate) use cells::{AskedCells, HistogramTally};
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;
+pub use matrix::CodedMatrix;
 pub use stored::StoredRows;
 pub use survey::Survey;
 

@@ -73,13 +73,13 @@ impl LevelCodes {
     }
 
     /// The columns with few codes in the place of categories.
-    pub(super) fn columns<'c>(&'c self, columns: &Columns<'c>) -> Result<Columns<'c>, RankError> {
+    pub(super) fn columns<'c>(&'c self, columns: &Columns<'c>) -> Columns<'c> {
         let few = columns.iter().zip(&self.of_row).zip(&self.kept).map(
             |((column, codes), kept)| match (codes, kept) {
                 (Some(codes), Some(kept)) => Column::Codes { codes, n_levels: kept.len() as u32 },
                 _ => *column,
             },
         );
-        Columns::new(few.collect(), columns.n_rows())
+        columns.with_features(few.collect())
     }
 }

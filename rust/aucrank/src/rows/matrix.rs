@@ -1,0 +1,121 @@
+//! Coded rows in memory as the columns of any learner that looks at its features through bins.
+
+use super::coded::CodedRows;
+use super::frame::RowFrame;
+use super::stored::StoredRows;
+use crate::RankError;
+use crate::data::{
+    Binned, CodeSlice, Column, Columns, FeatureBins, FixedWeights, Labels, MISSING_CODE, Numbers,
+};
+
+/// Coded rows in memory, a byte a value for most features. What a learner asks of its numbers through
+/// the bins of a fit, it finds here as in the raw columns, since the bins are known.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::rows::{CodedMatrix, StoredRows, Survey};
+///
+/// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
+/// let columns = Columns::from_row_major(&values, 1)?;
+/// let interrupt = Interrupt::default();
+/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// survey.add(&columns, &positive, None, &interrupt)?;
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.finish()?;
+///
+/// let matrix = CodedMatrix::of(&rows)?;
+/// let params = RankBoostParams { rounds: RoundParams::default(), alpha: Alpha::Third };
+/// let fit = |columns: &Columns<'_>, labels: &Labels<'_>| {
+///     fit_rank_boost(columns, labels, &params, &FitExtras::default(), &interrupt)
+/// };
+/// let in_memory = fit(&columns, &Labels::new(&positive, None)?)?;
+/// assert_eq!(fit(&matrix.columns()?, &matrix.labels()?)?, in_memory);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug)]
+pub struct CodedMatrix {
+    frame: RowFrame,
+    binned: Binned,
+    positive: Vec<bool>,
+    weights: Option<FixedWeights>,
+    hashes: Vec<u64>,
+    /// For each feature a number of each bin, NaN for the missing one; empty for categories.
+    numbers: Vec<Vec<f64>>,
+    /// The categories of each row; empty for numbers.
+    levels: Vec<Vec<u32>>,
+}
+
+impl CodedMatrix {
+    /// All rows of some parts.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`] if their file cannot be read; [`RankError::BadParameter`] if there are
+    /// 2^32 rows or more.
+    pub fn of(rows: &StoredRows) -> Result<Self, RankError> {
+        let CodedRows { binned, positive, units, hashes } = rows.gathered()?;
+        let frame = rows.frame_of_rows().clone();
+        let number = |bins: &FeatureBins| match bins {
+            FeatureBins::Numeric { cuts } => numbers_of_bins(cuts),
+            FeatureBins::Categorical { .. } => Vec::new(),
+        };
+        let level = |(feature, bins): (usize, &FeatureBins)| match bins {
+            FeatureBins::Numeric { .. } => Vec::new(),
+            FeatureBins::Categorical { n_levels, .. } => {
+                let code = |row| binned.code(row, feature);
+                let level = |code| if code == *n_levels { MISSING_CODE } else { code };
+                (0..binned.n_rows()).map(code).map(level).collect()
+            }
+        };
+        Ok(Self {
+            numbers: frame.features.iter().map(number).collect(),
+            levels: frame.features.iter().enumerate().map(level).collect(),
+            weights: frame.scale.map(|scale| FixedWeights::of_units(units, scale)),
+            frame,
+            binned,
+            positive,
+            hashes,
+        })
+    }
+
+    /// The features: of each number that of its bin, by which the same bins are found again.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] if there are 2^32 rows or more.
+    pub fn columns(&self) -> Result<Columns<'_>, RankError> {
+        let column = |(feature, bins): (usize, &FeatureBins)| match bins {
+            FeatureBins::Numeric { .. } => {
+                let codes: CodeSlice<'_> = self.binned.codes(feature);
+                Numbers::of_codes(&self.numbers[feature], codes).into()
+            }
+            FeatureBins::Categorical { n_levels, .. } => {
+                Column::Codes { codes: &self.levels[feature], n_levels: *n_levels }
+            }
+        };
+        let columns = self.frame.features.iter().enumerate().map(column).collect();
+        let columns = Columns::new(columns, self.binned.n_rows())?;
+        Ok(columns.known(&self.frame.features, &self.hashes))
+    }
+
+    /// The classes and weights of the rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for a class without weight.
+    pub fn labels(&self) -> Result<Labels<'_>, RankError> {
+        Labels::of_fixed(&self.positive, self.weights.clone())
+    }
+}
+
+/// A number in each of the bins between cuts, then one for the missing value.
+fn numbers_of_bins(cuts: &[f64]) -> Vec<f64> {
+    // A number equal to a cut lies above it.
+    let first = cuts.first().map_or(0.0, |cut| cut.next_down());
+    std::iter::once(first).chain(cuts.iter().copied()).chain([f64::NAN]).collect()
+}
