@@ -195,6 +195,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     the scores. To that end weights are rounded to one part in some 2^50 of their sum, and a feature
     of any weight counts at least 2^-28 of the heaviest.
 
+    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
+    model; the dense one is not made.
+
     References
     ----------
     .. [1] Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE

@@ -80,9 +80,10 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values.
+            NaN, None and null are missing values. What a sparse matrix does not store is 0; the
+            model is that of the dense matrix, which is not made.
         y : array-like of shape (n,)
             Labels, two distinct values. The greater one is the class to rank first.
         sample_weight : array-like of shape (n,), default=None

@@ -272,6 +272,9 @@ class MartiRank(ProgramRanker):
 
     The parameter is called ``output``, since every estimator has a method ``score``.
 
+    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
+    model; the dense one is not made.
+
     References
     ----------
     .. [1] Long and Servedio, "Boosting the area under the ROC curve", Advances in Neural
@@ -425,6 +428,9 @@ class SMartiRank(ProgramRanker):
     casts all votes that are left for the class which is common there beside its share of all rows,
     and against the one that is rare; the label that the paper prints, 1 - b, is meant as -b, since
     its classes are -1 and 1. An estimate below 0 of the mass of a class counts as 0.
+
+    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
+    model; the dense one is not made.
 
     References
     ----------

@@ -112,6 +112,9 @@ class RankOpt(CalibratedRanker):
     The score does not depend on the scale of a feature, nor on the order of the rows or
     ``n_jobs``. Equal rows have equal scores to the last bit, and weight k is k copies of a row.
 
+    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
+    model; the dense one is not made.
+
     References
     ----------
     .. [1] Herschtal and Raskutti, "Optimising area under the ROC curve using gradient descent",

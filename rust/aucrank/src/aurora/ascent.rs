@@ -344,6 +344,42 @@ mod tests {
     }
 
     #[test]
+    fn weights_that_are_bound_keep_their_signs_and_the_others_climb_on() {
+        let mut n_held = 0;
+        for (n, seed, radius) in [(300, 1, 1.0), (300, 2, 6.0), (4000, 3, 1.5), (4000, 4, 5.0)] {
+            Rows::new(n, seed).observe(None, |observations| {
+                let (terms, start) = start(observations, seed, radius);
+                let sign = |(place, &weight): (usize, &f64)| match (place % 4, weight > 0.0) {
+                    (0, _) => Sign::Free,
+                    (_, true) => Sign::Positive,
+                    (_, false) => Sign::Negative,
+                };
+                let signs: Vec<Sign> = start.iter().enumerate().map(sign).collect();
+                let climb = |signs: &[Sign]| {
+                    let mut weights = start.clone();
+                    let mut climber = Climber::exact(observations);
+                    climber.stand(observations, &terms, &weights);
+                    let interrupt = Interrupt::default();
+                    let terms = (&terms, signs);
+                    let value =
+                        climber.climb(observations, terms, &mut weights, LIMITS, &interrupt);
+                    (value.unwrap(), weights)
+                };
+                let (free, _) = climb(&vec![Sign::Free; start.len()]);
+                let (bound, weights) = climb(&signs);
+                assert!(weights.iter().zip(&signs).all(|(weight, sign)| sign.allows(*weight)));
+                assert!((norm(&weights) - radius).abs() < 1e-9);
+                let value = exact_value(observations, &terms, &weights);
+                assert!((value - bound).abs() < 1e-9, "{value} {bound}");
+                let before = exact_value(observations, &terms, &start);
+                assert!(bound > before + 0.02 && bound < free, "{before} {bound} {free}");
+                n_held += weights.iter().filter(|weight| **weight == 0.0).count();
+            });
+        }
+        assert!(n_held > 3, "{n_held}");
+    }
+
+    #[test]
     fn no_circle_of_an_exact_ascent_falls() {
         Rows::new(500, 5).observe(None, |observations| {
             let (terms, mut weights) = start(observations, 5, 4.0);
